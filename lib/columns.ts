@@ -35,7 +35,7 @@ export type TableDefinition<Columns extends TableColumns = TableColumns> = {
   readonly columns: Columns;
   /** Where SQL has the rows from. Default: what is stored under the name of the table. */
   readonly from?: string;
-  /** What people call the table. */
+  /** Other names that people may try for the table. */
   readonly guesses?: readonly string[];
 };
 

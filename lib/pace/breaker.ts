@@ -3,36 +3,37 @@ import type { Budget, BudgetItem, ChangeBudget, OpenBreaker } from './budget.ts'
 import type { Clock } from './clock.ts';
 
 /*
- * The breaker: while the platform is unavailable, the whole fleet stops taking jobs, and one worker at a time probes.
- * Its state is in the budget: absent (closed), or open until any call that began later gets a response. Once `probeAt`
- * has passed, the worker whose write moves it is the one that probes; if that dies, the next one is elected the same way.
+ * The breaker: while the platform is unavailable, the whole fleet stops taking jobs, and one worker at a time
+ * probes. The budget stores its state: absent means closed; it is open until a call that began later gets a
+ * response. Once `probeAt` has passed, the worker that writes a later `probeAt` is the one that probes; if it
+ * dies, the next one is elected the same way.
  *
- * A job cannot open it. Failures in a row only raise a suspicion. The breaker opens when a harmless read fails too,
- * which shares nothing with a job but the platform, its address and the token.
+ * Failures of jobs alone cannot open it: several in a row only raise a suspicion. The breaker opens if a
+ * harmless read fails too, which has only the platform, its address and the token in common with a job.
  */
 
-/** Why a call got no response from the platform: an outage if other calls get none either. */
+/** Why a call got no response from the platform. It is an outage if other calls get none either. */
 type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
-/** What a call says about the platform. `neither`: it was throttled, or shows nothing. */
+/** What a call shows about the platform. `neither`: it was throttled, or shows nothing. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
 
-/** Stops jobs while all calls to the platform fail alike. */
+/** Stops jobs while all calls to the platform fail in the same way. */
 export type Breaker = {
-  /** Reports a call that ended now. It began `tookMs` ago. */
+  /** Reports a call that ended now and began `tookMs` ago. */
   ended(outcome: CallOutcome, tookMs: number): void;
-  /** Reports the state in a budget that was read or written. */
+  /** Reports a budget that was read or written. */
   seen(budget: Pick<Budget, 'breaker' | 'tokenRefusedAtMs'>): void;
   /**
-   * Undefined if jobs may be taken, else the milliseconds until the next probe. May read the item and probe, so a call
-   * that has a place in flight must not wait for it: the probe may need that place.
+   * How many milliseconds until the next probe; undefined if jobs may be taken. It may read the item and
+   * probe, so a call that has a place in flight must not wait for it: the probe may need that place.
    */
   blockedMs(): Promise<number | undefined>;
-  /** As `blockedMs`, but from memory, without a read or a probe; one second if an outage is suspected. */
+  /** The same answer from memory, without a read or a probe; one second if an outage is suspected. */
   knownBlockedMs(): number | undefined;
   /**
-   * The same for a job whose request has left. Its own failures may have raised a suspicion: that starts a check, and
-   * stops the job only once it is confirmed.
+   * The same for a job whose request was sent. The job's own failures may have raised a suspicion: that
+   * starts a check, and only a confirmed outage stops the job.
    */
   knownOutageMs(): number | undefined;
 };
@@ -48,25 +49,31 @@ type FleetBreakerOptions = {
 
 const SUSPICIOUS = 3;
 
-/** How long calls must have failed before the breaker opens: a shorter fault is over before it matters. */
+/** How long calls must have failed before the breaker opens: shorter faults are left to retries. */
 const MIN_OUTAGE_MS = 2_000;
 
 const PROBE_EVERY_MS = 10_000;
 
-/** The maximum age of a reading that the breaker is closed, or open. */
+/** How long a stored state is trusted without reading it again, if it is closed, or open. */
 const CLOSED_KNOWN_MS = 30_000;
 const OPEN_KNOWN_MS = 1_000;
 
-/** How long after a probe has refuted a suspicion none is raised again: the jobs themselves fail then. */
+/**
+ * After a probe has refuted a suspicion, no new one is raised for this long: then the jobs themselves are at
+ * fault.
+ */
 const REFUTED_MS = 5_000;
 
-/** How long a call waits while an outage is suspected: a probe ends sooner. */
+/** How long a call waits while an outage is suspected: the probe ends sooner than that. */
 const SUSPECTED_MS = 1_000;
 
-/** For this long after another worker ended an outage, a new one is this worker's own and does not stop the fleet. */
+/**
+ * For this long after another worker ended an outage, a new suspicion stops only this worker and not the
+ * fleet.
+ */
 const OWN_OUTAGE_MS = 60_000;
 
-/* Ages are measured by a clock that is never set. Only times in the budget are by the clocks of its workers. */
+/* Ages are measured by a clock that is never set. Only times in the budget are by the workers' own clocks. */
 
 type Streak = { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause };
 
@@ -74,9 +81,9 @@ type Known = {
   readonly breaker: OpenBreaker;
   /** When this worker first saw the breaker open. */
   readonly openMs: number;
-  /** When it first saw the present state. */
+  /** When this worker first saw the breaker's present state. */
   readonly seenMs: number;
-  /** Only this worker is cut off: the fleet's breaker is closed. */
+  /** Whether only this worker is cut off: the fleet's breaker is closed. */
   readonly isOwn: boolean;
 };
 
@@ -90,7 +97,10 @@ type State = FleetBreakerOptions & {
   underWay: Promise<number | undefined> | undefined;
 };
 
-/** The breaker of a fleet, for one worker. While the table is unavailable it is that worker's own. */
+/**
+ * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker has a breaker
+ * of its own.
+ */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
   const { now, steady = now } = options.clock;
@@ -136,7 +146,7 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
     },
     knownBlockedMs: () => outageMs() ?? (isSuspected(state) ? SUSPECTED_MS : undefined),
     knownOutageMs() {
-      // Not awaited: its probe may need the place in flight that the caller has.
+      // Not awaited: the probe may need the place in flight that the caller has.
       if (isSuspected(state)) void blockedMs().catch(() => undefined);
       return outageMs();
     },
@@ -188,7 +198,10 @@ async function open(state: State, { sinceMs: openMs, cause }: Streak): Promise<v
   state.onOpen?.(breaker);
 }
 
-/** Or when its state has not changed for one interval, in case the prober's clock is ahead. */
+/**
+ * How long until this worker may probe: when `probeAt` has passed, or when the state has not changed for one
+ * interval, in case the prober's clock is ahead.
+ */
 const untilProbeMs = ({ clock, steady }: State, { breaker, seenMs }: Known): number =>
   Math.min(breaker.probeAtMs - clock.now(), seenMs + PROBE_EVERY_MS - steady());
 
@@ -265,19 +278,21 @@ async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** One of several tokens may be refused and the others not: its worker writes at most this often. */
+/**
+ * How often a worker may record at most that its token is refused: another worker's token may be accepted.
+ */
 const MARK_EVERY_MS = 60_000;
 
 /**
- * Records in the budget since when the platform has refused the token, until a call that began later is accepted. A
- * refusal is not over because calls stop. A write that fails is repeated after a later call.
+ * Creates the record, in the budget, of since when the platform has refused the token. It lasts until a call
+ * that began later is accepted, even if no calls are made. A write that fails is repeated after a later call.
  */
 export function createTokenMark(
   item: Pick<BudgetItem, 'change'>,
   { now, steady = now }: Pick<Clock, 'now' | 'steady'>,
 ) {
   let sinceMs: number | undefined;
-  /** When this worker learned of that, and when it last wrote it: by a clock that is never set. */
+  /** When this worker learned of the refusal, and when it last wrote it, by a clock that is never set. */
   let heardMs = Number.NEGATIVE_INFINITY;
   let markedMs = Number.NEGATIVE_INFINITY;
   function hear(nextMs: number | undefined): void {
@@ -298,7 +313,7 @@ export function createTokenMark(
     });
   }
   return {
-    /** Reports how a call ended, and when it began by the clock that is never set. */
+    /** Reports how a call ended, and when it began, by the clock that is never set. */
     ended(outcome: CallOutcome, beganMs: number): void {
       const mayMark = sinceMs === undefined && steady() - markedMs >= MARK_EVERY_MS;
       if (outcome === 'refused token' && mayMark) mark(now());

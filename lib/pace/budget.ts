@@ -3,21 +3,22 @@ import { type AdjustedTime, type Clock, createDecayingMax, trackTime } from './c
 import { isProbing, latestMs, rateOf, refused, reopened, type ThrottleState } from './throttle-state.ts';
 
 /*
- * The budget of a fleet: one line of slots that all workers calling the same platform host share. The time up to which
- * it is reserved (the theoretical arrival time) only moves forward, by the worker whose write arrives first. So no slot
- * is given out twice, however much clocks differ: a second of the platform's time holds no more of the line than a
- * second plus the difference between the clocks.
+ * The budget of a fleet: one line of slots, shared by all workers that call the same platform host. The line
+ * is reserved up to one time (the theoretical arrival time). That time only moves forward, and only the
+ * worker whose write arrives first moves it. So no slot is used twice, even if clocks differ: in one second
+ * of the platform's time, at most the slots of one second, plus the difference between the clocks, are used.
  *
- * No worker starves: a reservation goes to the end of the line, and a worker has at most one block of 250 ms in it.
+ * No worker starves: a reservation goes to the end of the line, and a worker has at most one block of 250 ms
+ * in it.
  */
 
-/** The budget as its row holds it. Times are epoch milliseconds. */
+/** The content of the budget's row. Times are epoch milliseconds. */
 export type Budget = {
   /** Slots are reserved up to this time. */
   readonly tatMs?: number | undefined;
-  /** 429s that the line has met, and resets. Slots that were reserved at a lower count are void. */
+  /** How many 429s and resets the line has had. Slots that were reserved at a lower count are void. */
   readonly incidents: number;
-  /** What is known of the platform's limit. Every worker computes the rate from it. */
+  /** What was learned about the platform's limit. Every worker computes the rate from it. */
   readonly throttle?: ThrottleState | undefined;
   /** When each operation was last accepted and refused. */
   readonly operations?: Readonly<Record<string, OperationNews>> | undefined;
@@ -27,13 +28,16 @@ export type Budget = {
   readonly breaker?: OpenBreaker | undefined;
   /** When the platform first refused the token; undefined once it has accepted it again. */
   readonly tokenRefusedAtMs?: number | undefined;
-  /** The maximum wait of any process, in milliseconds; undefined before the first reservation. */
+  /** The longest maximum wait of any process, in milliseconds; undefined before the first reservation. */
   readonly longestWaitMs?: number | undefined;
-  /** When a process with that maximum wait last reported it. */
+  /** When a process with that maximum wait last reported it, in epoch milliseconds. */
   readonly longestWaitAtMs?: number | undefined;
   /** The fleet's rate as set by an operator; it applies where it is below the configured one. */
   readonly capRate?: number | undefined;
-  /** How much the calls of its workers may drift apart, in milliseconds. Absent: as those of different machines. */
+  /**
+   * How much the delays of the workers' calls may differ, in milliseconds. Absent: as much as between
+   * different machines.
+   */
   readonly driftMs?: number | undefined;
   /** Sums over all workers, for display. What a worker did since its last reservation is missing. */
   readonly tally: PaceUsage;
@@ -41,10 +45,13 @@ export type Budget = {
 
 /** When an operation's calls were last accepted and refused, in epoch milliseconds. */
 export type OperationNews = {
-  /** When the last call left that was accepted. */
+  /** When the last accepted call was sent. */
   readonly answeredAtMs?: number | undefined;
   readonly refusedAtMs?: number | undefined;
-  /** Since when it is throttled while others are accepted: its calls first wait in a separate line. */
+  /**
+   * Since when this operation is throttled while others are accepted. Its calls first wait in a separate
+   * line.
+   */
   readonly aloneSinceMs?: number | undefined;
 };
 
@@ -61,10 +68,13 @@ export type OpenBreaker = {
 export type BudgetItem = {
   /** Reads the budget. It contains every change whose write got a response. */
   read(): Promise<Budget>;
-  /** Undefined, and nothing stored, if `next` returns undefined. `next` is called again if another process wrote first. */
+  /**
+   * Stores the budget that `next` returns, and returns it. If `next` returns undefined, nothing is stored.
+   * `next` is called again if another process wrote first.
+   */
   change(act: string, next: ChangeBudget): Promise<Budget | undefined>;
   readonly onDate?: OnDate | undefined;
-  /** The budget of one operation's separate line. Absent: operations have none. */
+  /** The budget of one operation's separate line. Absent: operations have no lines of their own. */
   readonly of?: ((operation: string) => BudgetItem) | undefined;
 };
 
@@ -73,7 +83,7 @@ export type ChangeBudget = (budget: Budget) => Budget | undefined;
 
 const noUsage: PaceUsage = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 
-/** The budget of a host to which nothing was ever sent. */
+/** The budget of a host to which no request was sent yet. */
 export const emptyBudget: Budget = { incidents: 0, tally: noUsage };
 
 /** A budget in this process's memory. */
@@ -90,7 +100,10 @@ export function createMemoryBudget(start = emptyBudget): BudgetItem {
   };
 }
 
-/** The budget with a worker's accepted operations; the same if the fleet knows of them to within a second. */
+/**
+ * The budget with the operations that a worker's calls were accepted for; unchanged if the fleet has known it
+ * to within a second.
+ */
 export function withAnswered(budget: Budget, answered: ReadonlyMap<string, number>): Budget {
   const { operations = {} } = budget;
   const isNew = ([name, atMs]: [string, number]) => atMs >= (operations[name]?.answeredAtMs ?? 0) + 1_000;
@@ -109,19 +122,25 @@ export const resetBudget = (budget: Budget, fromMs: number): Budget => ({
   incidents: budget.incidents + 1,
 });
 
-/** The maximum length of one block, in milliseconds: what is lost when a worker dies. */
+/** The maximum length of one block, in milliseconds: this much of the line is lost when a worker dies. */
 export const BLOCK_MS = 250;
 
-/** How long after its time a slot may be used: the spacing pays for it. Later calls would bunch with the next ones. */
+/**
+ * How many milliseconds after its time a slot may be used; the spacing allows for it. A later call would come
+ * too close to the next ones.
+ */
 export const LATE_MS = 10;
 
-/** How much more the requests of different machines may drift apart than those of one. The spacing pays for it too. */
+/**
+ * How much more the delays of requests may differ between machines than on one machine. The spacing allows
+ * for it too.
+ */
 const MACHINES_DRIFT_MS = 10;
 
 /** The lower of a worker's configured rate and the rate that an operator has set. */
 export const cappedRate = (rate: number, { capRate }: Budget): number => Math.min(rate, capRate ?? rate);
 
-/** Only a wrong clock writes a time that is further ahead than this, in milliseconds: probes leave sooner. */
+/** A time further ahead than this, in milliseconds, was written by a wrong clock: probes are due sooner. */
 const WRONG_CLOCK_MS = 60_000;
 
 /** How far ahead the line of callers without a maximum wait may reach, in milliseconds. */
@@ -134,11 +153,14 @@ const REPEATED_MS = 30_000;
 const longestWait = ({ longestWaitMs = 0, longestWaitAtMs = 0 }: Budget, nowMs: number): number =>
   Math.abs(nowMs - longestWaitAtMs) <= longestWaitMs + WRONG_CLOCK_MS ? longestWaitMs : 0;
 
-/** The latest end of the line that reservations explain: no call is granted a longer wait. */
+/** The latest end of the line that reservations can explain: no call is granted a longer wait. */
 export const latestLineMs = (budget: Budget, maxWaitMs: number, nowMs: number): number =>
   nowMs + Math.max(longestWait(budget, nowMs), Math.min(maxWaitMs, UNLIMITED_MS)) + WRONG_CLOCK_MS;
 
-/** The members that report this process's maximum wait; none if a longer one, or this one, was reported recently. */
+/**
+ * The members that report this process's maximum wait; empty if the same or a longer one was reported
+ * recently.
+ */
 export function longerWait(budget: Budget, maxWaitMs: number, nowMs: number): Partial<Budget> {
   const waitMs = Math.min(maxWaitMs, UNLIMITED_MS);
   const longestMs = longestWait(budget, nowMs);
@@ -147,7 +169,10 @@ export function longerWait(budget: Budget, maxWaitMs: number, nowMs: number): Pa
   return isReported ? {} : { longestWaitMs: waitMs, longestWaitAtMs: nowMs };
 }
 
-/** The budget; without throttling, and with a line that reservations cannot explain, if a wrong clock wrote to it. */
+/**
+ * Repairs a budget in which a wrong clock wrote future times: removes its throttling, and an end of the line
+ * that reservations cannot explain.
+ */
 function withoutFutureTimes(budget: Budget, nowMs: number): Budget {
   const { throttle } = budget;
   if (throttle === undefined || latestMs(throttle) <= nowMs + WRONG_CLOCK_MS) return budget;
@@ -165,7 +190,7 @@ export const lineFacts = (rate: number, budget: Budget, nowMs: number): Paramete
 export const effectiveRate = (rate: number, budget: Budget, nowMs: number): number =>
   rateOf(budget.throttle, lineFacts(rate, budget, nowMs));
 
-/** One slot moves the line by no more than this many milliseconds, or slots of the full rate. */
+/** Maximum distance between two slots: this many milliseconds, or slots of the full rate. */
 const MAX_STEP_MS = 10_000;
 const MAX_STEP_SLOTS = 12;
 
@@ -193,7 +218,9 @@ export const fullSpacing = (rate: number, budget: Budget): Spacing =>
 
 const paidMs = ({ driftMs = MACHINES_DRIFT_MS }: Budget): number => LATE_MS + driftMs;
 
-/** The budget after a 429 of a call that left after the last one. Slots that were not due yet are void. */
+/**
+ * The budget after a 429 of a call that was sent after the last 429. Slots that were not due yet become void.
+ */
 export function afterRefusal(
   budget: Budget,
   refusal: {
@@ -222,20 +249,21 @@ export function afterRefusal(
 /** How calls are spaced, in milliseconds. */
 type Spacing = {
   readonly intervalMs: number;
-  /** How early a call may leave: without it, one late call would delay all that follow. */
+  /** How early a call may leave: without this, one late call would delay all calls after it. */
   readonly toleranceMs: number;
 };
 
-/** How much of a timer's lateness is made up for; any more is lost. */
+/** How much lateness of a timer is made up for, in milliseconds; more than that is lost. */
 const TOLERANCE_MS = 5;
 
-/** How far two requests may drift apart or together on their way to the platform. */
+/** How much the delays of two requests to the platform may differ, in milliseconds. */
 const DRIFT_MS = 5;
 
 /**
- * The spacing for a rate in requests a second, such that no sliding second, at either end of the wire, holds more than
- * `k = ceil(rate)` requests: k + 1 of them span at least `k × interval − tolerance`, so that is stretched to a second
- * plus the drift and `lateMs`: of a whole number, this costs 2 % for one process, and 3 % for a fleet.
+ * The spacing for a rate in requests a second: no sliding second, here or at the platform, has more than `k =
+ * ceil(rate)` requests. k + 1 requests span at least `k × interval − tolerance`, which must be a second plus
+ * the drift and `lateMs`. For a whole number, this costs 2 % of the rate for one process, and 3 % for a
+ * fleet.
  */
 export function spacingFor(rate: number, lateMs = 0): Spacing {
   const most = Math.ceil(rate);
@@ -243,7 +271,7 @@ export function spacingFor(rate: number, lateMs = 0): Spacing {
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };
 }
 
-/** When a call may leave whose slot is at `tatMs`. */
+/** When the call with the slot at `tatMs` may leave. */
 export function dueAtMs(tatMs: number, { toleranceMs }: Spacing): number {
   return tatMs - toleranceMs;
 }
@@ -257,7 +285,7 @@ type PaceUsage = {
   readonly throttled: number;
 };
 
-/** The sum of two, the second one `times` over. */
+/** The sum of `a` and `times` times `b`. */
 export const addUsage = (a: PaceUsage, b: PaceUsage, times = 1): PaceUsage => ({
   granted: a.granted + times * b.granted,
   used: a.used + times * b.used,
@@ -275,7 +303,7 @@ export function createUsageReporter() {
       counted = addUsage(counted, { ...noUsage, ...some });
     },
     counted: (): PaceUsage => counted,
-    /** What the next write reports, if it grants this many slots. */
+    /** The usage that the next write reports, if it grants this many slots. */
     reportOf: (granted: number): PaceUsage => ({ ...addUsage(counted, reported, -1), granted }),
     reported(report: PaceUsage): void {
       reported = addUsage(reported, report);
@@ -285,8 +313,8 @@ export function createUsageReporter() {
 }
 
 /**
- * A worker's view of the budget: as last read or written, without times that a wrong clock wrote, then through
- * `started`. Rethrows errors of the item.
+ * Creates a worker's view of the budget: as last read or written, without future times of a wrong clock, and
+ * passed through `started`. Rethrows errors of the item.
  */
 export function createBudgetView(
   item: BudgetItem,
@@ -297,7 +325,7 @@ export function createBudgetView(
   let lastAt: AdjustedTime = () => Number.NEGATIVE_INFINITY;
   const lead = createDecayingMax();
 
-  // A response may have set the clock.
+  // The clock may have been set by the response.
   const saw = (budget: Budget, at: AdjustedTime): Budget => {
     last = started(withoutFutureTimes(budget, clock.now()));
     lastAt = at;
@@ -326,7 +354,8 @@ export function createBudgetView(
       const changed = await item.change(act, (budget) => {
         at = trackTime(clock);
         const after = next(saw(budget, at));
-        // A line with a future time is set back only by a reservation. Every other change leaves it as stored.
+        // The future time of a line is set back only by a reservation. Every other change leaves it as it is
+        // stored.
         if (after?.tatMs !== Number.POSITIVE_INFINITY) return after;
         return { ...after, tatMs: budget.tatMs, throttle: budget.throttle };
       });

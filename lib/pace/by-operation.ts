@@ -12,22 +12,29 @@ import type { Pace, RunOptions, Slot } from './pace.ts';
 import { isAtLimit, isProbing } from './throttle-state.ts';
 
 /*
- * The platform may refuse one operation while it accepts others: that operation's limit, or credits that are used up.
- * Then the operation gets a separate line in front of the fleet's. Its calls wait there, and take no place and no slot
- * of the others. Where all operations are refused, the fleet's line slows down.
+ * The platform may refuse one operation while it accepts others, because of that operation's own limit or
+ * used-up credits. Then the operation gets a separate line in front of the fleet's. Its calls wait there, and
+ * take no place in flight and no slot from the others. If all operations are refused, the fleet's line slows
+ * down instead.
  */
 
 type ByOperationOptions = {
   readonly fleet: Pace;
   readonly view: BudgetView;
   readonly clock: Clock;
-  /** When the last accepted call of each operation left here; reported to the fleet with the next slots. */
+  /**
+   * When the last accepted call of each operation was sent by this worker; the next reservation reports it to
+   * the fleet.
+   */
   readonly answered: Map<string, number>;
   /** Opens the separate line of one operation. */
   readonly open: (operation: string) => OwnLine;
 };
 
-/** How recently another operation must have been accepted to show that not all are refused: plus some slots of a slow line. */
+/**
+ * How recently another operation must have been accepted to show that not all are refused. In a slow line,
+ * some slots are added.
+ */
 const RECENT_MS = 10_000;
 const RECENT_SLOTS = 8;
 
@@ -37,7 +44,7 @@ type OwnLine = { readonly line: Pace; readonly view: BudgetView };
 type Own = { readonly line: Pace; readonly slot: Slot };
 type Sent = { readonly operation: string; readonly own: Own | undefined };
 
-/** A pace in which an operation that is throttled alone waits alone. */
+/** Creates a pace in which an operation that is throttled alone waits alone. */
 export function byOperation({ fleet, view, clock, answered, open }: ByOperationOptions): Pace {
   const lines = new Map<string, OwnLine>();
   const sent = new WeakMap<Slot, Sent>();
@@ -85,8 +92,9 @@ type Throttled = Sent &
   Pick<ByOperationOptions, 'view' | 'clock' | 'answered'> & { readonly throttleEpoch: number | undefined };
 
 /**
- * Records a 429 and returns which line it slows down: the `fleet`'s, a `new` separate line of an operation while others
- * are accepted, or its `known` one. While the table is unavailable, the fleet's, which waits for the table.
+ * Records a 429 and returns which line it slows down: the `fleet`'s; a `new` separate line, if other
+ * operations are accepted; or the operation's `known` one. While the table is unavailable it is the fleet's
+ * line, which waits for the table.
  */
 async function recordThrottling(throttled: Throttled): Promise<'fleet' | 'new' | 'known'> {
   const { operation, view, clock } = throttled;
@@ -123,7 +131,8 @@ function decide(
 ): 'fleet' | 'new' | 'known' {
   if (own !== undefined || operations[operation]?.aloneSinceMs !== undefined) return 'known';
   if (isProbing(budget.throttle) || throttleEpoch < budget.incidents) return 'fleet';
-  // A known limit of all operations refuses one after the other; a limit of one operation refuses the same one again.
+  // If the limit of all operations is known, one operation after the other is refused; a limit of one
+  // operation refuses the same one again.
   const [last] = Object.entries(operations).toSorted(([, a], [, b]) => refusedAt(b) - refusedAt(a));
   const rate = budget.rate ?? 1;
   const facts = lineFacts(rate, budget, nowMs);
@@ -136,7 +145,9 @@ function decide(
 
 const refusedAt = ({ refusedAtMs = 0 }: OperationNews): number => refusedAtMs;
 
-/** An operation that was refused a moment before all were was not refused alone. */
+/**
+ * The budget in which an operation joins the fleet's line, if it was refused a moment before all others were.
+ */
 const joinedIfRefused =
   (nowMs: number) =>
   ([name, news]: [string, OperationNews]): [string, OperationNews] =>
@@ -144,7 +155,9 @@ const joinedIfRefused =
       ? [name, { ...news, aloneSinceMs: undefined }]
       : [name, news];
 
-/** The separate line is back at the fleet's rate: the operation's calls join the fleet's line again. */
+/**
+ * Ends a separate line that is back at the fleet's rate: the operation's calls join the fleet's line again.
+ */
 async function join(view: BudgetView, operation: string): Promise<void> {
   const joined = (budget: Budget): Budget | undefined =>
     budget.operations?.[operation]?.aloneSinceMs === undefined

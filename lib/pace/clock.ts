@@ -3,29 +3,34 @@ export type Clock = {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Milliseconds on a clock that is never set. Default: this one never is. */
+  /** Milliseconds on a clock that is never set. Default: `now` itself is never set. */
   readonly steady?: (() => number) | undefined;
-  /** How far off it may be, in either direction, beyond what the spacing of slots pays for. Default: 0. */
+  /**
+   * The clock's maximum error in either direction, beyond what the spacing of slots allows for. Default: 0.
+   */
   readonly clockErrorMs?: () => number;
-  /** How often it was set so far, if a correction can hide that. Default: corrections hide nothing. */
+  /** How often the clock was set so far, if a correction can hide that. Default: corrections hide nothing. */
   readonly steps?: () => number;
 };
 
 /** A point in time that follows its clock when that is set: epoch milliseconds as the clock counts now. */
 export type AdjustedTime = () => number;
 
-/** Makes a time that follows the clock. Default: the present. */
+/** Creates a time that stays correct when the clock is set. Default: the present. */
 export function trackTime(clock: Clock, atMs = clock.now()): AdjustedTime {
   const beforeMs = apartMs(clock);
   return () => atMs + apartMs(clock) - beforeMs;
 }
 
-/** A clock that moves by more than this beside a steady one was set, or its process was stopped. */
+/**
+ * If a clock moves by more than this, in milliseconds, compared with the steady one, it was set, or its
+ * process was stopped.
+ */
 const STEP_MS = 50;
 
 /** Creates the function that returns whether the clock was set since its last call. */
 export function watchSteps(clock: Pick<Clock, 'now' | 'steady' | 'steps'>): () => boolean {
-  // The time first: reading it is what notices a step.
+  // The time is read first: reading it notices a step.
   const look = () => ({ atMs: apartMs(clock), steps: clock.steps?.() });
   let last = look();
   return () => {
@@ -41,10 +46,16 @@ function apartMs({ now, steady = now }: Pick<Clock, 'now' | 'steady'>): number {
 
 const DECAY = 0.9;
 
-/** Requests give up after 1 s, and after 1 s of connecting: in a longer one the process was stopped. */
+/**
+ * Longer durations do not count: requests give up after 1 s, plus 1 s for connecting, so the process was
+ * stopped.
+ */
 const MAX_MS = 2_000;
 
-/** The maximum of recent durations, in milliseconds; each shorter one lets it decay. 0 before the first. */
+/**
+ * Creates a maximum of recent durations, in milliseconds, that decays with each shorter one. It is 0 before
+ * the first.
+ */
 export function createDecayingMax() {
   let maxMs = 0;
   return {

@@ -1,12 +1,15 @@
-/** Which calls leave first: those of urgent jobs, of other jobs and commands, or of large batches. */
+/**
+ * Which calls leave first: those of urgent jobs, those of other jobs and commands, or those of large batches.
+ */
 export type Priority = 'high' | 'normal' | 'bulk';
 
-/** How many calls of each priority leave while calls of all three wait: none waits forever for another. */
+/** How many calls of each priority leave while calls of all three wait. So every priority makes progress. */
 const WEIGHTS = { high: 8, normal: 4, bulk: 1 } as const satisfies Record<Priority, number>;
 
 /**
- * Weighted fair queueing: the call leaves first that would end first if every priority were served at its weight.
- * Source: Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1989.
+ * Weighted fair queueing: the next call to leave is the one that would end first if every priority were
+ * served at its weight. Source: Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing
+ * Algorithm", 1989.
  */
 export function createFairOrder() {
   const ends: Record<Priority, number> = { high: 0, normal: 0, bulk: 0 };
@@ -18,25 +21,29 @@ export function createFairOrder() {
       ends[priority] = atTime;
       return atTime;
     },
-    /** The call that is due at this virtual time starts. */
+    /** Records that the call due at this virtual time starts. */
     serve(atTime: number): void {
       nowServed = Math.max(nowServed, atTime);
     },
   };
 }
 
-/** A fair order, and the priority under which a call joins it. */
+/** The fair order that a call joins, and its priority there. */
 type PlaceInOrder = {
   readonly order: ReturnType<typeof createFairOrder>;
   readonly priority: Priority;
 };
 
 /**
- * Runs a task in a queue; an abort removes it only while it waits. A queue that has the signal itself starts the next
- * task though an aborted one has not ended. Without a `place`, first come, first served.
+ * Runs a task in a queue. An abort removes the task only while it waits: if the queue itself got the signal,
+ * it would start the next task before an aborted one has ended. Without a `place`, tasks run in the order in
+ * which they come.
  */
 export async function enqueue<T>(
-  /** A queue of p-queue, whose own declarations name types of browsers: ours must not reach them. */
+  /**
+   * The queue, described without p-queue's types: they name types of browsers, which our declarations must
+   * not need.
+   */
   queue: {
     readonly add: <T>(
       task: () => Promise<T>,
@@ -52,7 +59,7 @@ export async function enqueue<T>(
     place?.order.serve(atTime);
     return task();
   };
-  // Earlier times first; p-queue takes the highest priority first.
+  // Earlier times come first; p-queue takes the highest priority first.
   const priority = -atTime;
   if (signal === undefined) return queue.add(start, { priority });
   signal.throwIfAborted();

@@ -26,35 +26,44 @@ type FleetPaceOptions = {
   readonly item: BudgetItem;
   /** Requests a second of the whole fleet; above 0. */
   readonly rate: number;
-  /** The rate that the fleet may reach while the platform refuses nothing. Default: `rate`. */
+  /** The rate that the fleet may reach while the platform refuses no call. Default: `rate`. */
   readonly ceiling?: number | undefined;
   /** The maximum number of requests in flight in this process; a whole number, at least 1. */
   readonly concurrency: number;
   /** The maximum wait of a call for its slot, in milliseconds. Default: no limit. */
   readonly maxWaitMs?: number;
-  /** `single`: one slot at a time, for callers that can wait. Default: `batch`. */
+  /** `single` reserves one slot at a time, for callers that can wait. Default: `batch`. */
   readonly reserve?: 'single' | 'batch';
-  /** Called once for each outage of the table: nothing leaves until it is over. */
+  /** Called once for each outage of the table. No call leaves until the outage is over. */
   readonly onTableUnavailable?: (cause: unknown) => void;
   readonly onTableAvailable?: () => void;
-  /** Called when the clock of this process is found to be minutes off; the pace follows the table's all the same. */
+  /**
+   * Called when the clock of this process is found to be minutes off; the pace follows the table's clock all
+   * the same.
+   */
   readonly onClockOff?: Parameters<typeof createTableClock>[0]['onClockOff'];
-  /** Called when this worker has set back a line that a wrong clock had moved. */
+  /** Called when this worker has set back a line that a wrong clock had moved ahead. */
   readonly onLineSetBack?: () => void;
-  /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
+  /**
+   * Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default:
+   * `Date.now`.
+   */
   readonly now?: () => number;
   /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
   readonly steady?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** The budget of a fleet that starts at `rate` and may rise to `ceiling`, if nothing is known of the limit yet. */
+/**
+ * The budget at the start: if nothing is known of the limit yet, the fleet starts at `rate` and may rise to
+ * `ceiling`.
+ */
 function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
   if (budget.throttle !== undefined || rate >= ceiling) return budget;
   return { ...budget, throttle: learnedAt(rate, lineFacts(ceiling, budget, nowMs)) };
 }
 
-/** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
+/** Creates the pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
 export function createFleetPace(options: FleetPaceOptions): Pace {
   checkLimits(options);
   const { item, concurrency, maxWaitMs = Number.POSITIVE_INFINITY, reserve = 'batch' } = options;
@@ -105,7 +114,10 @@ export type LocalPaceOptions = Pick<
   readonly now?: () => number;
 };
 
-/** The pace of one process: a fleet of one, with its budget in memory. Throws `RangeError` if a limit is invalid. */
+/**
+ * Creates the pace of one process: a fleet of one, with its budget in memory. Throws `RangeError` if a limit
+ * is invalid.
+ */
 export const createProcessPace = (options: LocalPaceOptions): Pace =>
   createFleetPace({
     now: () => performance.now(),
@@ -113,16 +125,17 @@ export const createProcessPace = (options: LocalPaceOptions): Pace =>
     item: createMemoryBudget({ ...emptyBudget, driftMs: 0 }),
   });
 
-/** A call that takes longer to prepare is not ready for a slot of the block in which it arrives. */
+/** A call that takes longer than this to prepare is not ready for a slot of the block in which it arrives. */
 const SHORT_MS = 50;
 
 /**
- * Calls take their slots one after another, in the fair order of their priorities, once they have a place in flight.
- * The slot is taken last, so a call that takes long to prepare leaves in a later slot, and never late.
+ * Creates a pace in which calls take their slots one after another, in the fair order of their priorities,
+ * once they have a place in flight. A call takes its slot last, so one that takes long to prepare leaves in a
+ * later slot, and never late.
  */
 export function createGatedPace(given: {
   readonly source: SlotSource;
-  /** Calls in flight at once. */
+  /** The maximum number of calls in flight. */
   readonly concurrency: number;
   readonly maxWaitMs: number;
   readonly clock: Clock;
@@ -172,7 +185,7 @@ export function createGatedPace(given: {
   };
 }
 
-/** Runs calls in their slots, and reports to the source how each of them ended. */
+/** Creates the function that runs calls in their slots, and reports to the source how each call ended. */
 function createDispatcher(source: SlotSource) {
   const throttledSlots = new WeakSet<Slot>();
   return {
@@ -193,7 +206,10 @@ function createDispatcher(source: SlotSource) {
   };
 }
 
-/** Takes a slot in the call's turn, and another one if the process was suspended before the call could leave. */
+/**
+ * Takes a slot when it is the call's turn, and another one if the process was suspended before the call could
+ * leave.
+ */
 async function takeInTime(
   turns: PQueue,
   request: SlotRequest,
@@ -211,15 +227,15 @@ async function takeInTime(
   }
 }
 
-/** A preparation that takes this much longer than recent ones counts as late, in milliseconds. */
+/** A preparation counts as late if it takes this much longer than recent ones, in milliseconds. */
 const LATE_MS = 5;
 
 const FIRST_LATE_MS = 250;
 
 /**
- * Prepares calls just in time for their slots: each preparation starts as long before the slot as recent ones took. If it
- * started earlier, a crash would leave more calls that are recorded as sent although they were not. A call whose
- * preparation takes longer leaves its slot to the next call.
+ * Prepares calls just in time for their slots: a preparation starts before the slot by as much time as recent
+ * ones took. If it started earlier, a crash would leave more calls that are recorded as sent but were not. A
+ * call whose preparation takes longer leaves its slot to the next call.
  */
 function createPreparation(given: {
   readonly source: SlotSource;
@@ -243,11 +259,11 @@ function createPreparation(given: {
   const calls = () => waitingForStart.size + waitingForStart.pending + started.size;
 
   return {
-    /** Throws what `act` throws. */
+    /** Prepares a call in time. Rethrows errors of `act`. */
     async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
       const start = async () => {
         await source.waitUntilDue({ ...request, ahead, leadMs: longest.ms });
-        // Still in the queue: the next call must find this one ahead of it.
+        // The call is still in the queue, so that the next call finds it ahead.
         started.set(request, trackTime(clock));
       };
       await enqueue(waitingForStart, start, request.signal);
@@ -264,7 +280,9 @@ function createPreparation(given: {
     },
     /** Calls that are not ready yet. */
     calls,
-    /** How many of them will soon be ready: one until the first has shown how long that takes. */
+    /**
+     * How many of those calls will be ready soon: one, until the first preparation shows how long it takes.
+     */
     expected: () => (isMeasured ? calls() : Math.min(1, calls())),
     leadMs: longest.ms,
   };

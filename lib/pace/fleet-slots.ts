@@ -25,40 +25,47 @@ import {
 import { isProbing, pauseAfter429 } from './throttle-state.ts';
 
 /*
- * A worker holds one block of the line at a time. A 429 of its call makes it void, and so does time once its last slot
- * is too old. While the table is unavailable nothing is reserved, so nothing leaves.
+ * A worker has one reserved block of the line at a time. The block becomes void after a 429 of one of its
+ * calls, and when its last slot is too old. While the table is unavailable nothing is reserved, so no call
+ * leaves.
  */
 
 type FleetSlotsOptions = Omit<Line, 'usage' | 'acceptance'> & {
-  /** Finds the table's time. Absent: the table's users share a clock, which may still be set. */
+  /** Finds out the table's time. Absent: the users of the table share one clock, which may still be set. */
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly onTableUnavailable?: ((cause: unknown) => void) | undefined;
   readonly onTableAvailable?: (() => void) | undefined;
 };
 
-/** `wasSet`: whether the clock was set since the block was planned. Then the times of its slots are unknown. */
+/** `wasSet`: whether the clock was set since the block was planned. Then it is unknown when its slots are. */
 type Held = Awaited<ReturnType<typeof reserveBlock>> & { readonly wasSet: () => boolean };
 
 type Worker = Line &
   FleetSlotsOptions & {
-    /** Whether the clock was set since the last call of this. */
+    /** Whether the clock was set since this was last called. */
     readonly wasSet: () => boolean;
-    /** Nothing leaves before this, after the clock was set. */
+    /** After the clock was set, no call leaves before this time. */
     quietUntil: AdjustedTime | undefined;
-    /** One reservation at a time: a second would replace the block of the first. */
+    /** Runs one reservation at a time: a second would replace the block of the first. */
     readonly reserving: PQueue;
     held: Held | undefined;
-    /** How late a slot may be used. Grows where timers are always late; an empty end of each block pays for it. */
+    /**
+     * How late a slot may be used, in milliseconds. It grows if timers are always late; in return, the end of
+     * each block stays empty.
+     */
     lateMs: number;
-    /** The table is unavailable: when to try it again. */
+    /** When to try the table again; undefined if it is available. */
     retryAt: AdjustedTime | undefined;
-    /** A 429 that could not be reported, and the end of the pause that it asks for. */
+    /** A 429 that could not be reported yet, and the end of the pause that it asks for. */
     unreportedThrottle: { readonly slot: Slot; readonly until: AdjustedTime } | undefined;
-    /** Calls that had arrived when the last block was begun, and when its latest slot was used. */
+    /** How many calls had arrived when the last block was first used, and when its latest slot was used. */
     arrived: { readonly atFirst: number; readonly atLast: number };
   };
 
-/** Slots of one worker. Waiting methods rethrow errors of the budget item, and throw `PaceWaitError` if the slot is too far off. */
+/**
+ * Creates the slots of one worker. Waiting methods rethrow errors of the budget item, and throw
+ * `PaceWaitError` if the slot is too far off.
+ */
 export function createFleetSlots(options: FleetSlotsOptions) {
   const { clock } = options;
   const worker: Worker = {
@@ -77,32 +84,34 @@ export function createFleetSlots(options: FleetSlotsOptions) {
   return {
     /** Waits until a call's slot is only `leadMs` ahead, without taking it. */
     waitUntilDue: (request: DueRequest) => waitUntilDue(worker, request),
-    /** A call that waited until it was due will not take a slot: the next need not wait for it. */
+    /**
+     * Reports that a call that waited until it was due will take no slot: the next call need not wait for it.
+     */
     wake: () => worker.acceptance.wake(),
-    /** The call did not leave in this slot. */
+    /** Returns a slot in which no call left. */
     giveBack: (slot: Slot) => giveBack(worker, slot),
     /** Waits for a slot and takes it. */
     take: (request: SlotRequest) => take(worker, request),
-    /** When a call with `ahead` others before it may leave, in epoch milliseconds. */
+    /** When a call with `ahead` calls before it may leave, in epoch milliseconds. */
     dueAtMs(ahead: number) {
       dropLate(worker);
       return dueAtMs(worker, ahead);
     },
     throttled: (slot: Slot, retryAfterMs: number | undefined) => throttled(worker, slot, retryAfterMs),
-    /** The call of this slot has ended; `succeeded` if the platform accepted it. */
+    /** Reports that the call of this slot has ended; `succeeded` if the platform accepted it. */
     ended: (slot: Slot, succeeded: boolean) => worker.acceptance.ended(slot, succeeded),
     counts: () => counts(worker),
   };
 }
 
 async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
-  // Slots that passed while no call waited are not misses.
+  // Slots that passed while no call waited do not count as missed.
   dropLate(worker);
   let wasLate = false;
   for (;;) {
     request.signal?.throwIfAborted();
     if (dropLate(worker) > 0) {
-      // Being late once costs a slot; allowing more lateness costs a part of every block.
+      // One late call costs a slot; a larger allowance costs a part of every block.
       if (wasLate) worker.lateMs = Math.min(BLOCK_MS, worker.lateMs * 2);
       wasLate = true;
     }
@@ -118,15 +127,21 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   }
 }
 
-/** A call with work to do before it may leave, such as recording that it leaves. */
+/** A call with work to do before it may leave, such as storing that it was sent. */
 type DueRequest = SlotRequest & {
-  /** Calls that will take a slot before this one, and how long until one of them may take too long to count. */
+  /**
+   * How many calls will take a slot before this one, and how many milliseconds until one of them may take too
+   * long to count.
+   */
   readonly ahead: () => { readonly calls: number; readonly forMs: number };
   /** How long that work takes, in milliseconds. */
   readonly leadMs: () => number;
 };
 
-/** Waits until the slot that the calls ahead leave over is near. Reserves a block at once, for a place in the line. */
+/**
+ * Waits until a slot is near that the calls ahead do not need. Reserves a block at once, to have a place in
+ * the line.
+ */
 async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> {
   const { clock, maxWaitMs, acceptance } = worker;
   const { calledAt, signal, leadMs } = request;
@@ -134,12 +149,13 @@ async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> 
     signal?.throwIfAborted();
     dropLate(worker);
     const { calls, forMs } = request.ahead();
-    // The calls ahead reserve for this one too, and sooner: they are ready.
+    // The calls ahead are ready sooner, and reserve slots for this one too.
     if (calls === 0) {
       const isFree = isLineFree(worker);
       const aheadMs = isFree ? Math.max(0, leadMs() - worker.view.leadMs()) : leadMs();
       const reserved = reserve(worker, request, aheadMs);
-      // Where a slot comes at once, the call prepares meanwhile, and meets a failure when it takes its slot.
+      // If a slot comes at once, the call is prepared meanwhile, and learns of a failure when it takes its
+      // slot.
       if (isFree) reserved.catch(() => undefined);
       else await reserved;
     }
@@ -152,11 +168,16 @@ async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> 
   }
 }
 
-/** The error of a call whose slot is too far off. From now: it may have waited already, or its process was suspended. */
+/**
+ * The error of a call whose slot is too far off. The wait counts from now: the call may have waited already,
+ * or its process was suspended.
+ */
 export const waitsTooLong = ({ clock, maxWaitMs }: Pick<Line, 'clock' | 'maxWaitMs'>, dueMs: number) =>
   new PaceWaitError(Math.max(0, dueMs - clock.now()), maxWaitMs);
 
-/** Whether a slot that is reserved now most likely comes at once: a recent view shows no waiting calls. */
+/**
+ * Whether a slot reserved now most likely comes at once: a recent view of the budget shows no waiting calls.
+ */
 function isLineFree({ view, clock }: Worker): boolean {
   const { tatMs = 0, throttle, pausedAtMs } = view.last() ?? emptyBudget;
   return (
@@ -173,7 +194,10 @@ function usedUpMs({ held, clock }: Worker, calls: number): number {
   return last === undefined ? Number.POSITIVE_INFINITY : Math.max(1, last - clock.now());
 }
 
-/** Reserves a block unless one is held. `leadMs`: how long after the response its first slot can be used. */
+/**
+ * Reserves a block unless the worker has one. `leadMs`: how long after the response its first slot can be
+ * used.
+ */
 function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
   const { clock } = worker;
   const forecast = () => ({
@@ -192,7 +216,10 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   return enqueue(worker.reserving, () => whenTableAvailable(worker, request, reserveOne), request.signal);
 }
 
-/** After a shared clock was set, the line has the times of the old one: waits until its last calls are surely over. */
+/**
+ * Waits until the last calls that used a former time of a shared clock are certainly over: after the clock
+ * was set, the line has times of the old one.
+ */
 async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Promise<void> {
   const { clock } = worker;
   if (worker.wasSet()) worker.quietUntil = trackTime(clock, clock.now() + VOID_AFTER_MS);
@@ -203,7 +230,10 @@ async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Prom
 
 const RETRY_MS = 1_000;
 
-/** Runs `act` once the table responds. Throws `PaceWaitError` if the call may not wait that long, and any other error. */
+/**
+ * Runs `act` once the table responds. Throws `PaceWaitError` if the call may not wait that long; rethrows any
+ * other error.
+ */
 async function whenTableAvailable(
   worker: Worker,
   { calledAt, signal }: SlotRequest,
@@ -241,13 +271,13 @@ async function check(worker: Worker, held: Held, signal: AbortSignal | undefined
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.look().catch(() => undefined);
-  // A 429 of this worker may have dropped it in the meantime.
+  // Meanwhile, a 429 of this worker may have dropped it.
   if (worker.held === undefined) return;
   const isValid = budget?.incidents === held.throttleEpoch && budget.pausedAtMs === undefined;
   setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
 }
 
-/** Decay of the lateness allowance for each used slot. */
+/** The factor by which the lateness allowance shrinks with each used slot. */
 const LESS_LATE = 0.97;
 
 function use(worker: Worker, held: Held, { calledAt, demand }: SlotRequest): Slot {
@@ -264,13 +294,13 @@ function use(worker: Worker, held: Held, { calledAt, demand }: SlotRequest): Slo
   return slot;
 }
 
-/** The slot's call did not leave in time, so it counts as wasted. */
+/** Counts a slot as wasted, since its call did not leave in time. */
 function giveBack({ usage, acceptance }: Worker, slot: Slot): void {
   acceptance.ended(slot, false);
   usage.add({ used: -1, wasted: 1 });
 }
 
-/** Drops slots that are too old to be used, or all if their age is unknown; returns how many. */
+/** Drops slots that are too old to be used, or all if their age is unknown. Returns how many. */
 function dropLate(worker: Worker): number {
   const { held, clock } = worker;
   if (held === undefined) return 0;
@@ -285,14 +315,17 @@ function setHeld(worker: Worker, left: Held | undefined): number {
   return wasted;
 }
 
-/** When a call with `ahead` others before it may leave: in a slot that is held, or at the end of the line. */
+/**
+ * When a call with `ahead` calls before it may leave: in a slot that is already reserved, or at the end of
+ * the line.
+ */
 function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number): number {
   const slots = held?.slots ?? [];
   const budget = view.last() ?? emptyBudget;
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
-  // A 429 may have made an old view void.
+  // An old view may be void because of a 429.
   const seenMs =
     view.ageMs() > MAX_VIEW_AGE_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());

@@ -3,7 +3,10 @@ import type { BudgetItem } from './budget.ts';
 import type { createFleetPace, LocalPaceOptions } from './fleet-pace.ts';
 import { checkLimits, type Pace } from './pace.ts';
 
-/** A pace that is opened by its first call. Until then it reports `rate`, in requests a second, as its effective rate. */
+/**
+ * Creates a pace that the first call opens. Until then it reports `rate`, in requests a second, as its
+ * effective rate.
+ */
 export function lazyPace(rate: number, open: () => Promise<Pace>): Pace {
   let pace: Pace | undefined;
   const opened = once(async () => {
@@ -25,7 +28,7 @@ export function lazyPace(rate: number, open: () => Promise<Pace>): Pace {
   };
 }
 
-/** The pace of one worker of a fleet, whose budget is opened by the first call. */
+/** Creates the pace of one worker of a fleet; the first call opens its budget. */
 export const openFleetPace = ({
   budget,
   ...options
@@ -38,12 +41,12 @@ export const openFleetPace = ({
   });
 
 /**
- * The pace of one process: at most `rate` requests in any second, and `concurrency` in flight. A 429 lowers the rate
- * until the platform accepts more. Throws `RangeError` if a limit is invalid. Loads its queue with the first call.
+ * Creates the pace of one process: at most `rate` requests in any second, and `concurrency` in flight. A 429
+ * lowers the rate until the platform accepts more. Throws `RangeError` if a limit is invalid. Loads its queue
+ * with the first call.
  *
  * ```ts
- * const pace = createLocalPace({ rate: 2, concurrency: 8 });
- * const rows = await pace.run(() => fetch(url));
+ * const pace = createLocalPace({ rate: 2, concurrency: 8 }); const rows = await pace.run(() => fetch(url));
  * ```
  */
 export function createLocalPace(options: LocalPaceOptions): Pace {

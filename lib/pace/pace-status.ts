@@ -6,15 +6,15 @@ export type ThrottledOperation = {
   readonly operation: string;
   readonly sinceMs: number;
   readonly refusedAtMs: number;
-  /** Requests a second that it may send now. */
+  /** The rate in requests a second at which it may be sent now. */
   readonly effectiveRate: number;
-  /** One call leaves at a time until one succeeds. */
+  /** Whether only one call leaves at a time, until one succeeds. */
   readonly isProbing: boolean;
 };
 
 /**
- * The state of a fleet's budget. `configuredRate`, in requests a second, counts until a worker has reserved slots with
- * its own. Rethrows errors of the item.
+ * Reads the state of a fleet's budget. `configuredRate`, in requests a second, applies until a worker has
+ * reserved slots with its own rate. Rethrows errors of the item.
  */
 export async function readPaceStatus(item: BudgetItem, configuredRate: number, now = Date.now) {
   const budget = await item.read();
@@ -28,12 +28,15 @@ export async function readPaceStatus(item: BudgetItem, configuredRate: number, n
     configuredRate: rate,
     /** `configuredRate`, or the lower one that an operator has set. */
     cappedRate: cappedRate(rate, budget),
-    /** What the fleet may send now. */
+    /** The rate at which the fleet may send now. */
     effectiveRate: effectiveRate(rate, budget, nowMs),
     intervalMs: lineSpacing(rate, budget, nowMs).intervalMs,
-    /** What is known of the platform's limit, and since when (epoch milliseconds); undefined if nothing is. */
+    /**
+     * The learned limit of the platform, and since when it is known (epoch milliseconds); undefined if none
+     * is known.
+     */
     learned: throttle && { rate: throttle.rate, atMs: latestMs(throttle) },
-    /** While the platform refuses: one call leaves at a time until one succeeds. */
+    /** Whether the platform refuses calls, so that only one leaves at a time until one succeeds. */
     isProbing: isProbing(throttle),
     /** How long a call made now would wait for its slot. */
     waitMs: Math.max(0, Math.round(startMs - nowMs)),

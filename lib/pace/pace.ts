@@ -2,13 +2,22 @@ import type { Priority } from './fair-queue.ts';
 
 /** A permission for one call to leave now. */
 export type Slot = {
-  /** When the slot began, in milliseconds on the pace's clock; shows whether a 429 belongs to an older episode. */
+  /**
+   * When the slot began, in milliseconds on the pace's clock. It shows whether a 429 belongs to an earlier
+   * episode.
+   */
   readonly atMs: number;
   /** How long the call waited for it, in milliseconds. */
   readonly waitedMs: number;
-  /** With a fleet's budget: how many 429s its line had met at reservation. Independent of clocks. */
+  /**
+   * With a fleet's budget: how many 429s the line had met when the slot was reserved. It does not depend on
+   * clocks.
+   */
   readonly throttleEpoch?: number;
-  /** The latest time to leave in it, in milliseconds on the pace's clock; undefined if any delay only moves later slots. */
+  /**
+   * The latest time to leave in this slot, in milliseconds on the pace's clock; undefined if a delay only
+   * moves later slots.
+   */
   readonly untilMs?: number;
 };
 
@@ -16,15 +25,15 @@ export type Slot = {
 export type PaceCounts = {
   /** Slots that were reserved. */
   readonly granted: number;
-  /** Slots that a call left in. */
+  /** Slots in which a call left. */
   readonly used: number;
-  /** Slots that passed without a call: no call was left for the block, or its slots were granted too late. */
+  /** Slots in which no call left: none was waiting, or the slots were granted too late. */
   readonly wasted: number;
   /** Milliseconds that calls waited for their slots, summed. */
   readonly waitedMs: number;
   /** Calls that the platform refused with 429. */
   readonly throttled: number;
-  /** Requests a second that may leave now; below the configured rate after a 429. */
+  /** The rate in requests a second at which calls may leave now; below the configured rate after a 429. */
   readonly effectiveRate: number;
 };
 
@@ -33,26 +42,33 @@ export type RunOptions<T> = {
   readonly signal?: AbortSignal | undefined;
   /** Decides how many other calls leave before this one. Default: `normal`. */
   readonly priority?: Priority | undefined;
-  /** The name of the operation: one that is throttled while others are accepted waits alone. Default: none. */
+  /**
+   * The name of the operation. An operation that is throttled while others are accepted waits alone. Default:
+   * no name.
+   */
   readonly operation?: string | undefined;
-  /** Whether the call's result shows that the platform accepts calls. Default: true, unless it was throttled. */
+  /**
+   * Whether the call's result shows that the platform accepts calls. Default: true, unless the call was
+   * throttled.
+   */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**
-   * Work that must be finished before the call leaves. Awaited shortly before its slot, which is taken last: however
-   * long this takes, the call does not leave late. If it throws, the call ends with that error and takes no slot.
+   * Work that must be finished before the call leaves. It is awaited shortly before the call takes its slot,
+   * so the call does not leave late, no matter how long the work takes. If it throws, the call ends with that
+   * error and takes no slot.
    */
   readonly prepare?: (() => Promise<void>) | undefined;
 };
 
 /**
- * Decides when a call may leave and how many are in flight. The same for one process and for a fleet: the caller of
- * `run` does not know which one it has.
+ * Decides when a call may leave and how many are in flight. One process and a fleet have the same interface:
+ * the caller of `run` does not know which one it is.
  */
 export type Pace = {
   /**
-   * Waits for a place in flight and for a slot, then calls. Throws `PaceWaitError`, without calling, when the slot is
-   * further off than the maximum wait: nothing is reserved then. That may also happen after `prepare`. The caller's
-   * abort passes through.
+   * Waits for a place in flight and for a slot, then calls. If the slot is further off than the maximum wait,
+   * throws `PaceWaitError` and does not call; nothing is reserved then. That may also happen after `prepare`.
+   * The caller's abort passes through.
    */
   run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions<T>): Promise<T>;
   /** Reports that the platform refused the call of this slot with 429. `retryAfterMs` is as the platform gave it. */
@@ -61,15 +77,18 @@ export type Pace = {
   counts(): PaceCounts;
 };
 
-/** No line, `Retry-After` or maximum wait explains a longer one: the clock was set, so the wait is meaningless. */
+/**
+ * Maximum wait in milliseconds. No line, `Retry-After` or maximum wait explains a longer one: the clock was
+ * set, so the wait is meaningless.
+ */
 const MAX_WAIT_MS = 1_260_000;
 
-/** How soon a call comes back after that. */
+/** How soon a call tries again after such a wait, in milliseconds. */
 const CLOCK_SET_MS = 1_000;
 
 /**
- * A call was refused: it would wait longer for its turn than it may, or the budget is paused. Nothing was reserved and
- * nothing was called.
+ * Thrown if a call would wait longer for its turn than it may, or the budget is paused. Nothing was reserved
+ * and no call was made.
  */
 export class PaceWaitError extends Error {
   override readonly name = 'PaceWaitError';
@@ -83,7 +102,7 @@ export class PaceWaitError extends Error {
     super(
       why === 'paused'
         ? PAUSED
-        : `the call's turn is in ${Math.ceil(waitMs)} ms, and it may wait ${maxWaitMs} ms in all`,
+        : `the call's turn is in ${Math.ceil(waitMs)} ms, but it may wait at most ${maxWaitMs} ms`,
     );
     this.waitMs = waitMs;
     this.maxWaitMs = maxWaitMs;
@@ -91,7 +110,7 @@ export class PaceWaitError extends Error {
   }
 }
 
-/** What every command and error says of a paused budget. */
+/** What every command and error says about a paused budget. */
 export const PAUSED = 'paused by `pace --pause`: nothing is sent until `pace --resume`';
 
 /** Throws `RangeError` if a limit of a pace is invalid. */

@@ -18,7 +18,7 @@ import { type AdjustedTime, type Clock, trackTime } from './clock.ts';
 import { PaceWaitError, type Slot } from './pace.ts';
 import { isProbing, probed, reopened, rested } from './throttle-state.ts';
 
-/** What a call asks of the line. */
+/** What a call requires of its slot. */
 export type SlotRequest = {
   readonly calledAt: AdjustedTime;
   readonly signal: AbortSignal | undefined;
@@ -26,24 +26,27 @@ export type SlotRequest = {
   readonly operation?: string | undefined;
 };
 
-/** The calls of this worker. */
+/** The calls of this worker that need slots. */
 export type Demand = {
   /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
   readonly waiting: number;
-  /** Calls so far, of those that are ready soon after they arrive. */
+  /** How many calls have arrived so far, of those that are ready soon after they arrive. */
   readonly arrived: number;
 };
 
-/** Slots of the line that one worker alone may use. */
+/** Slots of the line that are reserved for one worker. */
 type Block = {
-  /** Their times in epoch milliseconds, ascending. */
+  /** The times of the slots in epoch milliseconds, ascending. */
   readonly slots: readonly number[];
   readonly toleranceMs: number;
-  /** How late they may be used. */
+  /** How late the slots may be used, in milliseconds. */
   readonly lateMs: number;
-  /** The budget's `incidents` when they were reserved. They are void once it is higher. */
+  /** The budget's `incidents` when the slots were reserved. Once it is higher, they are void. */
   readonly throttleEpoch: number;
-  /** `held`: reserved long before it begins, and to be checked by then. `begun`: some of its slots were used. */
+  /**
+   * `held`: reserved long before it begins, and must be checked before then. `begun`: some of its slots were
+   * used.
+   */
   readonly state: 'held' | 'checked' | 'begun';
 };
 
@@ -59,22 +62,27 @@ export type Line = {
   readonly view: BudgetView;
   readonly usage: UsageReporter;
   readonly acceptance: ReturnType<typeof createAcceptanceTracker>;
-  /** When operations were last accepted here; reported to the fleet with a reservation. Default: none. */
+  /**
+   * When operations were last accepted for this worker; a reservation reports it to the fleet. Default: none.
+   */
   readonly answered?: ReadonlyMap<string, number> | undefined;
 };
 
 type BlockRequest = SlotRequest & {
   readonly forecast: () => {
-    /** How long after the response the first slot can be used. */
+    /** How long after the response the first slot can be used, in milliseconds. */
     readonly aheadMs: number;
-    /** How late the slots may be used. */
+    /** How late the slots may be used, in milliseconds. */
     readonly lateMs: number;
     /** Calls that are expected to follow while the block is in use. */
     readonly followers: number;
   };
 };
 
-/** By then every worker with reserved slots has re-read the budget: a block begins within 250 ms of that, and lasts 250 ms. */
+/**
+ * How long after a 429 every worker with reserved slots has re-read the budget: a block begins within 250 ms
+ * of a read, and lasts 250 ms.
+ */
 export const VOID_AFTER_MS = 1_000;
 
 /** The minimum time between a probe without an outcome and the next one, in milliseconds. */
@@ -83,11 +91,17 @@ const UNKNOWN_MS = 1_000;
 /** Maximum age of a cached budget that may reject a call, in milliseconds. */
 export const MAX_VIEW_AGE_MS = 1_000;
 
-/** How soon to check a paused budget again: for a call that waits here, and for one that is rejected and comes back. */
+/**
+ * How soon to check a paused budget again, in milliseconds: for a call that waits here, and for one that is
+ * rejected and tries again.
+ */
 const PAUSED_POLL_MS = 5_000;
 const PAUSED_DELAY_MS = 60_000;
 
-/** Bounds for how soon a worker that waits for another one's probe looks again: a quarter of the time until then. */
+/**
+ * Bounds in milliseconds for how soon a worker checks whether another worker's probe has ended. Between them,
+ * it is a quarter of the time until the probe is due.
+ */
 const SOONEST_LOOK_MS = 250;
 const LATEST_LOOK_MS = 5_000;
 
@@ -131,7 +145,10 @@ function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: 
   return inMs > 0 ? { kind: 'probe', inMs } : undefined;
 }
 
-/** How long the operation that was refused last leaves the next probe to others: they may be accepted. */
+/**
+ * For how long the operation that was refused last leaves the next probe to other operations, which may be
+ * accepted.
+ */
 const YIELD_MS = 300;
 
 function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number {
@@ -140,7 +157,10 @@ function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number 
   return isLast ? YIELD_MS : 0;
 }
 
-/** Waits and returns the budget to try next. Throws `PaceWaitError` if the call may not wait that long. */
+/**
+ * Waits until the budget allows another try, and returns the new budget. Throws `PaceWaitError` if the call
+ * may not wait that long.
+ */
 async function overcome(
   obstacle: Obstacle,
   budget: Budget,
@@ -187,7 +207,8 @@ function planBlock(current: Budget, { demand, forecast }: BlockRequest, line: Li
   const lateMs = usualLateMs + spareMs;
   const spanMs = reserve === 'single' || isProbe ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
-  // Where the clock here may be off, both ends stay empty, so that no call leaves in another worker's block.
+  // If the clock here may be off, both ends of the block stay empty, so that no call leaves in another
+  // worker's block.
   const headMs = isProbe ? 0 : (clock.clockErrorMs?.() ?? 0);
   const firstMs = startMs + headMs;
   const report = usage.reportOf(size);
@@ -209,10 +230,10 @@ function planBlock(current: Budget, { demand, forecast }: BlockRequest, line: Li
   return { budget: next, block, report, isStray };
 }
 
-/** How old the last look at the budget may be when a block is begun, in milliseconds. */
+/** When a block is begun, the last read of the budget must be at most this old, in milliseconds. */
 const CHECKED_MS = 250;
 
-/** The budget with what this worker knows: that a call succeeded, or that the line was idle. */
+/** The budget with what this worker has learned: that a call succeeded, or that the line was idle. */
 function withNewFacts(budget: Budget, { acceptance, clock, rate }: Line): Budget {
   const { throttle, tatMs = 0 } = budget;
   const facts = lineFacts(rate, budget, clock.now());
@@ -222,19 +243,26 @@ function withNewFacts(budget: Budget, { acceptance, clock, rate }: Line): Budget
     : budget;
 }
 
-/** Where the slots go: to the end of the line, or beside it while the platform refuses or has only just stopped refusing. */
+/**
+ * Where the slots are taken: at the end of the line, or beside it while the platform refuses calls or has
+ * only just accepted one again.
+ */
 function positionInLine(
   budget: Budget,
   { rate, maxWaitMs, clock, acceptance }: Line,
   { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): {
   readonly startMs: number;
-  /** How much later the slots may be used, since they begin before the response can arrive. */
+  /**
+   * How much later the slots may be used, in milliseconds, since they begin before the response can arrive.
+   */
   readonly spareMs?: number;
   readonly changed?: Partial<Budget>;
-  /** One slot while the platform refuses: the line stays where it is. */
+  /**
+   * Whether this is the one slot of a probe while the platform refuses calls: the line does not move then.
+   */
   readonly isProbe?: boolean;
-  /** The line was set back: a wrong clock had moved it. */
+  /** Whether the line was set back because a wrong clock had moved it. */
   readonly isStray?: boolean;
 } {
   const { tatMs = 0, throttle, incidents } = budget;
@@ -248,16 +276,20 @@ function positionInLine(
   }
   const nowMs = clock.now();
   if (tatMs <= latestLineMs(budget, maxWaitMs, nowMs)) {
-    // Its end is where it would be if the slots began with the expected response, so a sooner one need not wait.
+    // The end of the line counts as if the slots began with the expected response, so if the response arrives
+    // sooner, the next one need not wait.
     const startMs = Math.max(nowMs, tatMs, earliestMs - CHECKED_MS);
     return { startMs, spareMs: Math.max(0, earliestMs - startMs) };
   }
-  // As after a 429: by then every worker with reserved slots knows that they are void.
+  // The same wait as after a 429: by then every worker with reserved slots knows that they are void.
   const changed = { throttle: undefined, incidents: incidents + 1 };
   return { startMs: earliestMs + VOID_AFTER_MS, changed, isStray: true };
 }
 
-/** Slots for the calls that wait, and for as many as followed during the last block: at least one, none beyond `spanMs`. */
+/**
+ * How many slots to reserve: for the calls that wait, and for as many as followed during the last block. At
+ * least one, and none beyond `spanMs`.
+ */
 export function blockSize(
   { waiting }: Pick<Demand, 'waiting'>,
   options: { readonly spanMs: number; readonly intervalMs: number; readonly followers: number },
@@ -266,14 +298,17 @@ export function blockSize(
   return Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + followers));
 }
 
-/** A block whose calls may leave later than the spacing pays for has an empty end before another worker's slot begins. */
+/**
+ * The length of a block. If its calls may leave later than the spacing allows for, its end stays empty until
+ * another worker's slot begins.
+ */
 const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
   slots * intervalMs + Math.max(0, lateMs - LATE_MS);
 
-/** A 429 arrives at once: a call that is still running by then, in milliseconds, was accepted. */
+/** A 429 arrives at once: a call that is still running after this time, in milliseconds, was accepted. */
 const ACCEPTED_AFTER_MS = 2_000;
 
-/** Whether the platform has accepted a call of this process since the last 429. */
+/** Creates the record of whether the platform has accepted a call of this process since the last 429. */
 export function createAcceptanceTracker(clock: Clock) {
   const underWay = new Map<Slot, { readonly throttleEpoch: number; readonly at: AdjustedTime }>();
   const sleepers = new Set<AbortController>();
@@ -284,11 +319,11 @@ export function createAcceptanceTracker(clock: Clock) {
   };
 
   return {
-    /** A call leaves in this slot, after that many 429s. */
+    /** Reports that a call leaves in this slot, after this many 429s. */
     left(slot: Slot, throttleEpoch: number): void {
       underWay.set(slot, { throttleEpoch, at: trackTime(clock) });
     },
-    /** The slot's call has ended. */
+    /** Reports that the slot's call has ended. */
     ended(slot: Slot, succeeded: boolean): void {
       const call = underWay.get(slot);
       underWay.delete(slot);
@@ -296,7 +331,7 @@ export function createAcceptanceTracker(clock: Clock) {
       acceptedEpoch = Math.max(acceptedEpoch, call.throttleEpoch);
       wake();
     },
-    /** Whether a call that left after that many 429s was accepted. */
+    /** Whether a call that left after this many 429s was accepted. */
     acceptedSince(throttleEpoch: number): boolean {
       if (acceptedEpoch === throttleEpoch) return true;
       const beforeMs = clock.now() - ACCEPTED_AFTER_MS;
@@ -306,7 +341,7 @@ export function createAcceptanceTracker(clock: Clock) {
     },
     /** Ends every sleep. */
     wake,
-    /** Sleeps until then, until a call is accepted, or until `wake` is called. */
+    /** Sleeps until the time is over, a call is accepted, or `wake` is called. */
     async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
       const sleeper = new AbortController();
       sleepers.add(sleeper);

@@ -22,7 +22,10 @@ type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
   readonly random?: () => number;
 };
 
-/** A call waits for the budget: no response is better than a late one. */
+/**
+ * The time limit of one request in milliseconds. A call waits for the budget, so a late response is worse
+ * than none.
+ */
 const TIMEOUT_MS = 1_000;
 
 /** Opens the budget of a host in a table. */
@@ -31,7 +34,10 @@ export async function openBudget(
     /** A DynamoDB table, or `sqlite:FILE`. */
     readonly table: string;
     readonly environment: AwsEnvironment;
-    /** How often a request to DynamoDB is tried. Default: twice, since a keep-alive connection may have died. */
+    /**
+     * How often a request to DynamoDB is tried. Default: twice, since a keep-alive connection may have been
+     * closed.
+     */
     readonly attempts?: number;
     readonly check?: CheckTable | undefined;
   },
@@ -46,18 +52,24 @@ export async function openBudget(
   });
 }
 
-/** How often a change is tried: a fleet writes a few times a second, and a write takes milliseconds. */
+/** Maximum tries of a change: a fleet writes a few times a second, and a write takes milliseconds. */
 const MAX_ROUNDS = 10;
 
-/** A worker that was overtaken tries again within this time, times its tries: workers may all start at once. */
+/**
+ * A worker whose write came second tries again within this time, in milliseconds, multiplied by its tries:
+ * all workers may start at once.
+ */
 const SPREAD_MS = 100;
 
-/** The budget of a host as a row of a table, `pace#HOST` and `-`, or the name of an operation. */
+/**
+ * Opens the budget of a host as a row of a table. Its key is `pace#HOST` and `-`, or the name of an
+ * operation.
+ */
 export function createTableBudget(options: TableBudgetOptions): BudgetItem {
   const { table, host, operation = '-', onBudget, onDate, sleep = delay, random = Math.random } = options;
   const key = { partition: `pace#${host}`, sort: operation };
   let lastToken = '';
-  /** The row as this process last stored it, while no other process stores: then it need not be read. */
+  /** The row as this process last stored it. It need not be read again while no other process stores it. */
   let own: StoredRow | undefined;
   const load = async () => {
     const stored = await table.get(key);

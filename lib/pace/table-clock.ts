@@ -1,50 +1,63 @@
 import type { DateSeen } from '../table/index.ts';
 import { type Clock, watchSteps } from './clock.ts';
 
-/** The clock of a process, corrected by the `Date` of the table's responses. All times in epoch milliseconds. */
+/**
+ * The clock of a process, corrected by the `Date` of the table's responses. All times are in epoch
+ * milliseconds.
+ */
 type TableClock = Required<Clock> & {
   readonly steady: () => number;
-  /** A response with a `Date` has arrived. */
+  /** Reports that a response with a `Date` has arrived. */
   saw(seen: DateSeen): void;
   /** Whether any response has had a `Date`. */
   hasDates(): boolean;
-  /** The width of the interval that contains the table's time; `Infinity` before a date is accepted, and after a step. */
+  /**
+   * The width of the interval in which the table's time is, in milliseconds; `Infinity` before a date is
+   * accepted, and after the clock was set.
+   */
   uncertaintyMs(): number;
-  /** How long until the table's next second most likely begins. */
+  /** How long until the table's next second most likely begins, in milliseconds. */
   untilSecondMs(): number;
 };
 
-/** Bounds of the difference between the table's time and the time here, as of `atMs`. */
+/** Bounds of the difference between the table's time and the time here, as it was at `atMs`. */
 type Bounds = { readonly minMs: number; readonly maxMs: number; readonly atMs: number };
 
-/** How much one clock may gain on another, as a share of the time. */
+/** How much faster one clock may run than another, as a share of the time. */
 const DRIFT = 0.000_1;
 
-/** How far apart bounds of different servers may be. */
+/** How far apart bounds from different servers may be, in milliseconds. */
 const SERVERS_MS = 25;
 
-/** The spacing of slots pays for this much of the clock's error, and for all of it within `AGREED_MS`. */
+/**
+ * The spacing of slots allows for a clock error of this many milliseconds, and for all of it within
+ * `AGREED_MS`.
+ */
 const PAID_MS = 9;
 const AGREED_MS = 40;
 
-/** How narrow the bounds must be before anything is reserved, and up to when one look a second narrows them further. */
+/**
+ * How narrow the bounds must be before anything is reserved, and how narrow they get by one more read a
+ * second.
+ */
 const COARSE_MS = 45;
 const FINE_MS = 18;
 
-/** The time between looks. */
+/** The time between two reads, in milliseconds. */
 const LOOK_EVERY_MS = 25;
 
-/** A second begins within this time, or the dates are wrong. */
+/** A new second must begin within this time, in milliseconds; otherwise the dates are wrong. */
 const MAX_MS = 1_100;
 
-/** How long looks continue while the clock is set again and again. */
+/** How long reading continues if the clock is set again and again, in milliseconds. */
 const SET_AGAIN_MS = 5 * MAX_MS;
 
 const REPORTED_MS = 60_000;
 
 /**
- * A clock that follows the table's: the time here while that agrees with the dates seen, else the middle of their
- * bounds. `onClockOff` is called when the clock here is found to be off by a minute or more.
+ * Creates a clock that follows the table's. It shows the time here while that agrees with the dates seen,
+ * otherwise the middle of their bounds. `onClockOff` is called when the clock here is found to be off by a
+ * minute or more.
  */
 export function createTableClock(
   options: Pick<Clock, 'now' | 'sleep' | 'steady'> & {
@@ -103,13 +116,13 @@ export function createTableClock(
 }
 
 /**
- * Creates the function that reads the table until a second begins there, and then once a second in the background until
- * its time is known well. Where responses have no `Date`, it gives up. Throws what `look` throws twice in a row, and
- * the abort.
+ * Creates the function that reads the table until a new second begins there, and then once a second in the
+ * background until its time is known precisely. If responses have no `Date`, it gives up. Rethrows an error
+ * that `look` throws twice in a row, and the abort.
  */
 export function createFindTime(options: {
   readonly clock: TableClock;
-  /** A request to the table; the clock sees the response's `Date` if there is one. */
+  /** Sends a request to the table; the clock sees the response's `Date` if there is one. */
   readonly look: () => Promise<unknown>;
   /** Sleeps without keeping the process alive. */
   readonly rest: (ms: number) => Promise<void>;
@@ -125,22 +138,22 @@ export function createFindTime(options: {
     if (wasSet()) isFound = false;
     for (let looks = 1; !isFound; looks += 1) {
       signal?.throwIfAborted();
-      // A keep-alive connection may have died.
+      // The keep-alive connection may have been closed.
       await look().catch(look);
       const openMs = clock.uncertaintyMs();
-      // A clock that was set meanwhile has forgotten its bounds.
+      // If the clock was set meanwhile, it has lost its bounds.
       if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + MAX_MS, endMs);
       steps = clock.steps();
       const hasNoDates = looks >= 3 && !clock.hasDates();
       isFound = openMs <= COARSE_MS || clock.steady() > untilMs || hasNoDates;
-      // A correction by the look itself is no step.
+      // If the read itself corrected the clock, that does not count as setting it.
       wasSet();
       if (!isFound) await clock.sleep(Math.min(LOOK_EVERY_MS, clock.untilSecondMs()), signal);
     }
     const openMs = clock.uncertaintyMs();
     if (isLooking || openMs <= FINE_MS || openMs === Number.POSITIVE_INFINITY) return;
     isLooking = true;
-    // Not awaited: an unavailable table is reported by what needs it.
+    // Not awaited: the next caller that needs the table reports that it is unavailable.
     rest(clock.untilSecondMs())
       .then(look)
       .catch(() => undefined)
@@ -154,7 +167,7 @@ const widthOf = ({ minMs, maxMs }: Bounds = UNKNOWN): number => maxMs - minMs;
 
 const UNKNOWN: Bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY, atMs: 0 };
 
-/** How far off a clock with this offset may be beyond what the spacing pays for, in milliseconds. */
+/** The error of a clock with this offset, beyond what the spacing allows for, in milliseconds. */
 function errorOf(offsetMs: number, bounds: Bounds | undefined): number {
   const { minMs = offsetMs, maxMs = offsetMs } = bounds ?? {};
   if (offsetMs === 0 && maxMs - minMs <= AGREED_MS) return 0;
@@ -163,13 +176,19 @@ function errorOf(offsetMs: number, bounds: Bounds | undefined): number {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The bounds after a response that agrees with them, or, if it is the first, with the clock here to within a second. */
+/**
+ * The bounds after a response that agrees with them. The first response must agree with the clock here to
+ * within a second.
+ */
 function agreeing(known: Bounds | undefined, seen: Bounds): Bounds | undefined {
   if (known !== undefined) return joined(known, seen);
   return seen.minMs <= 1_000 && seen.maxMs >= -1_000 ? seen : undefined;
 }
 
-/** The bounds of the last three dates, if they agree and contradict the known ones. A date that stays the same is cached. */
+/**
+ * The bounds of the last three dates, if they agree with each other and contradict the known ones. A date
+ * that stays the same comes from a cache.
+ */
 function threeInARow([a, b, c]: readonly DateSeen[], known: Bounds | undefined): Bounds | undefined {
   if (a === undefined || b === undefined || c === undefined) return undefined;
   const isOld = known && (a.dateMs === c.dateMs || [a, b].some((each) => joined(known, boundsOf(each))));
@@ -188,7 +207,10 @@ function widened({ minMs, maxMs, atMs }: Bounds, nowMs: number): Bounds {
   return { minMs: minMs - driftMs, maxMs: maxMs + driftMs, atMs: nowMs };
 }
 
-/** The intersection of both, or the gap between two that are a little apart; undefined if they contradict each other. */
+/**
+ * The intersection of both bounds, or the gap between two that are a little apart; undefined if they
+ * contradict each other.
+ */
 function joined(before: Bounds, seen: Bounds): Bounds | undefined {
   const { minMs, maxMs } = widened(before, seen.atMs);
   const inner = [Math.max(minMs, seen.minMs), Math.min(maxMs, seen.maxMs)] as const;

@@ -1,23 +1,26 @@
 /*
  * What a line has learned of the platform's limit. `docs/decisions` draws the states:
  *
- *   free ──429──▶ refused ──a call succeeds──▶ learned ──429──▶ refused
+ * free ──429──▶ refused ──a call succeeds──▶ learned ──429──▶ refused
  *
- * While refused, calls leave one at a time, as probes. Learned, the line continues a little below the limit, comes near
- * the last known one fast, and goes beyond it in steps that double. Times in epoch milliseconds, rates in requests a second.
+ * In the state `refused`, calls leave one at a time, as probes. In the state `learned`, the line continues a
+ * little below the limit, quickly approaches the last known limit, and exceeds it in steps that double. Times
+ * are in epoch milliseconds, rates in requests a second.
  */
 export type ThrottleState =
   | Refused
   | {
       readonly kind: 'learned';
-      /** The rate at which the line continued. */
+      /** The rate at which the line continued after the refusal. */
       readonly rate: number;
       /** The highest rate that the platform is known to accept. */
       readonly limit: number;
       readonly at: Mark;
-      /** The duration of the first steps beyond the limit. */
+      /** The duration of the first steps beyond the limit, in milliseconds. */
       readonly stepMs: number;
-      /** Since when slots have been in use without a break: slots granted since then measure the limit. */
+      /**
+       * Since when slots have been in use without a break. The slots granted since then measure the limit.
+       */
       readonly from: Mark;
     };
 
@@ -28,15 +31,15 @@ type Refused = {
   readonly kind: 'refused';
   /** The rate that was refused first. */
   readonly rate: number;
-  /** `from` of the state before, if that was `learned`. Absent: nothing was known of a limit. */
+  /** The `from` of the state before, if that was `learned`. Absent: no limit was known. */
   readonly from?: Mark | undefined;
-  /** Slots that had been used when the first call was refused. */
+  /** How many slots had been used when the first call was refused. */
   readonly granted: number;
-  /** 429s in a row. */
+  /** How many 429s there were in a row. */
   readonly refusals: number;
   readonly firstAtMs: number;
   readonly refusedAtMs: number;
-  /** Until when the platform is closed, according to its `Retry-After`. */
+  /** Until when the platform refuses calls, according to its `Retry-After`. */
   readonly closedUntilMs: number;
   /** When the next probe may leave. */
   readonly nextMs: number;
@@ -44,63 +47,85 @@ type Refused = {
   readonly probedAtMs?: number | undefined;
 };
 
-/** A line at a moment: its maximum rate, and how many slots it has granted. */
+/** The line at one moment: its maximum rate, and how many slots it has granted. */
 type LineFacts = { readonly cap: number; readonly nowMs: number; readonly granted: number };
 
-/** Nothing is learned below this share of the cap. */
+/** The lowest rate that is learned, as a share of the cap. */
 const MIN_SHARE = 0.02;
 
-/** The line continues halfway between the rate that certainly passed and the refused one, a little below; it nears the limit to 1 %. */
+/**
+ * The line continues a little below the middle between the rate that was certainly accepted and the refused
+ * one. So it approaches the limit to 1 %.
+ */
 const BETWEEN = 0.5;
 const BELOW = 0.98;
 const NEAR = 0.99;
 
-/** Rate limits close for less than this: a platform that refused for longer had an outage. */
+/** Maximum duration of a refusal that counts as a rate limit, in milliseconds: a longer one was an outage. */
 const MAX_CLOSED_MS = 90_000;
 
-/** The share of the rate after a first 429 or a long one, which may have been an outage; and the maximum after any other. */
+/**
+ * The share of the rate with which the line continues after a first 429 or a long one, which may have been an
+ * outage; and the maximum share after any other.
+ */
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
-/** With fewer calls since the line was measured, a 429 at most halves the rate, and shows no limit. */
+/**
+ * If fewer calls than this were made since the line was measured, a 429 at most halves the rate, and shows no
+ * limit.
+ */
 const MEASURED_CALLS = 10;
 
-/** Beyond the limit the first step is this share of the rate; each doubles the one before. */
+/** The first step beyond the limit is this share of the rate; each further step doubles the one before. */
 const STEP = 0.01;
 
-/** While little is known a step is short. Near a known limit the first ones last `STEP_CALLS` calls: a 429 is a small share. */
+/**
+ * While little is known, a step is short. Near a known limit, the first steps last `STEP_CALLS` calls, so
+ * that a 429 is a small share of them.
+ */
 const MIN_STEP_MS = 30_000;
 const MAX_STEP_MS = 300_000;
 const STEP_CALLS = 120;
 const LONG_STEPS = 2;
 
-/** A limit is known if it is measured, and at least this share of the refused rate. */
+/** A limit counts as known if it was measured, and is at least this share of the refused rate. */
 const KNOWN = 0.9;
 
-/** After this long at the full cap a learned limit is forgotten. */
+/** A learned limit is forgotten after this long at the full cap, in milliseconds. */
 const FORGOTTEN_MS = 1_800_000;
 
-/** After a rest this long the limit is measured anew. */
+/** After a pause of this length, in milliseconds, the limit is measured anew. */
 const REST_MS = 2_000;
 
-/** How long a 429 without `Retry-After` stops calls; doubles with each further one. */
+/** How long a 429 without `Retry-After` stops calls, in milliseconds; it doubles with each further one. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** The maximum pause after a probe that was refused although its `Retry-After` had passed. */
+/**
+ * The maximum pause after a probe that was refused although its `Retry-After` had passed, in milliseconds.
+ */
 const MAX_PAST_PAUSE_MS = 5_000;
 
-/** A pause of up to a minute is obeyed in full. In a longer one a probe leaves every half minute. */
+/**
+ * A pause of up to this length, in milliseconds, is obeyed in full. During a longer one, a probe is sent
+ * every half minute.
+ */
 const OBEYED_MS = 60_000;
 
-/** How long a 429 stops all calls without further news, in milliseconds: its `Retry-After`, at most 15 minutes. */
+/**
+ * How long a 429 stops all calls if nothing more is heard, in milliseconds: its `Retry-After`, but at most 15
+ * minutes.
+ */
 export const pauseAfter429 = (retryAfterMs = 0): number =>
   Math.max(MIN_PAUSE_MS, Math.min(retryAfterMs, 900_000));
 
-/** While the platform refuses, one call leaves at a time as a probe. */
+/** Whether calls leave one at a time as probes, since the platform refuses them. */
 export const isProbing = (state: ThrottleState | undefined): state is Refused => state?.kind === 'refused';
 
-/** The latest time in the state, in epoch milliseconds, except pauses that a 429 may ask for. */
+/**
+ * The latest time in the state, in epoch milliseconds. The ends of pauses that a 429 asks for do not count.
+ */
 export const latestMs = (state: ThrottleState): number =>
   isProbing(state) ? Math.max(state.refusedAtMs, state.nextMs - OBEYED_MS) : state.at.atMs;
 
@@ -110,7 +135,10 @@ export const learnedAt = (rate: number, { nowMs: atMs, granted }: LineFacts): Th
   return { kind: 'learned', rate, limit: rate, at, stepMs: MIN_STEP_MS, from: at };
 };
 
-/** Requests a second that the line may grant. It rises only with time in which at least half of the rate was used. */
+/**
+ * The rate in requests a second that the line may grant. It rises only with time in which at least half of
+ * the rate was used.
+ */
 export function rateOf(state: ThrottleState | undefined, { cap, nowMs, granted }: LineFacts): number {
   if (state === undefined) return cap;
   if (isProbing(state)) return Math.min(cap, state.rate);
@@ -128,7 +156,7 @@ export function isAtLimit(state: ThrottleState | undefined, line: LineFacts): bo
   return rateOf(state, line) >= state.limit * AFTER_FIRST;
 }
 
-/** The state after a 429. `granted` excludes slots that are not used yet. */
+/** The state after a 429. `granted` leaves out slots that are not used yet. */
 export function refused(
   state: ThrottleState | undefined,
   { retryAfterMs, ...line }: LineFacts & { readonly retryAfterMs: number | undefined },
@@ -144,7 +172,7 @@ export function refused(
     refusals,
     firstAtMs: again?.firstAtMs ?? nowMs,
     refusedAtMs: nowMs,
-    // `Retry-After` is in whole seconds, rounded up: the platform may open one second sooner.
+    // `Retry-After` is in whole seconds, rounded up: the platform may accept calls one second sooner.
     closedUntilMs: nowMs + Math.max(0, Math.min(retryAfterMs ?? 0, 900_000) - 1_000),
     nextMs: nowMs + pauseMs(refusals, retryAfterMs),
   };
@@ -163,7 +191,10 @@ function pauseMs(refusals: number, retryAfterMs: number | undefined): number {
   return requestedMs <= OBEYED_MS ? requestedMs : MAX_PAUSE_MS;
 }
 
-/** The state after a probe was sent in this slot; without an outcome the next may follow after `gapMs`. */
+/**
+ * The state after a probe was sent in this slot. If its outcome stays unknown, the next one may follow after
+ * `gapMs`.
+ */
 export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleState => ({
   ...state,
   probedAtMs: slotMs,
@@ -171,8 +202,9 @@ export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleS
 });
 
 /**
- * The state after a success. The limit is between the rate that went through until the platform was seen open again,
- * and the rate that results if it was closed only as long as it was seen closed.
+ * The state after a success. The limit is between two rates. At the lower one, calls went through until the
+ * platform was seen to accept them again. The higher one assumes that it refused calls only while it was seen
+ * to refuse them.
  */
 export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): ThrottleState {
   const { rate, from, firstAtMs, closedUntilMs } = state;
@@ -199,7 +231,7 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
   };
 }
 
-/** The state before slots are granted: a line that was idle since `tatMs` is measured from now on. */
+/** The state before slots are granted: a line that has been idle since `tatMs` is measured anew. */
 export function rested(
   state: ThrottleState | undefined,
   tatMs: number,

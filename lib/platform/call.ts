@@ -23,27 +23,36 @@ import { type TokenSource, tokenFault } from './token.ts';
 export type CallOptions = AttemptOptions & {
   /** Makes a single attempt, for callers that record each attempt and decide on the next. Default: false. */
   readonly once?: boolean | undefined;
-  /** Receives the function that releases the body's memory, where the result of `read` still uses it. Default: none. */
+  /**
+   * Receives the function that frees the memory of the body, if the result of `read` still uses the body.
+   * Default: the memory is freed at once.
+   */
   readonly hold?: PlatformRequest['hold'];
 };
 
 /** Calls an endpoint: checks the input, waits for its turn, sends, and retries by the policy. */
 export type Call = {
-  /** The response, validated by the endpoint's schema. Throws `PlatformError`, or the caller's abort. */
+  /**
+   * Returns the response, validated by the endpoint's schema. Throws `PlatformError`, or the caller's abort.
+   */
   <Input extends EndpointInput, Output>(
     endpoint: Endpoint<Input, Output>,
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Output>;
-  /** The response as received: complete, valid JSON of any shape, for callers that store records unchanged. */
+  /**
+   * Returns the response as received: complete, valid JSON of any shape. For callers that store records
+   * unchanged.
+   */
   raw<Input extends EndpointInput>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<JsonResponse>;
   /**
-   * The result of `read` for the response's bytes. `read` must throw `SyntaxError` unless they are complete, valid JSON;
-   * the call is then repeated where that does no harm. Any other error is a `shape` failure.
+   * Returns what `read` makes of the response's bytes. `read` must throw `SyntaxError` unless they are
+   * complete, valid JSON; the call is then repeated if a repeat does no harm. Any other error is a `shape`
+   * failure.
    */
   read<Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
@@ -53,7 +62,7 @@ export type Call = {
   ): Promise<T>;
 };
 
-/** Reads a response's bytes. Reports its odd members, as `oddMembers` names them. */
+/** Reads a response's bytes. Reports members that differ from the contract, named as by `oddMembers`. */
 export type ReadAnswer<T> = (body: Buffer<ArrayBuffer>, onOdd?: OnOdd) => T | Promise<T>;
 
 /** Receives the members of records that differ from the contract: `startedBy: number`. */
@@ -62,11 +71,11 @@ export type OnOdd = (members: readonly string[]) => void;
 type CallParts = AttemptParts & {
   readonly token: TokenSource;
   readonly limits: RetryLimits;
-  /** The platform's host, for errors. Absent: errors do not name it. */
+  /** The platform's host, which errors name. Absent: they do not name it. */
   readonly host?: string | undefined;
   /** The time limit of endpoints that have none, in milliseconds. */
   readonly timeoutMs: number;
-  /** The method that the platform accepts for an operation, where it has refused the other one. */
+  /** The HTTP method that the platform accepts for an operation, if it has refused the other one. */
   readonly methods?: Map<string, PlatformRequest['method']>;
   readonly inHand?: InHand | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -93,7 +102,7 @@ export function createCall(given: CallParts): Call {
     };
     const prepared = prepareCall(endpoint, input, own);
     using _ = client.inHand?.hold(prepared.context);
-    // The result of `read` is returned unchanged: the one place where its type is asserted.
+    // The type of `read`'s result is asserted only here: the result is returned unchanged.
     const { operation } = prepared.context;
     const done = await traced('call', { operation }, () => sendUntilDone(prepared, client, options));
     reportOdd(done.context, odd);
@@ -153,7 +162,10 @@ function prepareCall<Input extends EndpointInput>(
   };
 }
 
-/** The path and query of a call, percent-encoded (U+FFFD for half a surrogate pair), without absent query values. */
+/**
+ * The path and query of a call, percent-encoded, without absent query values. Half a surrogate pair becomes
+ * U+FFFD.
+ */
 function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(input.path?.[name]).toWellFormed()),
@@ -184,7 +196,10 @@ const readAsBoundedJson = (body: Buffer): JsonResponse => {
   return readAsJson(body);
 };
 
-/** A response that cannot be fetched again is read whatever its number of values. */
+/**
+ * Returns the reader for a response. A response that cannot be fetched again is read even if it has very many
+ * values.
+ */
 const jsonReader = ({ mayRepeat }: Pick<Endpoint, 'mayRepeat'>): ReadAnswer<JsonResponse> =>
   mayRepeat ? readAsBoundedJson : readAsJson;
 
@@ -205,7 +220,7 @@ async function sendUntilDone(
     const context = { ...call, host, attempts: attempt };
     const method = client.methods.get(call.operation) ?? prepared.method;
     const request = { ...prepared, method, connectMs: client.wasReached ? undefined : limits.unreachedMs };
-    // Read before the turn: a slow secret store must not waste a slot.
+    // The token is read before the call's turn: a slow secret store must not waste a slot.
     const token = await readToken(client.token, context);
     const result = await makeAttempt({ request, token, operation: call.operation, attempt }, client, options);
     client.wasReached ||= result.kind === 'response' || showsContact(result.failure);
@@ -217,7 +232,7 @@ async function sendUntilDone(
       continue;
     }
     if (isStatus(failure, 405) && otherMethod !== undefined && !isOtherMethod) {
-      // Nothing was executed. The accepted method is remembered for later calls.
+      // The platform executed nothing. Later calls use the other method at once.
       isOtherMethod = true;
       client.methods.set(call.operation, method === otherMethod ? prepared.method : otherMethod);
       continue;
@@ -257,7 +272,10 @@ function shapeErrorOf(
   return new PlatformError({ kind: 'shape', faults: shapeFaults(error, json, { hide, isPrivate }) }, context);
 }
 
-/** The first faults, each with its record. If `isPrivate`, a fault gives the type of a value and does not quote it. */
+/**
+ * The first faults of a response, each with its record. If `isPrivate`, a fault gives the type of a value and
+ * does not quote it.
+ */
 export const shapeFaults = (
   error: z.core.$ZodError,
   json: unknown,
@@ -286,7 +304,7 @@ function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
 }
 
 const MAX_FAULTS = 10;
-/** A fault names keys and ids from the response, which may be of any length. */
+/** Maximum length of a fault: it names keys and ids from the response, which may be of any length. */
 const MAX_FAULT_LENGTH = 300;
 
 const kindOf = (value: unknown): string =>
@@ -294,20 +312,30 @@ const kindOf = (value: unknown): string =>
 
 type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Urgent calls leave before the calls of large batches. Default: `normal`. */
+  /** Decides which calls leave first: urgent ones before those of large batches. Default: `normal`. */
   readonly priority?: Priority | undefined;
-  /** An abort no longer stops the call once its request has left: for callers that must know the response. Default: false. */
+  /**
+   * Whether an abort no longer stops the call once its request was sent: for callers that must know the
+   * response. Default: false.
+   */
   readonly finishes?: boolean | undefined;
   /**
-   * Awaited shortly before each attempt's turn, to record that it is about to be sent. If it throws, the call ends with
-   * that error. If the turn is too far off or the caller aborts, the attempt still does not leave: `onSend` is the proof.
+   * Awaited shortly before each attempt's turn, to record that it is about to be sent. If it throws, the call
+   * ends with that error. The attempt may still not be sent, if its turn is too far off or the caller aborts:
+   * only `onSend` is proof.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
-  /** Called in the attempt's turn, just before it leaves. If it throws, nothing is sent, and the call ends with that error. */
+  /**
+   * Called in the attempt's turn, just before it is sent. If it throws, nothing is sent, and the call ends
+   * with that error.
+   */
   readonly onSend?: (() => void) | undefined;
 };
 
-/** Holds a call that a stop must not abort, from the moment it leaves until it has ended, within `timeoutMs`. */
+/**
+ * Registers a call that was sent and must not be aborted when the process stops. It ends within `timeoutMs`;
+ * then the returned value is disposed of.
+ */
 export type HoldLeft = (call: { readonly operation: string; readonly timeoutMs: number }) => Disposable;
 
 type AttemptParts = {
@@ -326,7 +354,7 @@ type Attempt = {
   readonly attempt: number;
 };
 
-/** Waits for the attempt's turn and sends it once. Throws the caller's abort, and what the two hooks throw. */
+/** Waits for the attempt's turn and sends it once. Throws the caller's abort, and errors of the two hooks. */
 async function makeAttempt(
   attempt: Attempt,
   parts: AttemptParts,
@@ -334,7 +362,7 @@ async function makeAttempt(
 ): Promise<AttemptResult> {
   const { signal, beforeSend: prepare, priority } = options;
   try {
-    // The pace looks at the signal until the call leaves.
+    // The pace checks the signal until the call is sent.
     const send = (slot: Slot) => sendIn(slot, attempt, parts, options);
     const { operation } = attempt;
     return await parts.pace.run(send, { signal, isAccepted, prepare, priority, operation });
@@ -354,7 +382,7 @@ function isAccepted(result: AttemptResult): boolean {
   return failure.kind === 'status' && [400, 404, 409, 422].includes(failure.status);
 }
 
-/** A 429, or a 503 with `Retry-After`. */
+/** Whether it is a 429, or a 503 with `Retry-After`. */
 const isThrottled = (
   failure: PlatformFailure,
 ): failure is Extract<PlatformFailure, { readonly kind: 'status' }> =>

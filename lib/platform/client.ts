@@ -21,17 +21,20 @@ type Id = string | number | bigint;
  */
 export type Platform = ReturnType<typeof operations>;
 
-/** The operations over any `call`: the real one, or a fake in a test. */
+/** The operations, given any `call`: the real one, or a fake in a test. */
 export const operations = (call: Call) => ({
-  /** The call that all of these go through: any endpoint, validated or as received. */
+  /** The call that all operations use: any endpoint, with a validated or a raw response. */
   call,
   calculations: {
-    /** One page of at most 5,000 rows. */
+    /** Returns one page of at most 5,000 rows. */
     search: (search: CalculationSearch, options?: CallOptions) =>
       call(searchCalculations, { body: { ...search } }, options).then(pageOf),
-    /** Every page in turn, by offset. */
+    /** Lists every page in turn, by offset. */
     pages: (search: CalculationSearch, options?: PagesOptions) => calculationPages(call, search, options),
-    /** Never sent twice. `strict` refuses a formula that does not parse instead of storing it as INVALID. */
+    /**
+     * Sets a formula; never sent twice. `strict` refuses a formula that does not parse instead of storing it
+     * as INVALID.
+     */
     updateFormula: (
       calculationId: Id,
       expression: string,
@@ -39,29 +42,35 @@ export const operations = (call: Call) => ({
     ) => call(updateFormula, { path: { calculationId }, query: { strict }, body: { expression } }, options),
   },
   files: {
-    /** Every page of a FileSet in turn, by cursor. */
+    /** Lists every page of a FileSet in turn, by cursor. */
     pages: (filesetId: string, search?: FileSearch, options?: PagesOptions) =>
       filePages(call, filesetId, search, options),
   },
   cards: {
-    /** `drill` adds cards that use the dataset only in a drill path; true by default, as on the platform. */
+    /**
+     * Lists the cards that use a dataset. `drill` adds cards that use it only in a drill path; default: true,
+     * as on the platform.
+     */
     ofDataset: (datasetId: string, { drill, ...options }: CallOptions & { readonly drill?: boolean } = {}) =>
       call(listCards, { path: { datasetId }, query: { drill } }, options),
   },
   functions: {
-    /** Never sent twice. A failed execution is returned like any other: check its `status`. */
+    /**
+     * Runs a code function; never sent twice. A failed execution is returned like any other: check its
+     * `status`.
+     */
     run: ({ packageId, version, functionName, ...body }: FunctionCall, options?: CallOptions) =>
       call(runFunction, { path: { packageId, version, functionName }, body }, options),
   },
   sentiment: {
-    /** The sentiment of one text, overall or by topic. Each call costs credits. */
+    /** Scores the sentiment of one text, overall or by topic. Each call costs credits. */
     analyze: ({ text, ...rest }: SentimentRequest, options?: CallOptions) => {
       const kind = (rest.topics ?? []).length > 0 ? { targetedSentiment: true } : { simpleSentiment: true };
       return call(analyzeSentiment, { body: { input: [{ type: 'TEXT', text }], ...rest, ...kind } }, options);
     },
   },
   dataFiles: {
-    /** `expand`: any of `revisions` and `metadata`. */
+    /** Reads a data file's metadata. `expand`: any of `revisions` and `metadata`. */
     get: (
       dataFileId: Id,
       { expand, ...options }: CallOptions & { readonly expand?: readonly string[] } = {},
@@ -69,27 +78,31 @@ export const operations = (call: Call) => ({
   },
 });
 
-/** One page of a list: its rows, and what the platform reports about the list, which is only a hint. */
+/** One page of a list: its rows, and what the platform reports about the list. That is only a hint. */
 export type Page<Row> = {
-  /** In the order of the platform; at most `limit` of the search. */
+  /** The rows in the platform's order; at most `limit` of the search. */
   readonly rows: readonly Row[];
-  /** The number of rows in all; undefined if the platform does not report it. */
+  /** The number of rows of the whole list; undefined if the platform does not report it. */
   readonly total: number | undefined;
-  /** True if the platform reports that rows may be missing. */
+  /** Whether the platform reports that rows may be missing. */
   readonly degraded: boolean;
 };
 
-/** Options for a list: those of each of its calls, and the maximum number of pages. */
+/** Options for a list: those of each call, and the maximum number of pages. */
 export type PagesOptions = CallOptions & {
-  /** A limit that no genuine list reaches. Beyond it the list throws `PlatformError` (`endless`). Default 100,000. */
+  /**
+   * The maximum number of pages, more than any real list has. Beyond it, the list throws `PlatformError`
+   * (`endless`). Default 100,000.
+   */
   readonly maxPages?: number;
 };
 
 const MAX_PAGES = 100_000;
 
 /**
- * Pages of calculations by offset. Ends at a page that is empty or repeats the one before, and at a short one that says
- * that no more follow. Rows can be missed while others are deleted: a snapshot's scan detects that, this list does not.
+ * Lists pages of calculations by offset. It ends at an empty page, at one that repeats the page before, and
+ * at a short one that reports no more rows. It can miss rows while others are deleted: a snapshot's scan
+ * detects that, this list does not.
  */
 async function* calculationPages(
   call: Call,
@@ -120,8 +133,8 @@ const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<Ca
 });
 
 /**
- * Pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent, and at a cursor that
- * was followed before: on its last page the platform repeats the cursor it was given.
+ * Lists pages of a FileSet's files by cursor. It ends at an empty page, at a cursor that is null or absent,
+ * and at a cursor that was used before: on its last page the platform repeats the cursor it received.
  */
 async function* filePages(
   call: Call,
@@ -163,5 +176,5 @@ export const endpoints = {
   getDataFile,
 } as const;
 
-/** The name of an operation, as events, errors and metrics have it. */
+/** The name of an operation in events, errors and metrics. */
 export type EndpointName = keyof typeof endpoints;

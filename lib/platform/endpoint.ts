@@ -11,26 +11,32 @@ export type EndpointInput = {
   readonly body?: Part | undefined;
 };
 
-/** One operation of the platform as data: all that transport, retry and sandbox need. */
+/** One operation of the platform as data: everything that transport, retries and the sandbox need. */
 export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unknown> = {
   readonly name: string;
   readonly summary: string;
   readonly method: 'GET' | 'POST';
-  /** The method of platforms that refuse `method` with 405, which proves that nothing was executed. */
+  /** The method for platforms that refuse `method` with 405. The 405 proves that nothing was executed. */
   readonly otherMethod?: 'PUT';
-  /** With `{name}` for each value of `input.path`. */
+  /** The path, with `{name}` for each value of `input.path`. */
   readonly path: `/api/${string}`;
-  /** Checks the input before anything is sent; its output is what is sent. */
+  /** The schema that checks the input before anything is sent; its output is sent. */
   readonly input: z.ZodMiniType<Input, unknown>;
-  /** Checks what the response to this input must have; everything else is kept as received. */
+  /**
+   * The schema that checks the members that the response to this input must have; everything else stays as
+   * received.
+   */
   readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
-  /** Where the records of a response are, or the members of a response that is itself a record. */
+  /** Where a response has its records. If the response itself is a record: the members that it may have. */
   readonly records: RecordsIn | Pick<RecordsIn, 'members'>;
   /** A body that is valid although it is not JSON: an empty one, or any except an HTML page. Default: none. */
   readonly otherBody?: 'empty' | 'any';
-  /** True if repeating it does no harm: a read, or a call whose only cost is its price. */
+  /** Whether a repeat does no harm: the operation reads, or a repeat costs only its price. */
   readonly mayRepeat: boolean;
-  /** True if the input is private, such as a text to score: no error quotes a response, which may quote the text. */
+  /**
+   * Whether the input is private, such as a text to score: then no error quotes a response, which may quote
+   * the input.
+   */
   readonly isPrivate?: true;
   /** The record that a call is about, for errors: `calculation 12`. */
   readonly about: (input: Input) => string;
@@ -41,7 +47,7 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
 /** Any text that a URL can hold. */
 export const urlText = z.string({ error: 'text' }).check(wellFormed);
 
-/** Text that becomes a segment of a path: `.` and `..` would be read as steps within it. */
+/** Text that is a segment of a path. `.` and `..` are not allowed, since they would move to another path. */
 export const pathSegment = z.string({ error: 'text' }).check(
   z.refine((value) => value !== '' && value !== '.' && value !== '..', {
     error: 'a name that is not empty, "." or ".."',

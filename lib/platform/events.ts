@@ -1,20 +1,20 @@
 import { type PlatformFailure, wasSent } from './failure.ts';
 
-/** An event of a call, reported as it happens: the source of logs, progress and metrics. */
+/** An event of a call, reported when it happens. Logs, progress and metrics are built from events. */
 export type PlatformEvent = {
   readonly operation: string;
-  /** 1 is the first; of a `retry` event, the attempt that failed. */
+  /** The number of the attempt; 1 is the first. In a `retry` event: the attempt that failed. */
   readonly attempt: number;
 } & (
   | {
       readonly kind: 'request';
       /** The HTTP status; undefined if there was no response. */
       readonly status: number | undefined;
-      /** Absent if the response was complete and not an error. */
+      /** The failure; absent if the response was complete and not an error. */
       readonly failure?: PlatformFailure;
-      /** From leaving to the response's last byte, in milliseconds. */
+      /** Milliseconds from sending the request to the last byte of the response. */
       readonly durationMs: number;
-      /** The size of the decoded body. */
+      /** The size of the decoded body, in bytes. */
       readonly sizeBytes: number;
     }
   /** The pace delayed the attempt, in milliseconds. */
@@ -23,7 +23,10 @@ export type PlatformEvent = {
   | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined }
   /** The attempt failed, and the next one follows after `delayMs`. */
   | { readonly kind: 'retry'; readonly delayMs: number; readonly failure: PlatformFailure }
-  /** Members of the response differ from the contract: `startedBy: number`. They are kept, and have no effect. */
+  /**
+   * Members of the response differ from the contract, such as `startedBy: number`. They are stored as
+   * received, and have no effect.
+   */
   | { readonly kind: 'odd'; readonly members: readonly string[] }
 );
 
@@ -44,7 +47,10 @@ export function countCalls() {
   let counts: CallCounts = { requests: 0, retries: 0, throttled: 0, waitedMs: 0 };
   return {
     counts: () => counts,
-    /** The calls that cost something, and of these the ones with an unknown outcome, by the names of their prices. */
+    /**
+     * The calls that cost something, by the names of their prices, and how many of them have an unknown
+     * outcome.
+     */
     paid: paid as Readonly<Record<keyof typeof paid, Readonly<Record<string, number>>>>,
     observe: (event: PlatformEvent) => {
       const { name, isCertain } = (event.kind === 'request' && paidFor(event)) || {};
@@ -67,7 +73,7 @@ export function notifyAll(observers: readonly Observe[]): Observe {
       try {
         observe(event);
       } catch {
-        // The request may have left already: a faulty observer must not turn a send into an unknown outcome.
+        // The request may have been sent already: an observer's error must not make its outcome unknown.
       }
     }
   };
@@ -79,7 +85,10 @@ const PRICED_AS: Readonly<Record<string, string>> = {
   updateFormula: 'update-formula',
 };
 
-/** What a call that ended is paid as, and whether that is certain; undefined if it was not executed, or has no price. */
+/**
+ * The price that a finished call is paid by, and whether that is certain; undefined if it was not executed,
+ * or has no price.
+ */
 function paidFor({
   operation,
   status = 0,

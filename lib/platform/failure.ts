@@ -1,6 +1,9 @@
 import { PAUSED } from '../pace/index.ts';
 
-/** Everything that can go wrong with a call, as data. Times in milliseconds. Closed: a switch over `kind` covers it. */
+/**
+ * Everything that can go wrong with a call, as data. Times are in milliseconds. The union is closed: a switch
+ * over `kind` covers all of it.
+ */
 export type PlatformFailure =
   /** The caller's input is invalid: nothing was sent. Every fault is listed. */
   | { readonly kind: 'input'; readonly faults: readonly string[] }
@@ -11,7 +14,10 @@ export type PlatformFailure =
       readonly maxWaitMs: number;
       readonly isPaused?: boolean;
     }
-  /** The platform responded with an error. `reference` is the platform's (`toe`), `detail` its message, shortened. */
+  /**
+   * The platform responded with an error. `reference` is the platform's own (`toe`), `detail` its message,
+   * shortened.
+   */
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -21,7 +27,7 @@ export type PlatformFailure =
     }
   /** A redirect, which is never followed: caused by an allow-list, a login, or a wrong address. */
   | { readonly kind: 'redirect'; readonly status: number; readonly to: string }
-  /** Something other than JSON, most often a login page or a block page. `title` is the page's. */
+  /** The response is not JSON, but most often a login page or a block page. `title` is the page's. */
   | {
       readonly kind: 'not-json';
       readonly status: number;
@@ -32,14 +38,17 @@ export type PlatformFailure =
   | { readonly kind: 'cut'; readonly detail: string }
   /** The decompressed body exceeds `maxResponseBytes`. */
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** One attempt took too long. `phase` is how far it got, `proxy` the proxy in between, if any. */
+  /** One attempt took too long. `phase` is how far it got; `proxy` is the proxy in between, if any. */
   | {
       readonly kind: 'timeout';
       readonly timeoutMs: number;
       readonly phase: ConnectionPhase;
       readonly proxy?: string;
     }
-  /** No connection, or a broken one. Only in `exchange` may the platform have acted. `proxyStatus`: the proxy refused. */
+  /**
+   * There was no connection, or it broke. Only in the phase `exchange` may the platform have acted.
+   * `proxyStatus`: the proxy refused to connect.
+   */
   | {
       readonly kind: 'connection';
       readonly phase: ConnectionPhase;
@@ -47,7 +56,10 @@ export type PlatformFailure =
       readonly proxy?: string;
       readonly proxyStatus?: number;
     }
-  /** Valid JSON that lacks what the contract requires; each fault names the record and the field. */
+  /**
+   * The response is valid JSON that lacks what the contract requires; each fault names the record and the
+   * field.
+   */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
   /** A list exceeded the maximum number of pages, or of `empty` pages in a row. */
   | { readonly kind: 'endless'; readonly pages: number; readonly empty?: boolean };
@@ -59,12 +71,15 @@ type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
 export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>
   failure.kind === 'status' && failure.status === status;
 
-/** How far a connection got before it failed: the name, TCP, TLS, or the request itself, which may have arrived. */
+/**
+ * How far a connection got before it failed: resolving the name, TCP, TLS, or the request itself, which may
+ * have arrived.
+ */
 export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
 
 /**
- * True if the request may have reached the platform and been acted on. False only on evidence: nothing was sent, no
- * connection was made, or the platform refused before acting (401, 405, 429).
+ * True if the platform may have received the request and acted on it. False only on evidence: nothing was
+ * sent, no connection was made, or the platform refused before acting (401, 405, 429).
  */
 export function wasSent(failure: PlatformFailure): boolean {
   switch (failure.kind) {
@@ -94,14 +109,14 @@ export const isUnreached = (failure: PlatformFailure): boolean =>
     ? failure.phase !== 'exchange' && failure.proxyStatus === undefined
     : failure.kind === 'timeout' && failure.phase !== 'exchange';
 
-/** Describes the failure for people: what was received, and what it usually means. */
+/** Describes the failure for people: what happened, and what it usually means. */
 export function describeFailure(failure: PlatformFailure): string {
   switch (failure.kind) {
     case 'input':
       return `invalid input, nothing was sent: ${failure.faults.join('; ')}`;
     case 'wait':
       if (failure.isPaused) return PAUSED;
-      return `its turn is in ${seconds(failure.waitMs)}, and it may wait ${seconds(failure.maxWaitMs)} in all`;
+      return `its turn is in ${seconds(failure.waitMs)}, but it may wait at most ${seconds(failure.maxWaitMs)}`;
     case 'status':
       return describeStatus(failure);
     case 'redirect':
@@ -148,7 +163,7 @@ function describeStatus(failure: StatusFailure): string {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  206: ', a part of a response, which was not requested',
+  206: ' (a part of a response), which was not requested',
   401: '. Is the token correct, and neither expired nor revoked?',
   403: '. May the token’s user do this?',
   407: '. Does HTTPS_PROXY have the user and password that the proxy requires?',

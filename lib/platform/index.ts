@@ -1,6 +1,6 @@
 /*
- * The client of the platform as its callers see it: calls, what they return, and how they fail. Light: operations are in
- * `operations/index.ts`, and what opens connections in `http/index.ts`.
+ * The client of the platform as its callers see it: calls, their results, and how they fail. It loads little:
+ * operations are in `operations/index.ts`, and what opens connections in `http/index.ts`.
  */
 
 export type { Call, CallOptions, HoldLeft, OnOdd, ReadAnswer } from './call.ts';

@@ -13,31 +13,46 @@ import type { TokenSource } from './token.ts';
 export type PlatformOptions = {
   /** The instance's origin, such as `https://acme.example.com`. */
   readonly baseUrl: string;
-  /** See `fixedToken` and `secretToken`. */
+  /** Where the token comes from: `fixedToken` or `secretToken`. */
   readonly token: TokenSource;
   /** The header that carries the token. Default `X-SERVICE-Developer-Token`. */
   readonly tokenHeader?: string;
   /** Decides when calls leave (see `createLocalPace`); share one among all clients of a process. */
   readonly pace: Pace;
-  /** The limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
+  /** The time limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Bytes of a decompressed body. Default 100 MiB. A response that is parsed and can be fetched again has at most a million values. */
+  /**
+   * Maximum bytes of a decompressed body. Default 100 MiB. A response that is parsed and can be fetched again
+   * may also have at most a million values.
+   */
   readonly maxResponseBytes?: number;
-  /** Bounds the memory of bodies that are being received; share one among all clients of a process. Default: one of 32 MiB. */
+  /**
+   * Limits the memory of bodies that are being received; share one among all clients of a process. Default:
+   * one of 32 MiB.
+   */
   readonly bodies?: ReturnType<typeof createBodyBudget>;
-  /** Overrides of the limits of retries. Default: 8 retries and 5 minutes a call (see `RetryLimits`). */
+  /** Overrides of the retry limits. Default: at most 8 retries and 5 minutes a call (see `RetryLimits`). */
   readonly retry?: Partial<RetryLimits>;
   /** Called for each event of a call; errors that it throws are ignored. */
   readonly observe?: Observe;
-  /** Lists the calls in progress, for the log of a process that is about to be stopped. Default: they are not listed. */
+  /**
+   * Lists the calls in progress, for the log of a process that is about to be stopped. Default: calls are not
+   * listed.
+   */
   readonly inHand?: InHand | undefined;
-  /** Called when a request is sent that a stop must not abort; the stop waits until the returned value is disposed of. Default: not called. */
+  /**
+   * Called when a request is sent that must not be aborted when the process stops; the stop waits until the
+   * returned value is disposed of. Default: not called.
+   */
   readonly holdLeft?: HoldLeft | undefined;
-  /** Holds `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE`. Default: no proxy. */
+  /** The environment with `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE`. Default: no proxy. */
   readonly proxyEnv?: NetworkEnvironment;
 };
 
-/** Opens the calls of a client. Returns a function that takes limits of retries: all its calls share connections. */
+/**
+ * Opens the calls of a client. Returns a function that creates a call with other retry limits; all of them
+ * share connections.
+ */
 export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimits>) => Call {
   const parts = {
     send: createTransport({
@@ -65,15 +80,12 @@ export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimit
 }
 
 /**
- * Creates a client. Opens no connection until the first call. The operations throw `PlatformError`.
+ * Creates a client. The first call opens the connection. The operations throw `PlatformError`.
  *
  * ```ts
- * const platform = createPlatform({
- *   baseUrl: 'https://acme.example.com',
- *   token: fixedToken('…'),
- *   pace: createLocalPace({ rate: 2, concurrency: 8 }),
- * });
- * for await (const { rows } of platform.files.pages(filesetId)) console.log(rows.length);
+ * const platform = createPlatform({ baseUrl: 'https://acme.example.com', token: fixedToken('…'), pace:
+ * createLocalPace({ rate: 2, concurrency: 8 }), }); for await (const { rows } of
+ * platform.files.pages(filesetId)) console.log(rows.length);
  * ```
  */
 export const createPlatform = (options: PlatformOptions): Platform => operations(openCalls(options)());

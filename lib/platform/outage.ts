@@ -35,10 +35,15 @@ function statusOutcome(status: number): CallOutcome {
   return status >= 500 ? 'server errors' : 'answered';
 }
 
-/** A read of one row is fast: a longer one means that the platform is unavailable. */
+/**
+ * Reading one row is fast: if it takes longer than this, in milliseconds, the platform counts as unavailable.
+ */
 const PROBE_TIMEOUT_MS = 20_000;
 
-/** Reads one calculation, which any token may do or is rejected with a response. No job depends on it. Never throws. */
+/**
+ * Reads one calculation, as a test: any token may do that, or gets a response that rejects it. No job depends
+ * on it. Never throws.
+ */
 export async function probePlatform(call: Call): Promise<CallOutcome> {
   const body = { sort: { field: 'id', ascending: true }, limit: 1 };
   try {

@@ -2,8 +2,8 @@ import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { type AwsEnvironment, awsClientConfig } from '../base/aws/index.ts';
 
 /**
- * Reads a parameter of Parameter Store. A file of its own: a bundle keeps of the SDK what a static import names, and all
- * of it otherwise.
+ * Reads a parameter of Parameter Store. It has a file of its own, so that a bundle can import it statically:
+ * then it includes only what is used of the SDK.
  */
 export function openParameter(
   name: string,

@@ -5,7 +5,7 @@ import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 export type CallContext = {
   readonly operation: string;
   readonly about: string;
-  /** Absent if nothing was to be sent. */
+  /** The host; absent if nothing was to be sent. */
   readonly host?: string | undefined;
   readonly attempts: number;
 };

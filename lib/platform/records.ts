@@ -2,21 +2,29 @@ import * as z from 'zod/mini';
 import { anyRecord } from '../base/index.ts';
 
 /*
- * The platform's records, as in section 2 of its contract. Only what names a record is required of it. Documents of the
- * platform differ in everything else, so every other member is kept as it came, of whatever type, and is only counted
- * as odd where it is not as the contract has it.
+ * The platform's records, as in section 2 of its contract. A record only needs its id. Descriptions of the
+ * platform differ in everything else, so all other members stay as received, whatever their type. One that
+ * differs from the contract is only counted as odd.
  */
 
-/** `none`: null or absent. */
+/** The types of JSON values. `none` means null or absent. */
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'none';
 
-/** The types that the contract and its practice give each member of a record, besides what names it. */
+/**
+ * The types that each member of a record has by contract and in practice, besides the one that names the
+ * record.
+ */
 type Members = Readonly<Record<string, readonly JsonType[]>>;
 
-/** The members that a record may have: as received, of any type, null or absent. A misspelt one does not compile. */
+/**
+ * The members that a record may have: as received, of any type, null or absent. A misspelt name does not
+ * compile.
+ */
 type Sent<M extends Members> = { readonly [Name in keyof M]?: unknown };
 
-/** The types of members by what they are. Ids are digits as a number or as text, times epoch milliseconds or ISO text. */
+/**
+ * Sets of types by meaning. Ids are digits as a number or as text; times are epoch milliseconds or ISO text.
+ */
 const TYPES = {
   text: ['string'],
   flag: ['boolean'],
@@ -132,18 +140,21 @@ export const sentiment = {
   /** The session of the request, if it named one. */ sessionId: TYPES.maybeText,
   /** The platform's own id for the request. */ requestId: TYPES.maybeText,
   /** Whether the model is one of your own. */ isCustomerModel: TYPES.flag,
-  /** The sentiment of each topic that was asked, by its name. */ topicSentiments: TYPES.maybeObject,
+  /** The sentiment of each requested topic, by its name. */ topicSentiments: TYPES.maybeObject,
   /** `{inputTokens, outputTokens, totalTokens, reasoningTokens}`, or null. */ modelProviderUsage:
     TYPES.maybeObject,
 } as const satisfies Members;
 
 /** The sentiment of a text, by topic (`topicSentiments`, null for a topic without one) or overall (`sentiment`). */
 export type Sentiment = Omit<Sent<typeof sentiment>, 'topicSentiments'> & {
-  /** The sentiment of each topic that was asked, by its name; null or absent for one that it has none of. */
+  /**
+   * The sentiment of each requested topic, by its name; null or absent for a topic that the text does not
+   * mention.
+   */
   readonly topicSentiments?: Readonly<Record<string, unknown>>;
 };
 
-/** The tokens that a sentiment used; 0 where the platform does not report them. */
+/** The tokens that a sentiment used; 0 if the platform does not report them. */
 export function tokensOf(given: Sentiment | undefined) {
   const { inputTokens, outputTokens, totalTokens, reasoningTokens } = Object(given?.modelProviderUsage ?? {});
   return {
@@ -167,24 +178,32 @@ export const dataFile = {
 /** The metadata of a data file; revisions only if `expand` requests them. */
 export type DataFile = { /** Digits of any length. */ readonly dataFileId: Id } & Sent<typeof dataFile>;
 
-/** Where the records of a response are, and what names them: lists, scans and jobs read responses by it. */
+/**
+ * Where a response has its records, and which fields name one. Lists, scans and jobs read responses with it.
+ */
 export type RecordsIn = {
-  /** The member that is the list. Default: the response itself is the list, or the only record. */
+  /** The member that holds the list. Default: the response itself is the list, or the only record. */
   readonly member?: string;
-  /** The fields that may name a record: the first that has a key does. */
+  /** The fields that may name a record: the first one that has a valid id is used. */
   readonly keys: readonly string[];
-  /** An integer, or the digits of one as text; or text that is not empty. */
+  /** The form of an id: an integer (as a number or digits), or text that is not empty. */
   readonly keyIs: 'integer' | 'text';
   readonly members: Members;
 };
 
-/** The id in a field of a record: its digits, of `urn:card:12` 12, of the drill `dr:12:10` 12; undefined if it has none. */
+/**
+ * The id in a field of a record: the digits of a number, 12 for `urn:card:12`, and 12 for the drill
+ * `dr:12:10`; undefined if there is none.
+ */
 export function idIn(field: string, value: unknown): Id | undefined {
   if (field !== 'urn' || typeof value !== 'string') return idDigits(value);
   return idDigits(/^dr:(\d+):/.exec(value)?.[1] ?? /(\d+)\D*$/.exec(value)?.[1]);
 }
 
-/** Schema of a record that is named by these fields. What names it is in the first one, as digits if it is an integer. */
+/**
+ * Schema of a record that is named by one of these fields. Its output has the id in the first field, as
+ * digits if it is an integer.
+ */
 export function recordIn<Name extends string, M extends Members>({
   keys,
   keyIs,
@@ -202,7 +221,10 @@ export function recordIn<Name extends string, M extends Members>({
   >;
 }
 
-/** Schema of a response about one record: it need not name the record in this field, but must name no other. */
+/**
+ * Schema of a response about one record. The response need not have the record's id, but must not have
+ * another one.
+ */
 export const aboutRecord = <Name extends string, M extends Members>(
   answer: z.ZodMiniType<Readonly<Record<string, unknown>>, unknown>,
   field: Name,
@@ -216,16 +238,19 @@ export const aboutRecord = <Name extends string, M extends Members>(
     z.looseObject({ [field]: z.literal(id, { error: id }) }),
   ) as unknown as z.ZodMiniType<{ readonly [Key in Name]: Id } & Sent<M>, unknown>;
 
-/** The total of a list, as a number or as text; null if none is given. */
+/** The total of a list, given as a number or as text; null if it is missing. */
 export function totalIn(value: unknown): number | null {
   const total = typeof value === 'number' ? value : Number(idDigits(value) ?? Number.NaN);
   return total >= 0 && total < Number.POSITIVE_INFINITY ? total : null;
 }
 
-/** The members of an error, whatever its status. */
+/** The members of an error response, whatever its status. */
 const ERROR_MEMBERS = ['message', 'errorMessage', 'errorCode', 'toe'];
 
-/** Whether a response has nothing to list: no list, no error, and no total beyond the rows `before` it. */
+/**
+ * Whether a response has no list because there is nothing to list: it is no error, and its total is not above
+ * the `before` rows already read.
+ */
 export const isNothing = (
   member: (name: string) => unknown,
   {
@@ -237,16 +262,18 @@ export const isNothing = (
   [list, ...ERROR_MEMBERS].every((name) => (member(name) ?? null) === null) &&
   (totalIn(total) ?? 0) <= before;
 
-/** A response with a list: null counts as an object without members. */
+/** Turns null into an object without members, for a response with a list. */
 export const nullAsEmpty = z.transform((given: unknown) => given ?? {});
 
-/** Any response: the members of an object, or none. */
+/** Turns any response into an object: its members, or none. */
 export const anyAnswer = z.transform(
   (given: unknown): Readonly<Record<string, unknown>> =>
     anyRecord().safeParse(given).success ? Object(given) : {},
 );
 
-/** The members that differ from the contract, each with the types received: `startedBy: number`. */
+/**
+ * Lists the members that differ from the contract, each with the types received, such as `startedBy: number`.
+ */
 export const oddMembers = (
   members: Members,
   typesOf: (name: string) => readonly string[],
@@ -258,7 +285,7 @@ export const oddMembers = (
     return odd.length === 0 ? [] : [`${name}: ${odd.join(', ')}`];
   });
 
-/** The odd members of the records in a parsed response. */
+/** Lists the odd members of all records in a parsed response. */
 export function oddIn(
   { member, members }: Pick<RecordsIn, 'member' | 'members'>,
   answer: unknown,
@@ -275,7 +302,10 @@ function typeOf(value: unknown): string {
   return typeof value === 'bigint' ? 'number' : typeof value;
 }
 
-/** Epoch milliseconds as sent, as a number or as text, or from ISO text (in UTC without a zone). NaN for anything else. */
+/**
+ * Epoch milliseconds of a time that was sent as a number, as text, or as ISO text (UTC if it names no zone).
+ * NaN for anything else.
+ */
 export function timeMs(sent: unknown): number {
   const number = idDigits(sent);
   if (typeof sent === 'number' || number !== undefined) return Number(number ?? sent);
@@ -290,14 +320,17 @@ export type Id = string;
 
 /** Orders two ids as integers: negative if `a` is the lower one, 0 if they are equal. */
 export function compareIds(a: Id, b: Id): number {
-  // Without signs, the longer text is the higher id; at equal length, the order of the texts decides.
+  // Without a sign, the longer text is the higher id; at equal length, the order of the texts decides.
   if (!a.startsWith('-') && !b.startsWith('-')) return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
   const left = BigInt(a);
   const right = BigInt(b);
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Real ids have at most 20 digits; reading, comparing and storing longer ones costs more and more. */
+/**
+ * Maximum digits of an id. Real ids have at most 20; reading, comparing and storing longer ones costs more
+ * and more.
+ */
 export const MAX_ID_DIGITS = 64;
 
 const DIGITS = new RegExp(`^-?\\d{1,${MAX_ID_DIGITS}}$`);

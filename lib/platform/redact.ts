@@ -1,9 +1,9 @@
 import type { Hide } from '../base/index.ts';
 
-/** A run of this many characters of a secret is hidden, and a shorter secret as a whole. */
+/** A run of this many characters of a secret is hidden. A shorter secret is hidden as a whole. */
 export const MIN_RUN_LENGTH = 8;
 
-/** Removes a token from a foreign text, such as an error body that echoes a header. */
+/** Removes a token from a text that others wrote, such as an error body that echoes a header. */
 export function redact(text: string, token: string): string {
   if (last.token !== token) last = { token, hide: createHide([token], '[token]') };
   return last.hide(text);
@@ -12,9 +12,9 @@ export function redact(text: string, token: string): string {
 let last: { readonly token: string; readonly hide: Hide } = { token: '', hide: (text) => text };
 
 /**
- * Replaces each run of `MIN_RUN_LENGTH` or more characters of a secret by `mark`: as they are, in other letter case, in
- * hex, and in base64, also within a longer text that was encoded. Escaped characters, as in a URL or in HTML, end a run.
- * Takes less than a microsecond a character.
+ * Creates a function that replaces each run of `MIN_RUN_LENGTH` or more characters of a secret by `mark`. It
+ * also finds the run in other letter case, in hex, and in base64, even within a longer text that was encoded.
+ * Escaped characters, as in a URL or in HTML, end a run. Takes less than a microsecond a character.
  */
 export function createHide(secrets: readonly string[], mark: string): Hide {
   const pieces = piecesOf(secrets);
@@ -40,8 +40,9 @@ function piecesOf(secrets: readonly string[]): ReadonlyMap<number, ReadonlySet<s
 }
 
 /**
- * The forms of a secret: as it is, in hex, and in base64. In base64 three bytes are four characters, so a secret has three
- * forms by the number of bytes before it. Characters at either end depend on neighbouring bytes, and are left out.
+ * The forms in which a secret is found: unchanged, in hex, and in base64. In base64 three bytes are four
+ * characters, so a secret has three forms by the number of bytes before it. Characters at either end depend
+ * on neighbouring bytes, and are left out.
  */
 function formsOf(secret: string): readonly { readonly form: string; readonly length: number }[] {
   const plain = { form: folded(secret), length: Math.min(MIN_RUN_LENGTH, secret.length) };
@@ -54,12 +55,12 @@ function formsOf(secret: string): readonly { readonly form: string; readonly len
   return [
     plain,
     { form: bytes.toString('hex'), length: 2 * MIN_RUN_LENGTH },
-    // The number of complete characters in any run, whatever is before it.
+    // The number of characters that are complete in any run, whatever comes before it.
     ...shifted.map((form) => ({ form: folded(form), length: Math.floor((MIN_RUN_LENGTH * 8 - 4) / 6) })),
   ];
 }
 
-/** The text in one letter case and one alphabet of base64. As long as the text. */
+/** The text in one letter case and one alphabet of base64; it has the same length. */
 const folded = (text: string): string =>
   text
     .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -68,7 +69,7 @@ const folded = (text: string): string =>
 
 type Span = readonly [start: number, end: number];
 
-/** Replaces spans, in the order of their starts, by one mark for all that overlap. */
+/** Replaces spans, sorted by their starts, by marks; spans that overlap share one mark. */
 function replaceAll(text: string, found: readonly Span[], mark: string): string {
   const spans: Span[] = [];
   for (const [start, end] of found) {

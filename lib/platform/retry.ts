@@ -1,19 +1,25 @@
 import { type BackoffLimits, backoffMs } from '../base/index.ts';
 import { isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 
-/** The limits of retries. Times in milliseconds. Defaults: `defaultRetryLimits`. */
+/** The limits of retries. Times are in milliseconds. Defaults: `defaultRetryLimits`. */
 export type RetryLimits = BackoffLimits & {
-  /** Retries after a temporary failure, without the first attempt. Default 8. */
+  /** Maximum retries after a temporary failure, not counting the first attempt. Default 8. */
   readonly maxRetries: number;
-  /** Retries after a response that is not the platform's: a gateway's temporary page, or a permanently wrong address. Default 4. */
+  /**
+   * Maximum retries after a response that is not the platform's: a gateway's temporary page, or a wrong
+   * address. Default 4.
+   */
   readonly maxMisdirectedRetries: number;
-  /** All attempts and waits of one call together. Default 300,000. */
+  /** The time limit for all attempts and waits of one call. Default 300,000. */
   readonly budgetMs: number;
-  /** The limit of one call, and of connecting, until this client has reached the platform once. Default: `budgetMs`. */
+  /**
+   * The time limit of one call, and of connecting, until this client has reached the platform once. Default:
+   * `budgetMs`.
+   */
   readonly unreachedMs?: number | undefined;
 };
 
-/** 8 retries, 4 misdirected ones, backoff from 250 ms to 20 s, 5 minutes in all. */
+/** The default limits: 8 retries, 4 misdirected ones, backoff from 250 ms to 20 s, 5 minutes in all. */
 export const defaultRetryLimits: RetryLimits = {
   maxRetries: 8,
   maxMisdirectedRetries: 4,
@@ -28,7 +34,7 @@ type RetryFacts = {
   readonly mayRepeat: boolean;
   readonly attempt: number;
   readonly elapsedMs: number;
-  /** This client has reached the platform before. Default: true. */
+  /** Whether this client has reached the platform before. Default: true. */
   readonly wasReached?: boolean;
   readonly random: number;
   readonly limits: RetryLimits;
@@ -39,8 +45,9 @@ type RetryDecision =
   | { readonly kind: 'stop'; readonly why: 'permanent' | 'harmful' | 'exhausted' | 'over-budget' };
 
 /**
- * The whole retry policy. Failures that may be temporary are retried, but only on proof that the platform did not act,
- * or where a repeat does no harm. `Retry-After` beats backoff. A wait that would end past the budget is not started.
+ * The whole retry policy. Failures that may be temporary are retried, but only if the platform certainly did
+ * not act, or a repeat does no harm. `Retry-After` beats backoff. A wait that would end after the time budget
+ * is not started.
  */
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { failure, mayRepeat, attempt, elapsedMs, wasReached = true, random, limits } = facts;
@@ -56,7 +63,8 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
 
 function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
   switch (failure.kind) {
-    // A 429 and a rejected wait are limited only by the time budget: they give the time of the next attempt.
+    // The number of retries after a 429 or a rejected wait is not limited, only their time: both say when to
+    // try again.
     case 'wait':
       return Number.POSITIVE_INFINITY;
     case 'status':
@@ -66,7 +74,8 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
     case 'timeout':
       return limits.maxRetries;
     case 'connection':
-      // A name that does not exist is most often a wrong address; an unavailable resolver reports EAI_AGAIN.
+      // A name that does not exist is most often a wrong address; if the resolver is unavailable, the code is
+      // EAI_AGAIN.
       if (failure.code === 'ENOTFOUND') return limits.maxMisdirectedRetries;
       if (failure.proxyStatus !== undefined && !isTemporaryAtProxy(failure.proxyStatus)) return 0;
       // An interrupted handshake may succeed next time; a certificate that does not match will not.
@@ -85,10 +94,13 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
   }
 }
 
-/** Redirects that a gateway uses for a while, such as to its login. The others are permanent, or no redirects (304). */
+/**
+ * Redirects that a gateway uses temporarily, such as to its login. Other redirects are permanent, and 304 is
+ * not a redirect.
+ */
 const TEMPORARY_REDIRECTS: ReadonlySet<number> = new Set([302, 303, 307]);
 
-/** A proxy that is overloaded, not one that refuses: it would refuse the same request again. */
+/** Whether the proxy is only overloaded. A proxy that refuses would refuse the same request again. */
 const isTemporaryAtProxy = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 function requiredWaitMs(failure: PlatformFailure): number | undefined {

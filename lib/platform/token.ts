@@ -2,15 +2,15 @@ import { type AwsEnvironment, AwsError, asAwsError, tokenClient } from '../base/
 import { listed, loadPeer, once } from '../base/index.ts';
 import { parseJson } from '../base/json/index.ts';
 
-/** Where the developer token comes from. Code that holds the token never shows it. */
+/** Where the developer token comes from. Code that holds the token must not show it. */
 export type TokenSource = {
-  /** The token's text. May throw what the secret store throws. */
+  /** Returns the token. May throw errors of the secret store. */
   read(): Promise<string>;
-  /** Forgets this token, which the platform refused. True if a fresh read may return another. */
+  /** Forgets this token, which the platform refused. Returns true if reading again may return another one. */
   refused(token: string): boolean;
 };
 
-/** A token that cannot change, such as one in a setting. */
+/** A token that does not change, such as one from a setting. */
 export function fixedToken(token: string): TokenSource {
   return { read: async () => token, refused: () => false };
 }
@@ -19,9 +19,9 @@ export function fixedToken(token: string): TokenSource {
 export type SecretTokenOptions = {
   /** Reads the secret's text from the secret store. */
   readonly fetchSecret: () => Promise<string>;
-  /** Default: `Date.now`. */
+  /** The clock, in epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
-  /** How long a token is cached. Default 300,000 (5 minutes). */
+  /** How long a token is cached, in milliseconds. Default 300,000 (5 minutes). */
   readonly cacheMs?: number;
 };
 
@@ -49,14 +49,14 @@ export function secretToken({
         });
         cached = { token, untilMs: now() + cacheMs };
         token.catch(() => {
-          // A fetch that fails late must not discard a newer one.
+          // A read that fails late must not discard a newer token.
           if (cached?.token === token) cached = undefined;
         });
       }
       return cached.token;
     },
     refused(token) {
-      // Many calls may be refused at once: the second must not throw the fresh token away.
+      // Many calls may be refused at once: the second refusal must not discard the fresh token.
       if (token === last) cached = undefined;
       return true;
     },
@@ -68,9 +68,9 @@ const limits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 } as const
 type StoredOptions = { readonly place: string; readonly environment: AwsEnvironment };
 
 /**
- * The token in a SecureString of Parameter Store, by the parameter's ARN, or in a secret of Secrets Manager, by its id
- * or ARN. Loads the SDK with the first read. Throws `AwsError`, also for a parameter that is not encrypted, and
- * `PeerMissingError` if the client is not installed.
+ * The token in a SecureString of Parameter Store, by the parameter's ARN, or in a secret of Secrets Manager,
+ * by its id or ARN. The first read loads the SDK. Throws `AwsError`, also for a parameter that is not
+ * encrypted, and `PeerMissingError` if the client is not installed.
  */
 export const openStoredToken = (options: StoredOptions): TokenSource =>
   secretToken({
@@ -111,8 +111,9 @@ function secretReader({ place, environment }: StoredOptions): () => Promise<stri
 }
 
 /**
- * The token in a stored text: as it is, in quotes, or as the value of the only pair, as the console of Secrets Manager
- * stores it. Throws `AwsError`, without showing the text, for anything else.
+ * Extracts the token from a stored text: the text itself, in quotes, or the value of its only pair, which is
+ * how the console of Secrets Manager stores it. Throws `AwsError`, without showing the text, for anything
+ * else.
  */
 export function storedToken(place: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
@@ -132,7 +133,10 @@ export function storedToken(place: string, stored: string | undefined): string {
   throw notAToken(place, `the token as plain text, or as one pair of text, got ${got}`);
 }
 
-/** The stored text is no token: an error of the store, not of the calls that need the token, and a permanent one. */
+/**
+ * The error for a stored text that is not a token. It is an error of the store rather than of the calls that
+ * need the token, and a permanent one.
+ */
 const notAToken = (place: string, expected: string): AwsError =>
   new AwsError(
     'token',
@@ -148,7 +152,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Why a token cannot be a header's value, without showing it; undefined if it can. */
+/** Why a token cannot be sent in a header, without showing it; undefined if it can. */
 export function tokenFault(token: string): string | undefined {
   if (/^[\x21-\x7e]+$/.test(token)) return undefined;
   return `token: expected visible ASCII characters without spaces, got ${token.length} characters (not shown)`;

@@ -1,4 +1,4 @@
-/* Takes snapshots: begins, takes, resumes and publishes runs, in this process or as a durable execution, and prunes them. */
+/* Takes snapshots: begins, resumes, publishes and prunes runs, in this process or as a durable execution. */
 
 export {
   afterStepFailure,

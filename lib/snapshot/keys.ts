@@ -39,7 +39,7 @@ export const compressionSuffix = { gzip: 'gz', zstd: 'zst' } as const satisfies 
 /** Whether a text is the name of a run. */
 export const isRunId = (text: string): boolean => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(text);
 
-/** The folder of a run while it is being taken. Ends in a slash. */
+/** The folder of a run while it is in progress. Ends in a slash. */
 export const workFolder = (place: Place, run: Pick<Run, 'id'>) => `work/${place}/${run.id}/`;
 
 export const publishedFolder = (place: Place, run: Run) =>
@@ -47,16 +47,23 @@ export const publishedFolder = (place: Place, run: Run) =>
 
 export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFolder(place, run)}`;
 
-/** The folder of the one object that lists the Parquet of a source's latest run, or of its narrowed places. Ends in a slash. */
+/**
+ * The folder of the object that lists the Parquet files of a source's latest run, or those of its narrowed
+ * places. Ends in a slash.
+ */
 export const latestParquetFolder = (source: Source) => `parquet/latest/${source}/`;
 
 /**
- * `token` gives each comparison its own folder, so that changes that a manifest names are never overwritten or deleted.
+ * The key of the changes between two runs. `token` gives each comparison its own folder, so that changes that
+ * a manifest names are never overwritten or deleted.
  */
 export const changesKey = (place: Place, run: Run, against: string, token: string) =>
   `changes/${publishedFolder(place, run)}against=${against}-${token}/part.ndjson.gz`;
 
-/** The prefixes of all that a run has outside `work/`: its folder (the argument), its Parquet, uses and changes. */
+/**
+ * The prefixes of everything that a run has outside `work/`: its folder (the argument), its Parquet, uses and
+ * changes.
+ */
 export const foldersOf = (folder: string) =>
   [folder, `parquet/${folder}`, `parquet/uses/${folder}`, `changes/${folder}`] as const;
 
@@ -73,28 +80,31 @@ export const MANIFEST_NAME = '_manifest.json';
 /** True for the key of a run's manifest. A run that was published more than once may have `_manifest-TOKEN.json`. */
 export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-9a-f]+)?\.json$/.test(key);
 
-/** The run whose folder a key is in; undefined if it is in none. */
+/** The run to whose folder a key belongs; undefined if it belongs to none. */
 export const runOfKey = (key: string): string | undefined => /\/run=([^/]+)\//.exec(key)?.[1];
 
-/** Recorded in the folder of a run once all of it has the tag of replaced runs. */
+/** The object in the folder of a run that records that all of the run has the tag of replaced runs. */
 export const TAGGED_NAME = '_tagged.json';
 
-/** The tag of objects of a published run: with the value `REPLACED`, the lifecycle of runs expires them. */
+/**
+ * The tag of objects of published runs. If its value is `REPLACED`, the lifecycle rule for runs lets them
+ * expire.
+ */
 export const RUN_TAG = 'platform-sync-run';
 
 export const REPLACED = 'replaced';
 
-/** The value for a run that was replaced, and is the newest again. */
+/** The tag's value for a run that was replaced, and is the newest again. */
 export const LATEST_AGAIN = 'latest';
 
 export type Run = {
-  /** The run's name, which sorts by its start: `20261121T091500Z-3fa9c1`. */
+  /** The run's name; it sorts by the start of the run: `20261121T091500Z-3fa9c1`. */
   readonly id: string;
   /** When it started, ISO 8601 with milliseconds, UTC. */
   readonly startedAt: string;
 };
 
-/** A run from its name, which has its start to the second. */
+/** A run, from its name, which contains its start to the second. */
 export function runOfId(id: string): Run {
   const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.000Z');
   return { id, startedAt: start };

@@ -21,7 +21,9 @@ export const partSchema = z.object({
   lastKey: z.string(),
 });
 
-/** A durable part, in the run's work folder until it is published. `bytes`: compressed. */
+/**
+ * A durable part; it is in the run's work folder until the run is published. `bytes` is its compressed size.
+ */
 export type Part = z.infer<typeof partSchema>;
 
 export const callsSchema = z.object({
@@ -37,7 +39,7 @@ const manifestSchema = z.object({
   run: z.string(),
   /** What was requested. Two runs are comparable if their selections are the same. */
   selection: anyRecord(),
-  /** Where the ids came from if they were not all ids of the source, in words. */
+  /** Where the ids came from, in words, if they were not all ids of the source. */
   idsFrom: z.optional(z.string()),
   startedAt: z.string(),
   finishedAt: z.string(),
@@ -45,25 +47,28 @@ const manifestSchema = z.object({
   records: z.number(),
   totals: totalsSchema,
   consistency: z.enum(consistencies),
-  /** What the platform must guarantee for that to hold (`Assumption`). */
+  /** What the platform must guarantee for `consistency` to hold (`Assumption`). */
   assumes: z.readonly(z.array(z.string())),
   order: z.string(),
-  /** How often the list was read; of several lists, the most. */
+  /** How often the list was read. For several lists: the maximum. */
   passes: z.number(),
-  /** How many pages kept reporting that they may lack rows; absent where a source has no such pages. */
+  /** How many pages kept reporting that they may lack rows; absent for a source without such pages. */
   degradedPages: z.optional(z.number()),
-  /** `since`: the start of the first of consecutive runs in which the id was missing with this status. */
+  /**
+   * Ids that could not be read. `since`: the start of the first of the consecutive runs in which the id was
+   * missing with this status.
+   */
   missing: z.array(z.object({ ...missingIdSchema.shape, since: z.string() })),
   parts: z.array(partSchema),
   fields: recordOf(z.array(z.string())),
-  /** Null if nothing has been compared, as for a first run. */
+  /** What changed; null if the run was not compared with another one, as for a first run. */
   changes: z.nullable(
     z.object({
       against: z.string(),
       added: z.number(),
       removed: z.number(),
       changed: z.number(),
-      /** The key of the changes, a line a record. Stored only here. */
+      /** The key of the stored changes, which have a line for each record. No other object has this key. */
       key: z.string().check(z.refine(isKey)),
     }),
   ),
@@ -79,42 +84,48 @@ const manifestSchema = z.object({
       effectiveRate: z.number(),
     }),
   ),
-  /** The run that was published when this one began; null if none was, empty if that could not be read. */
+  /**
+   * The run that was the published one when this one began; null if there was none, empty if that could not
+   * be read.
+   */
   begunAfter: z.nullable(z.string()),
-  /** If it is `empty` or `shrunk`: the records of the runs published before, newest first, at most ten. */
+  /**
+   * For a run refused as `empty` or `shrunk`: the numbers of records of the runs published before, newest
+   * first, at most ten.
+   */
   lastSizes: z.optional(z.array(z.number())),
-  /** If it is `shrunk`: the share of the last run's records that it had to have. */
+  /** For a run refused as `shrunk`: the share of the last run's records that it must have. */
   leastShare: z.optional(z.number()),
   publishable: z.boolean(),
   refused: z.array(z.string()),
-  /** Reasons for refusal that its request accepts. */
+  /** Reasons for refusal that the request of the run accepts. */
   accepted: z.array(z.string()),
   forced: z.boolean(),
 });
 
-/** What a run contains and how that is known: `_manifest.json`. */
+/** `_manifest.json`: what a run contains, and how that is known. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export const latestSchema = z.object({
   run: z.string(),
   manifest: z.string().check(z.refine(isKey)),
   startedAt: z.string(),
-  /** As in the manifest, but empty instead of null after a `latest.json` that was lost. */
+  /** The member `begunAfter` of the manifest, but empty instead of null if `latest.json` had been lost. */
   begunAfter: z._default(z.nullable(z.string()), ''),
-  /** The keys of the manifests that it named before, in that order, without those of removed runs. */
+  /** The keys of the manifests that were named before, oldest first, without those of removed runs. */
   earlier: z._default(z.readonly(z.array(z.string().check(z.refine(isKey)))), []),
-  /** Runs that a prune has removed, or is removing. None of them is published again. */
+  /** Runs that a prune has removed, or is removing. They are never published again. */
   removed: z._default(z.readonly(z.array(z.string())), []),
 });
 /**
- * The last published run of a source, and the runs published before it: `latest.json`. `manifest` is a key. Publishers
- * and prunes change it only by a conditional write over the version that they read.
+ * `latest.json`: the last published run of a place, and the runs published before it. `manifest` is a key.
+ * Publishers and prunes replace it only if it is unchanged since they read it.
  */
 export type Latest = z.infer<typeof latestSchema>;
 
 /**
- * The manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or its parts do not have its
- * records.
+ * Reads the manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or its parts do not
+ * have as many records as it says.
  */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
   const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MAX_LIST_BYTES };
@@ -127,7 +138,10 @@ export async function readManifest(store: Store, key: string): Promise<Manifest>
   );
 }
 
-/** The manifest of a run under a key. Throws `StoredObjectError` if it is missing, invalid, or another run's. */
+/**
+ * Reads the manifest of a run under a key. Throws `StoredObjectError` if it is missing, invalid, or another
+ * run's.
+ */
 export async function manifestOf(
   store: Store,
   key: string,
@@ -158,13 +172,13 @@ export type PublishedRun = {
   readonly run: string;
   readonly manifest: string;
   readonly isTagged: boolean;
-  /** Another run was published after it, even if it is the last one again. */
+  /** Whether another run was published after it, even if it is the last one again. */
   readonly wasReplaced: boolean;
 };
 
 /**
- * The published runs of a place: first that of `latest.json`, then those that it named before and whose manifests are
- * still there, newest first. Throws `StoredObjectError` if `latest.json` is damaged.
+ * The published runs of a place: first the one that `latest.json` names, then those that it named before and
+ * whose manifests still exist, newest first. Throws `StoredObjectError` if `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,
@@ -191,7 +205,9 @@ export async function publishedRuns(
   return [found(latest.run, latest.manifest), ...replaced.map(([run, key]) => found(run, key))];
 }
 
-/** Every place that has a run in the store, published or not: source by source, its own place first. */
+/**
+ * Every place that has a run in the store, published or not: sorted by source, the source's own place first.
+ */
 export async function placesIn(store: Store): Promise<readonly Place[]> {
   const found = new Set<Place>();
   for (const source of sources) {
@@ -207,7 +223,8 @@ export async function placesIn(store: Store): Promise<readonly Place[]> {
 }
 
 /**
- * Reads what is published, and retries once if something was missing or damaged: a run may be pruned while it is read.
+ * Runs `read`, and runs it once more if something was missing or damaged: a run may have been pruned while it
+ * was read.
  */
 export async function readAgain<T>(
   read: () => Promise<T>,

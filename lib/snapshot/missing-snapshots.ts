@@ -4,7 +4,7 @@ import { findStored, printStored, type Store, StoredObjectError } from '../store
 import { type Place, placeSchema } from './keys.ts';
 import { manifestOf, readLatest } from './manifest.ts';
 
-/** A place, and the maximum hours between two published runs. */
+/** A place, and the maximum number of hours between two published runs. */
 export type ExpectedSnapshot = z.infer<typeof expectedSnapshot>;
 
 const hours = z.number().check(z.positive());
@@ -12,19 +12,19 @@ const expectedSnapshot = z.object({ place: placeSchema, hours });
 
 export const expectedSnapshots = z.object({ expected: z.array(expectedSnapshot) });
 
-/** A place without a run in time; `publishedAt` is undefined if it has no run. */
+/** A place whose newest run is too old; `publishedAt` is undefined if it has no run. */
 type MissingSnapshot = ExpectedSnapshot & { readonly publishedAt: string | undefined };
 
 type CheckOptions = {
   readonly store: Store;
   readonly now: () => number;
-  /** Called for a damaged object, which is ignored. */
+  /** Called with the error for a damaged object; the object is ignored. */
   readonly warn: (err: StoredObjectError) => void;
 };
 
 /**
- * Finds the places whose newest published run is too old, if they have been expected for that long. When they were
- * first expected is stored.
+ * Finds the places whose newest published run is too old, provided that they have been expected for that
+ * long. The time since when they are expected is stored.
  */
 export async function missingSnapshots(
   expected: readonly ExpectedSnapshot[],
@@ -45,7 +45,10 @@ export async function missingSnapshots(
 
 const HOUR_MS = 3_600_000;
 
-/** When the newest published run finished, or started if that is recent enough (`enoughMs`): manifests can be large. */
+/**
+ * When the newest published run finished. If its start is recent enough (`enoughMs`), the start is returned
+ * instead, since manifests can be large.
+ */
 async function lastPublished(place: Place, enoughMs: number, { store, warn }: CheckOptions) {
   let startedAt: string | undefined;
   try {
@@ -62,10 +65,16 @@ async function lastPublished(place: Place, enoughMs: number, { store, warn }: Ch
   }
 }
 
-/** When each place was first expected. It is under `work/`, where what is no longer written expires. */
+/**
+ * The object with the times when each place was first expected. It is under `work/`, where objects that are
+ * no longer written expire.
+ */
 const SINCE_KEY = 'work/expected-snapshots.json';
 
-/** Lifecycle rules delete what has not been written for 15 days or more. */
+/**
+ * How often the object is written again, in milliseconds: lifecycle rules delete what has not been written
+ * for 15 days.
+ */
 const WRITTEN_AGAIN_MS = 24 * HOUR_MS;
 
 const sinceSchema = z.object({

@@ -1,27 +1,37 @@
 import * as z from 'zod/mini';
 import type { RecordBatch } from './page/record-fields.ts';
 
-/** What one step of a scan read. A position is plain JSON: a scan that starts from it continues as if never stopped. */
+/**
+ * What one step of a scan read. A position is plain JSON: a scan that starts from it continues as if it had
+ * never stopped.
+ */
 export type ScanStep<Position> = {
   /** New records, in the order of the scan; may be empty. */
   readonly batch: RecordBatch;
   readonly position: Position;
-  /** Requested ids that could not be read, each in one step of a run only: a scan never returns to an earlier id. */
+  /**
+   * Requested ids that could not be read. A run has each of them in only one step: a scan never returns to an
+   * earlier id.
+   */
   readonly missing?: readonly MissingId[] | undefined;
-  /** How many records there are in total, if the platform reports it; a hint. */
+  /** The total number of records, if the platform reports it; a hint. */
   readonly total: number | null;
-  /** The part of the scan that is done, from 0 to 1, where the number of records does not show it; a hint. */
+  /** How much of the scan is done, from 0 to 1, if the number of records does not show it; a hint. */
   readonly share?: number | undefined;
   /**
-   * For a scan that may read something again: `begins`: this step's records begin a new segment; `restarts`: all
-   * records since it began are dropped, and the step has none. The first segment begins with the run.
+   * Set by a scan that may read something again. `begins`: this step's records begin a new segment.
+   * `restarts`: all records since the segment began are dropped, and this step has none. The first segment
+   * begins with the run.
    */
   readonly segment?: 'begins' | 'restarts' | undefined;
 };
 
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
-/** Whether a run is proved to hold every record that existed throughout, each once; or whether that is not known. */
+/**
+ * Whether a run is proved to have every record that existed throughout, each once; `best-effort` means that
+ * it is not known.
+ */
 export const consistencies = ['proved', 'best-effort'] as const;
 
 export const assumptionNames = [
@@ -32,24 +42,30 @@ export const assumptionNames = [
 ] as const;
 
 /**
- * What the platform must guarantee for the consistency to hold, where no response can show it:
- * - `current-responses`: a response contains all records that exist when it is made; none is missing because a replica
- *   lags behind, or because it is being updated
+ * What the platform must guarantee for the consistency to hold, since no response can show it:
+ * - `current-responses`: a response contains all records that exist when it is made; no record is missing
+ *   because a replica lags behind, or because the record is being updated
  * - `fixed-creation-times`: a record's `created` never changes, and a new record gets the latest one
- * - `kept-order`: the platform pages in the order that was requested, by creation and then id, to the end of the list
- * - `not-missed-twice`: no record that existed throughout was missed by two reads, one after the other, that found the
- *   same records
+ * - `kept-order`: the platform pages in the order that was requested, by creation and then id, to the end of
+ *   the list
+ * - `not-missed-twice`: no record that existed throughout was missed by two reads, one after the other, that
+ *   found the same records
  */
 type Assumption = (typeof assumptionNames)[number];
 
-/** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
+/**
+ * How complete a scan is, and what the platform must guarantee for that. A best-effort scan assumes nothing.
+ */
 export type Completeness = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
 export const UNVERIFIED: Completeness = { consistency: 'best-effort', assumes: [] };
 export const verifiedIf = (isProved: boolean, assumes: readonly Assumption[]): Completeness =>
   isProved ? { consistency: 'proved', assumes } : UNVERIFIED;
 
-/** A requested id that could not be read, and the status that the platform responded with; 0 if no response was complete. */
+/**
+ * A requested id that could not be read, and the HTTP status of the platform's response; 0 if no response was
+ * complete.
+ */
 export const missingIdSchema = z.object({ id: z.string(), status: z.number() });
 export type MissingId = Readonly<z.infer<typeof missingIdSchema>>;
 
@@ -75,7 +91,7 @@ export const outcomeSchema = z.object({
   assumes: z.readonly(z.array(z.enum(assumptionNames))),
   /** The first and the last total that the platform reported; hints. */
   totals: totalsSchema,
-  /** How often the list was read; of several lists, the most. Default 1. */
+  /** How often the list was read. For several lists: the maximum. Default 1. */
   passes: z.optional(z.number()),
   /** How many pages kept reporting that they may lack rows. Default 0. */
   degradedPages: z.optional(z.number()),
@@ -88,12 +104,13 @@ export const outcomeSchema = z.object({
 export type ScanOutcome = Readonly<z.infer<typeof outcomeSchema>>;
 
 export type ScanStart<Position> = {
-  /** A position from an earlier step, or undefined for the beginning. */
+  /** The position to start from, as an earlier step returned it; undefined for the beginning. */
   readonly from: Position | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Makes all that was yielded durable, and reads back the keys of the current segment, some at a time: for a scan that
-   * cannot recognize a repeated record otherwise. Read it within a step, to its end. Throws `StoredObjectError`.
+   * Makes everything durable that was yielded so far, and reads back the keys of the current segment, some at
+   * a time. It is for a scan that cannot recognize a repeated record otherwise. Read it within a step, to its
+   * end. Throws `StoredObjectError`.
    */
   readonly readBackKeys: () => AsyncIterable<readonly string[]>;
 };

@@ -1,12 +1,16 @@
 import type { Row, RowKey } from './table.ts';
 import { TableError } from './table-error.ts';
 
-// The limits of AWS's page "Constraints in Amazon DynamoDB": 400 KB per item, less what the keys, the token and the
-// expiry may take. All adapters check, so that none accepts what another would refuse.
+// The limits of AWS's page "Constraints in Amazon DynamoDB": 400 KB for an item, less what the keys, the
+// token and the expiry may take. All adapters check this, so that none accepts a row that another would
+// refuse.
 const LIMIT_BYTES = 400 * 1_024 - 4_096;
 const KEY_BYTES = { partition: 2_048, sort: 1_024 } as const satisfies Record<keyof RowKey, number>;
 
-/** The text of a row, as the adapters store it. Throws a `bad-row` TableError for what DynamoDB could not store. */
+/**
+ * Checks a row and returns it as the JSON text that the adapters store. Throws a `bad-row` TableError if
+ * DynamoDB could not store it.
+ */
 export function checkedText(tried: string, row: Row): string {
   const text = JSON.stringify(row);
   const got = Buffer.byteLength(text);

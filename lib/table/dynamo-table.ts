@@ -18,19 +18,20 @@ import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 import { TableError, type TableFailure } from './table-error.ts';
 
 type DynamoTableOptions = {
-  /** Its keys are the strings `pk` and `sk`; its TTL attribute, if any, is `expires`. */
+  /** The table's name. Its keys are the strings `pk` and `sk`; its TTL attribute, if any, is `expires`. */
   readonly tableName: string;
   readonly environment: AwsEnvironment;
   readonly client?: DynamoDBClient;
-  /** The dates of the client's responses. Default: none, and no row expires. */
+  /** Registers a listener for the dates of the client's responses. Default: none, and rows do not expire. */
   readonly onDate?: (listener: (seen: { readonly dateMs: number }) => void) => void;
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
 
 /**
- * Rows in a DynamoDB table: the attribute `row` of an item holds one as JSON, beside `pk`, `sk`, `token` and `expires`.
- * All reads are consistent. The client has time-outs and makes four attempts (or `AWS_MAX_ATTEMPTS`); if the outcome of
- * a write is unknown, the row is read and the write repeated, in up to three rounds. A failed condition costs no read.
+ * Opens rows in a DynamoDB table: the attribute `row` of an item holds one as JSON, beside `pk`, `sk`,
+ * `token` and `expires`. All reads are consistent. The client has time-outs and makes four attempts (or
+ * `AWS_MAX_ATTEMPTS`); if the outcome of a write is unknown, the row is read and the write repeated, in up to
+ * three rounds. A failed condition costs no read.
  */
 export function createDynamoTable({
   tableName: TableName,
@@ -87,8 +88,8 @@ export function createDynamoTable({
 }
 
 /**
- * When DynamoDB may delete a row, by its own clock, whatever the clock here says. The lifetime counts from the `Date`
- * of the last response; before the first response no row expires, until it is written again.
+ * Computes when DynamoDB may delete a row, by DynamoDB's own clock, even if the clock here is wrong. The
+ * lifetime counts from the `Date` of the last response. Rows written before the first response do not expire.
  */
 function createExpiry(onDate: DynamoTableOptions['onDate']) {
   let seen: { readonly dateMs: number; readonly atMs: number; readonly hereMs: number } | undefined;
@@ -97,13 +98,17 @@ function createExpiry(onDate: DynamoTableOptions['onDate']) {
   });
   return (lifetimeMs: number | undefined): number | undefined => {
     if (lifetimeMs === undefined || seen === undefined) return undefined;
-    // The steady clock stands still while a machine sleeps. A date is in whole seconds, so the time is up to one later.
+    // The steady clock stops while a machine sleeps. A date is in whole seconds, so the real time is up to
+    // one second later.
     const sinceMs = Math.max(performance.now() - seen.atMs, Date.now() - seen.hereMs);
     return seen.dateMs + 1_000 + sinceMs + lifetimeMs;
   };
 }
 
-/** How often, and after which pauses, rows are read again that the table left out, under load or beyond 16 MB. */
+/**
+ * How often, and after which pauses, rows are read again that DynamoDB left out of a response, under load or
+ * beyond 16 MB.
+ */
 const MAX_READS = 8;
 const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
 
@@ -132,7 +137,7 @@ function readAll(
 }
 
 export type ClientLimits = {
-  /** How often a request is made. Default: four times, or `AWS_MAX_ATTEMPTS`. */
+  /** How often a request is tried. Default: four times, or `AWS_MAX_ATTEMPTS`. */
   readonly attempts?: number | undefined;
   /** The time limit of one request. Default: 5 s, since DynamoDB responds within tens of milliseconds. */
   readonly timeoutMs?: number | undefined;
@@ -153,10 +158,10 @@ export const createDynamoClient = (
     }),
   );
 
-/** A write whose condition fails returns the row in its way, which saves a read. */
+/** Makes a write whose condition fails return the row that is there, which saves a read. */
 const RETURNED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
-/** The condition of a put: it replaces the row with this token, or no row at all. */
+/** The condition of a put that replaces the row with this token; null: it creates the row. */
 const onlyOver = (expected: string | null) =>
   expected === null
     ? { ...RETURNED, ConditionExpression: 'attribute_not_exists(pk)' }
@@ -174,7 +179,9 @@ const within = (partition: string) => ({
   ExpressionAttributeValues: { ':pk': { S: partition } },
 });
 
-/** DynamoDB does not accept an empty text as an operand. */
+/**
+ * The condition for a text that begins with `prefix`. DynamoDB does not accept an empty text as an operand.
+ */
 const beginningWith = (prefix: string) =>
   prefix === ''
     ? {}
@@ -197,7 +204,7 @@ const toItem = (key: RowKey, text: string, token: string, expiresAtMs: number | 
   ...(expiresAtMs === undefined ? {} : { expires: { N: String(Math.ceil(expiresAtMs / 1_000)) } }),
 });
 
-/** Undefined for an item that was not written as a row: it has no token. */
+/** The row of an item; undefined for an item without a token, which was not written as a row. */
 const toStored = ({ row, token }: Item = {}): StoredRow | undefined =>
   row?.S === undefined || token?.S === undefined
     ? undefined
@@ -208,7 +215,10 @@ function rowInTheWay(error: unknown): StoredRow | undefined {
   return error instanceof ConditionalCheckFailedException ? toStored(error.Item) : undefined;
 }
 
-/** The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last. */
+/**
+ * The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last
+ * one.
+ */
 async function* rowsOf(
   TableName: string,
   tried: string,
@@ -237,7 +247,10 @@ const isConditionFailed = (error: unknown): boolean =>
 /** Codes of errors thrown before any request is sent. */
 const UNSENT_CODES: readonly string[] = ['CredentialsProviderError', 'MissingRegion', 'TokenProviderError'];
 
-/** A connection broke, the service failed, or that may have happened to an attempt before the last one. */
+/**
+ * Whether the write may have been made: a connection broke, or the service failed, in this attempt or an
+ * earlier one.
+ */
 function isAmbiguous(failure: unknown): boolean {
   const { code, status, attempts } = readAwsFault(failure);
   if (UNSENT_CODES.includes(code)) return false;
@@ -263,7 +276,7 @@ function failureOf(table: string, error: unknown): TableFailure {
   if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
   if (code === 'ResourceNotFoundException')
     return { kind: 'bad-table', table, expected: EXPECTED, got: 'none' };
-  // Keys and rows are checked before they are sent: nothing else in our requests is invalid.
+  // Keys and rows are checked before they are sent, so only the table itself can be invalid.
   if (code === 'ValidationException')
     return { kind: 'bad-table', table, expected: EXPECTED, got: 'one that refuses them' };
   const kind = kindOfFault(fault);
@@ -275,7 +288,7 @@ type SettleWriteOptions = {
   /** Sends the write; it may be repeated, since it is conditional. */
   readonly write: () => Promise<unknown>;
   readonly read: () => Promise<StoredRow | undefined>;
-  /** The row in a failed condition; undefined if it had none, and the row is read. */
+  /** The row in a failed condition; undefined if DynamoDB returned none: then it is read. */
   readonly rowOf: (conditionFailed: unknown) => StoredRow | undefined;
   /** Whether the row shows that the write was made. */
   readonly isBuilt: (current: StoredRow | undefined) => boolean;
@@ -287,9 +300,10 @@ const ROUNDS = 3;
 const PAUSE_MS = 100;
 
 /**
- * A condition may fail because of the write itself, if an attempt succeeded and its response was lost: the row shows
- * it. After an ambiguous failure the row shows it too, unless it is unchanged: then the write is repeated, three times
- * in all, and the last error is thrown. A refused write is thrown immediately.
+ * Sends a write and finds out whether it was made. A condition may fail because of the write itself, if an
+ * attempt succeeded and its response was lost: the row then has the write's token. After an ambiguous failure
+ * the row is read. If it is unchanged, the write is repeated, up to three times in all, and then the last
+ * error is thrown. A refused write is thrown immediately.
  */
 export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {
   const { write, read, rowOf, isBuilt, expected, sleep } = options;
@@ -303,7 +317,7 @@ export async function settleWrite(options: SettleWriteOptions): Promise<WriteRes
       const seen = await rowAfter(isRefused ? rowOf(error) : undefined, read);
       if (seen.kind === 'read') {
         if (isBuilt(seen.current)) return { kind: 'stored' };
-        // A replaced token never returns: the write can no longer succeed.
+        // A token that was replaced never returns, so the write cannot succeed any more.
         if (isRefused || (seen.current?.token ?? null) !== expected)
           return { kind: 'other', current: seen.current };
       }

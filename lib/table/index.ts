@@ -1,4 +1,7 @@
-/* Rows in DynamoDB or SQLite, one interface. What opens either is large: it is loaded when it is opened. */
+/*
+ * Rows in DynamoDB or SQLite behind one interface. Each adapter is large, so it is loaded when a table is
+ * opened.
+ */
 
 export { networkOf } from './network-disk.ts';
 export { type DateSeen, type OnDate, openSqliteFile, openTable } from './open-table.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { realpath, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** Types of file systems that other machines may write to, as Linux numbers them (statfs(2), linux/magic.h). */
+/** Types of network file systems, by their numbers in Linux (statfs(2), linux/magic.h). */
 const NETWORK_TYPES: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -14,10 +14,13 @@ const NETWORK_TYPES: Readonly<Record<number, string>> = {
   1397113167: 'AFS',
 };
 
-/** Their names in macOS's `mount`. */
+/** The names of network file systems in macOS's `mount`. */
 const NETWORK_NAMES = /^(nfs|smbfs|afpfs|webdav|ftp|cifs|macfuse|osxfuse|fuse)/;
 
-/** The kind of network disk that a folder is on: locks on it are not reliable. Undefined for a disk of this machine. */
+/**
+ * The kind of network disk that a folder is on; undefined for a disk of this machine. Locks on a network disk
+ * are not reliable.
+ */
 export async function networkOf(folder: string, platform = process.platform): Promise<string | undefined> {
   const path = await realpath(folder);
   if (platform === 'win32')
@@ -30,7 +33,10 @@ export async function networkOf(folder: string, platform = process.platform): Pr
   return name && `a network disk (${name})`;
 }
 
-/** The kind of network disk by the lines of macOS's `mount`, such as `//a@host/share on /Volumes/share (smbfs, nodev)`. */
+/**
+ * The kind of network disk of a path, from the lines of macOS's `mount`, such as `//a@host/share on
+ * /Volumes/share (smbfs, nodev)`.
+ */
 export function networkIn(mounts: string, path: string): string | undefined {
   const found = mounts
     .split('\n')

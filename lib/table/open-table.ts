@@ -6,7 +6,8 @@ import type { SqliteFile } from './sqlite-file.ts';
 import type { Table } from './table.ts';
 
 /**
- * Opens a DynamoDB table, or `sqlite:FILE`, in which `leases`, members of rows, end with the process that wrote them.
+ * Opens a DynamoDB table, or `sqlite:FILE`. In the latter, `leases` names the members of rows that end when
+ * the process that wrote them ends.
  */
 export async function openTable(
   name: string,
@@ -27,7 +28,9 @@ export async function openTable(
   return { table: createDynamoTable({ tableName: name, environment, client, onDate }), onDate };
 }
 
-/** Opens a file of SQLite, or creates it with the first write: one connection for all of a process. */
+/**
+ * Opens a SQLite file, or creates it with the first write. All parts of a process share its one connection.
+ */
 export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
   (await import('./sqlite-file.ts')).sqliteFile(path);
 
@@ -35,9 +38,9 @@ export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
 /**
- * To be called when a request leaves. The function that it returns receives the `Date` of the response. `sentMs` and
- * `receivedMs` are both by the clock as it is set in the end: a clock that was set back or stood still meanwhile would
- * bound the table's time too narrowly.
+ * Call it when a request leaves. It returns a function to call with the `Date` of the response. Both `sentMs`
+ * and `receivedMs` are in the time of the clock after the response: if the clock was set back or stopped in
+ * between, the bounds of the table's time would otherwise be too narrow.
  */
 export function awaitDate(now: () => number, steady: () => number): (dateMs: number) => DateSeen {
   const sentMs = now();
@@ -51,12 +54,12 @@ export function awaitDate(now: () => number, steady: () => number): (dateMs: num
 /** Calls the listener with the `Date` of each response from now on, except those with an `Age`. */
 export type OnDate = (listener: (seen: DateSeen) => void) => void;
 
-/** The dates of a client's responses, requested and received by `now`. */
+/** Creates an `OnDate` for a client. The times of requests and responses are by `now`. */
 export function onDateOf({ config }: DynamoDBClient, now: () => number = Date.now): OnDate {
   const listeners: ((seen: DateSeen) => void)[] = [];
   const { requestHandler } = config;
   const handle = requestHandler.handle.bind(requestHandler);
-  // Around the exchange alone, and before a refusal becomes an error.
+  // Wrapped around the exchange alone, so that the date is read before a refusal becomes an error.
   requestHandler.handle = async (...given) => {
     const seen = awaitDate(now, () => performance.now());
     const handled = await handle(...given);

@@ -5,16 +5,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { BUSY, codeOf } from './sqlite-failure.ts';
 
 /*
- * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Process ids would
- * not do: containers share them, and they are reused.
+ * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Process
+ * ids are no substitute: containers share them, and they are reused.
  */
 
 const SEEN_MS = 500;
 
-/** Two processes that start may collide at a new file, each with its own name: never this often in a row. */
+/**
+ * Maximum tries to lock a new file: two processes that start at once may collide, but each has its own file
+ * name.
+ */
 const MAX_TRIES = 10;
 
-/** Which processes with a file in this folder are running. */
+/** Creates the record of which processes are running: each has a locked file in this folder. */
 export function createAliveness(folder: string) {
   let own: { readonly name: string; readonly lock: DatabaseSync } | undefined;
   const seenMs = new Map<string, number>();
@@ -26,7 +29,7 @@ export function createAliveness(folder: string) {
     own = undefined;
   };
 
-  /** Changes no file: readers call it too. */
+  /** Readers call this too, so it changes no file. */
   const isAlive = (name: string): boolean => {
     if (name === own?.name) return true;
     if (performance.now() < (seenMs.get(name) ?? 0) + SEEN_MS) return true;
@@ -41,7 +44,7 @@ export function createAliveness(folder: string) {
     for (let tries = 1; ; tries += 1) {
       const name = randomUUID();
       const lock = lockOf(pathOf(name));
-      // Another process may find the file before it is locked, and delete it.
+      // Before the file is locked, another process may find it and delete it.
       if (lock !== undefined && existsSync(pathOf(name))) return { name, lock };
       if (tries === MAX_TRIES)
         throw Object.assign(new Error(`each new file in ${folder} is locked`), { errcode: BUSY });
@@ -49,7 +52,7 @@ export function createAliveness(folder: string) {
   };
 
   return {
-    /** The name of this process. From the first call on, others see it running. */
+    /** The name of this process. After the first call, other processes see it as running. */
     self(): string {
       own ??= begin();
       return own.name;
@@ -66,22 +69,24 @@ function isLocked(path: string): boolean {
     asking.exec('SELECT 1 FROM sqlite_schema');
     return false;
   } catch (error) {
-    // A process that has just ended deletes its own file.
+    // The file is deleted by a process that has just ended.
     if (isTaken(error)) return true;
     if (existsSync(path)) throw error;
     return false;
   }
 }
 
-/** Deleted while it is locked, so that no process that starts gets it. */
+/**
+ * Deletes the file of a process that ended, while holding its lock, so that no process that starts uses it.
+ */
 function deleteEnded(path: string): void {
   const lock = lockOf(path);
   if (lock !== undefined) release(lock, path);
 }
 
 /**
- * Locks a file, which is created; undefined if another process has the lock. Throws any other failure: a full disk is
- * not another process.
+ * Creates and locks a file; undefined if another process has the lock. Throws any other failure: a full disk
+ * must not look like another process.
  */
 function lockOf(path: string): DatabaseSync | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 });
@@ -103,7 +108,8 @@ function release(lock: DatabaseSync, path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Nor, for a while, one that was open. Without its lock it means nothing, and the next process deletes it.
+    // For a while Windows cannot delete a file that was open, either. Without its lock the file has no
+    // effect, and the next process deletes it.
   }
   if (lock.isOpen) lock.close();
 }

@@ -6,7 +6,7 @@ import { TableError, type TableFailure } from './table-error.ts';
 export const BUSY = 5;
 const FULL = 13;
 
-/** SQLite has a single code for all refusals of the operating system. */
+/** SQLite's names for refusals of the operating system: it has a single code for all of them. */
 const REFUSED_CODES = {
   3: 'SQLITE_PERM',
   8: 'SQLITE_READONLY',
@@ -29,13 +29,16 @@ const DISK_FAILURES = {
   EPERM: 'denied',
 } as const;
 
-/** The primary result code of an error of SQLite. */
+/** The primary result code of an SQLite error. */
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
 
 export const isFull = (error: unknown): boolean => codeOf(error) === FULL;
 
-/** `by`: a failed read must not write a byte to learn its cause. */
+/**
+ * The TableError for an error of SQLite. `by` is the act that failed: a failed read must not write a byte to
+ * learn the cause.
+ */
 export function asTableError(tried: string, path: string, error: unknown, by: 'read' | 'write'): TableError {
   if (error instanceof TableError) return error;
   return new TableError(`${tried} in ${path}`, failureOf(path, error, by), { cause: error });
@@ -67,7 +70,7 @@ const systemCode = (error: unknown): string =>
 /** The bytes that SQLite writes when it opens a file: the index of its log, and a page. */
 const PROBE_BYTES = 64 * 1_024;
 
-/** Why nothing can be stored beside the file: the operating system's own code. */
+/** Finds out by a test write why nothing can be stored beside the file: the operating system's own code. */
 function diskFault(table: string): TableFailure | undefined {
   const probe = `${table}-probe-${process.pid}`;
   try {
@@ -82,7 +85,7 @@ function diskFault(table: string): TableFailure | undefined {
   }
 }
 
-/** The reason as far as it is visible without a write. */
+/** The reason, as far as it can be found without a write. */
 function seenFault(table: string): TableFailure | undefined {
   const folder = dirname(table);
   try {
@@ -95,7 +98,10 @@ function seenFault(table: string): TableFailure | undefined {
   return hasRoom ? undefined : { kind: 'full', code: 'ENOSPC' };
 }
 
-/** SQLite creates its log and index with the mode of the file: they keep it when the file's mode changes. */
+/**
+ * The log or index file that this process may not write. SQLite creates them with the mode of the main file,
+ * and they keep it when that changes.
+ */
 function deniedFile(table: string): TableFailure | undefined {
   const file = ['', '-wal', '-shm']
     .map((suffix) => table + suffix)

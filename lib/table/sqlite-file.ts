@@ -13,19 +13,20 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * One file for the rows, the budget, and the queue of all processes of one host. A process has one connection to it,
- * which every part of it shares: two would wait for each other. Nothing else in the process may open the file, since
- * closing it would drop the locks of SQLite (POSIX: they are the process's, not the descriptor's).
+ * One file for the rows, the budget, and the queue of all processes of one host. All parts of a process share
+ * one connection: two connections would wait for each other. Nothing else in the process may open the file,
+ * since closing it would drop the locks of SQLite (in POSIX, locks belong to the process, not to the
+ * descriptor).
  */
 
-/** A file of SQLite that several processes of one host share. Failures are thrown as `TableError`. */
+/** A SQLite file that several processes of one host share. Failures are thrown as `TableError`. */
 export type SqliteFile = {
   readonly path: string;
-  /** Runs a query; undefined, and nothing is created, if the file is missing or empty. */
+  /** Runs a query. If the file is missing or empty, returns undefined and creates nothing. */
   read<T>(tried: string, look: (db: DatabaseSync) => T): Promise<T | undefined>;
   /**
-   * All or nothing; creates the file. Changes of one turn of the event loop share a transaction: none may throw after a
-   * write.
+   * Runs a change, which is stored completely or not at all; creates the file if necessary. Changes of one
+   * turn of the event loop share a transaction, so a change must not throw after its first write.
    */
   write<T>(
     tried: string,
@@ -34,19 +35,19 @@ export type SqliteFile = {
   ): Promise<T>;
   /** Whether the process of this name, which `write` passes to changes, may still be running. */
   isAlive(process: string): boolean;
-  /** Overwrites everything that was erased, in the log too. */
+  /** Overwrites on disk everything that was deleted, also in the log. */
   erase(): Promise<void>;
   close(): void;
 };
 
-/** How long another process may hold the lock before the table counts as busy. */
+/** How long another process may hold the lock before the file counts as busy. */
 const PATIENCE_MS = 5_000;
 
 /** Marks the file as ours: `PSyn` in ASCII. */
 const APPLICATION_ID = 0x5053796e;
 const VERSION = 1;
 
-/** Below it, a reset of the log can lose writes. */
+/** The minimum version of SQLite: below it, resetting the log can lose writes. */
 const MIN_SQLITE = '3.51.3';
 
 export const SCHEMA = `
@@ -66,7 +67,9 @@ export const SCHEMA = `
 
 const files = new Map<string, SqliteFile>();
 
-/** The file at a path: the same for every caller in this process. Opens and creates nothing yet. */
+/**
+ * The SQLite file at a path: the same object for every caller in this process. Opens and creates nothing yet.
+ */
 export function sqliteFile(given: string): SqliteFile {
   const path = resolve(given);
   if (files.size === 0) process.once('exit', closeAll);
@@ -98,7 +101,7 @@ function createFile(path: string): SqliteFile {
     try {
       const db = await connections.toWrite();
       await reserve.take();
-      // A process is known to be alive before any row says that it holds something.
+      // A process must be known to be alive before any row names it as a holder.
       aliveness.self();
       for (const settle of await commitWith(reserve, db, given)) settle();
     } catch (error) {
@@ -145,7 +148,7 @@ function createFile(path: string): SqliteFile {
 }
 
 /**
- * A connection for reading until the first write, which a connection for writing makes; from then on that one does
+ * Opens a connection for reading, until the first write opens one for writing; from then on that one does
  * both.
  */
 function createConnections(path: string) {
@@ -161,14 +164,14 @@ function createConnections(path: string) {
       reader?.close();
       return opened;
     }),
-    /** False if there is nothing to read. */
+    /** Opens the file for reading; false if there is nothing to read. */
     async toRead(): Promise<boolean> {
       if (writer !== undefined) return true;
       if (sizeOf(path) === 0) return false;
       await openToRead();
       return true;
     },
-    /** Undefined in a file that has not been begun. */
+    /** Runs a query; undefined if the file has no tables yet. */
     look<T>(at: (db: DatabaseSync) => T): T | undefined {
       const db = writer ?? reader;
       return db === undefined || isBlank(db) ? undefined : at(db);
@@ -181,13 +184,16 @@ function createConnections(path: string) {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** A process that was killed while it created the file may have left it so. */
+/** Whether the file has no tables yet: a process may have been killed while it created the file. */
 const isBlank = (db: DatabaseSync): boolean => numberOf(db, 'schema_version') === 0;
 
 const numberOf = (db: DatabaseSync, name: string): number =>
   Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 
-/** A checkpoint that waits for another process's read of the log does not fail: it reports it. */
+/**
+ * Empties the log into the file. If another process is reading the log, SQLite does not throw, but returns a
+ * row that says so.
+ */
 function emptyLog(db: DatabaseSync): void {
   const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
   if (busy !== 0) throw Object.assign(new Error('another process reads it'), { errcode: BUSY });
@@ -195,7 +201,7 @@ function emptyLog(db: DatabaseSync): void {
 
 /** Applies all changes in one transaction, or none; returns the callbacks that report the outcome to their callers. */
 function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => void)[] {
-  // From here to the end within one turn: the next one may bring other changes.
+  // Everything from here on happens in one turn of the event loop: the next one may bring other changes.
   db.exec('BEGIN IMMEDIATE');
   try {
     const settled = given.map(({ make }) => make(db));
@@ -216,7 +222,7 @@ function commitWith(reserve: ReturnType<typeof createReserve>, db: DatabaseSync,
   );
 }
 
-/** Retries until no other process holds the lock, without blocking the event loop, which renews leases. */
+/** Retries until no other process holds the lock. Meanwhile the event loop can renew leases. */
 async function patiently<T>(work: () => T): Promise<T> {
   const endMs = performance.now() + PATIENCE_MS;
   for (let waitMs = 1; ; waitMs = Math.min(25, waitMs * 2)) {
@@ -233,7 +239,8 @@ const LOCAL_DISK =
   'a disk of this machine: set SYNC_TABLE=sqlite:FILE to a file on one, which other hosts do not share';
 
 /**
- * A connection for writing creates the file. One for reading changes no file, and leaves the log of a killed process.
+ * Opens a connection. One for writing creates the file. One for reading changes no file, and leaves the log
+ * of a killed process as it is.
  */
 async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync> {
   refuseOldSqlite();
@@ -241,7 +248,7 @@ async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync
   const network = await networkOf(dirname(path));
   if (network !== undefined) throw refused(path, LOCAL_DISK, network);
   if (by === 'write') await create(path);
-  // The last connection to close empties a log. A connection that may not write would leave a log behind.
+  // The last connection to close empties the log. A connection without write access would leave a log behind.
   const readOnly = by === 'read' && sizeOf(`${path}-wal`) > 0;
   const db = new DatabaseSync(path, { timeout: 0, readOnly });
   try {
@@ -256,7 +263,7 @@ async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync
   }
 }
 
-/** SQLite gives the log and the shared memory the mode of the file. */
+/** Creates the file with its mode: SQLite gives the log and the shared memory the same mode. */
 const create = (path: string): Promise<void> =>
   open(path, 'wx', 0o600).then(
     (created) => created.close(),
@@ -265,7 +272,7 @@ const create = (path: string): Promise<void> =>
     },
   );
 
-/** Throws a `bad-table` TableError for a file that is not ours, or that a newer version made. */
+/** Throws a `bad-table` TableError for another program's file, or one of a newer version. */
 function checkOurs(db: DatabaseSync, path: string): void {
   if (isBlank(db)) return;
   if (numberOf(db, 'application_id') !== APPLICATION_ID)
@@ -275,9 +282,9 @@ function checkOurs(db: DatabaseSync, path: string): void {
     throw refused(path, `version ${VERSION} of the file`, `${version}: a newer platform-sync made it`);
 }
 
-/** Begins a new file; may be repeated while another process does the same. */
+/** Sets up a new file. It may be repeated while another process does the same. */
 function prepare(db: DatabaseSync): void {
-  // The switch ignores any timeout, and fails while another process switches.
+  // This change of the journal mode ignores any timeout, and fails while another process makes it.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   db.exec('PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE');
@@ -296,8 +303,8 @@ function begin(db: DatabaseSync): void {
 }
 
 /**
- * The id that distinguishes a file from another one at the same path; undefined without a readable file. Writing
- * creates it.
+ * The id that distinguishes a file from another one at the same path; undefined if no file can be read. With
+ * `write`, an id is created if there is none.
  */
 export const idOf = (file: SqliteFile, by: 'read' | 'write') => file[by]('look at', (db) => factOf(db, 'id'));
 

@@ -5,11 +5,15 @@ import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
 type SqliteTableOptions = {
-  /** Members in epoch milliseconds that are read as 0 once the process that wrote the row has ended. Default: none. */
+  /**
+   * Members of rows, in epoch milliseconds, that are read as 0 once the process that wrote the row has ended.
+   * Default: no members.
+   */
   readonly leases?: readonly string[];
   readonly now?: () => number;
   /**
-   * Milliseconds on a clock that is never set, and that all processes of the machine share. Default: since it started.
+   * Milliseconds on a clock that is never set, and that all processes of the machine share. Default: time
+   * since the machine started.
    */
   readonly steady?: () => number;
 };
@@ -17,8 +21,8 @@ type SqliteTableOptions = {
 const sinceBoot = () => Number(process.hrtime.bigint() / 1_000_000n);
 
 /**
- * Rows stay until they are deleted: no clock expires one. Leases are stored by the steady clock: setting the other
- * clock ends none.
+ * Opens rows in a SQLite file. They stay until they are deleted: they do not expire. Leases are stored by the
+ * steady clock, so they do not end when the other clock is set.
  */
 export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions = {}): Table {
   const { textOf, rowOf } = createRows(file, options);
@@ -61,7 +65,10 @@ export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions 
   };
 }
 
-/** Rows as stored: leases by the steady clock; the lease of a writer that has ended does not last. */
+/**
+ * Converts rows to and from the stored form: leases are stored by the steady clock, and read as 0 if the
+ * process that wrote them has ended.
+ */
 function createRows(
   file: SqliteFile,
   { leases = [], now = Date.now, steady = sinceBoot }: SqliteTableOptions,
@@ -99,7 +106,9 @@ const found = (db: DatabaseSync, { partition, sort }: RowKey) =>
 
 const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 
-/** A statement of an open file, prepared once: preparing takes four times as long as running it. */
+/**
+ * A prepared statement of an open file, which is reused: preparing takes four times as long as running it.
+ */
 function statement(db: DatabaseSync, sql: string): StatementSync {
   const own = prepared.get(db) ?? new Map<string, StatementSync>();
   const made = own.get(sql) ?? db.prepare(sql);

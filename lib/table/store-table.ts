@@ -7,14 +7,14 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * A store names the table by which its jobs and texts are sent. A process with another table sends nothing: by the rows
- * of that table nothing was sent yet. A table in DynamoDB is known by its name alone: the roles of the stack may not
- * use DescribeTable.
+ * The object in which a store names the table by which its jobs and texts are sent. A process with another
+ * table sends nothing, since it cannot know from that table what was sent. A DynamoDB table is known by its
+ * name alone: the roles of the stack may not use DescribeTable.
  */
 
 export const TABLE_KEY = 'table.json';
 
-/** The table as named in SYNC_TABLE, the stack of the process that named it, and the id of a file. */
+/** The table as named in SYNC_TABLE, the stack of the process that named it, and the id of a SQLite file. */
 const namedSchema = z.object({
   version: z.literal(1),
   table: z.string(),
@@ -24,15 +24,22 @@ const namedSchema = z.object({
 
 type NamedTable = z.infer<typeof namedSchema>;
 
-/** Resolves if the store names this table; otherwise throws a `bad-table` TableError, and nothing may be sent. */
+/**
+ * Checks that the store names this table. Otherwise it throws a `bad-table` TableError, and nothing may be
+ * sent.
+ */
 export type CheckTable = () => Promise<void>;
 
-/** A setting of a command that begins a new ledger with what it sends. It is not the name of a variable. */
+/**
+ * The option of a command that starts a new ledger before it sends. It is stored among the settings, but is
+ * not an environment variable.
+ */
 export const NEW_LEDGER = '--new-ledger';
 
 /**
- * Checks a table, as named in SYNC_TABLE. Names it in the store if the store names none, or with `NEW_LEDGER`, and
- * creates a file only for that. Succeeds once and for all; an unavailable store counts as an unavailable table.
+ * Creates the check of a table, as named in SYNC_TABLE. The check writes the table's name into the store if
+ * there is none, or with `NEW_LEDGER`; only then does it create a file. Once it has succeeded it is not
+ * repeated. An unavailable store counts as an unavailable table.
  */
 export const tableCheckOf = (
   table: string,
@@ -49,14 +56,14 @@ export const tableCheckOf = (
       if (named !== undefined) return await compare(named, table, store.location);
       const own = await naming(table, environment['SYNC_STACK']);
       await store.put(TABLE_KEY, printStored(own), isNew ? {} : { condition: { ifAbsent: true } });
-      // Another first sender may have been faster.
+      // Another process that sends for the first time may have been faster.
       await compare((await read()) ?? own, table, store.location);
     } catch (error) {
       throw asTableError(error);
     }
   });
 
-/** The table, which stores nothing before the check has passed. */
+/** Wraps a table so that it stores nothing before the check has passed. */
 export const checkedTable = (table: Table, check: CheckTable): Table => ({
   ...table,
   async put(...given) {
@@ -74,7 +81,7 @@ async function naming(table: string, stack: string | undefined): Promise<NamedTa
     : { version: 1, table: `sqlite:${resolve(sqlitePath(table) ?? '')}`, id };
 }
 
-/** The id of a file; undefined if there is none, and for a table in DynamoDB. */
+/** The id of a SQLite file; undefined if it does not exist, and for a DynamoDB table. */
 async function idOf(table: string, by: 'read' | 'write'): Promise<string | undefined> {
   const path = sqlitePath(table);
   if (path === undefined) return undefined;
@@ -91,7 +98,7 @@ async function compare(named: NamedTable, table: string, store: string): Promise
     kind: 'bad-table',
     table,
     expected: wordsOf(named),
-    got: `${got}; ${MOVED_PAGE} says what to do where the store or the file was moved; --new-ledger begins a new one: ${NEW_LEDGER_RISK}`,
+    got: `${got}; ${MOVED_PAGE} says what to do if the store or the file was moved; --new-ledger starts a new one: ${NEW_LEDGER_RISK}`,
   });
 }
 

@@ -8,17 +8,17 @@ export type TableFailure =
   | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
-  /** `file`: the file of SQLite that this process may not write. */
+  /** `file`: the SQLite file that this process may not write. */
   | { readonly kind: 'denied'; readonly code: string; readonly file?: string }
-  /** For a file: its file system is full, without inodes, or read-only. Nothing was stored. */
+  /** For a SQLite file: its file system is read-only, full, or has no free inodes. Nothing was stored. */
   | { readonly kind: 'full' | 'read-only'; readonly code: string }
   /** Requests exceed the table's capacity, or the service failed; a write may have been made. */
   | { readonly kind: 'busy'; readonly code: string }
-  /** No response, or an incomplete one; a write may have been made. */
+  /** There was no response, or an incomplete one; a write may have been made. */
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
 
-/** The one error of `lib/table`. Its message says what was tried, on what, and what came back. */
+/** The error of `lib/table`. Its message says what was tried, on what, and what came back. */
 export class TableError extends ServiceError {
   override readonly name = 'TableError';
   readonly part = 'table';

@@ -1,7 +1,7 @@
 /** Names one row. Rows of one partition are listed together, in the order of `sort`. */
 export type RowKey = { readonly partition: string; readonly sort: string };
 
-/** Plain JSON: no undefined, no bigint. */
+/** A JSON value without undefined and bigint. */
 export type Json =
   | string
   | number
@@ -17,51 +17,62 @@ export type Row = { readonly [name: string]: Json | undefined };
 export type StoredRow = { readonly row: Row; readonly token: string };
 
 type WriteOptions = {
-  /** The token of the row to be replaced; null if no row may exist. */
+  /** The token of the row to be replaced; null if the row must not exist yet. */
   readonly expected: string | null;
-  /** Unique to this write: a writer whose response was lost finds its own token in the row. */
+  /** A name that only this write has: a writer whose response was lost recognizes its own row by it. */
   readonly token: string;
   /**
-   * The minimum time that DynamoDB keeps the row, by its own clock; SQLite keeps it until it is deleted. Default:
+   * How long DynamoDB keeps the row at least, by its own clock; SQLite keeps it until it is deleted. Default:
    * forever.
    */
   readonly lifetimeMs?: number;
-  /** Whether the space that a file reserves for a full disk may be used: for what was paid for. Default: false. */
+  /**
+   * Whether this write may use the space that a SQLite file reserves for a full disk: for what was paid for.
+   * Default: false.
+   */
   readonly mayUseReserve?: boolean | undefined;
 };
 
-/** `stored`, or the row that is there instead: another write was first, and was left alone. */
+/** `stored`, or the row that is there instead: another write came first, and was not changed. */
 export type WriteResult =
   | { readonly kind: 'stored' }
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };
 
 /**
- * Rows that many processes share: DynamoDB, or SQLite for those of one machine. Every change to a row is one conditional write,
- * against the token of the write before it. Reads see every write that got a response. Failures are thrown as
- * `TableError`; a write that throws may have been made all the same: its token shows whether it was.
+ * Rows that many processes share: in DynamoDB, or in SQLite for processes of one machine. Every change to a
+ * row is one conditional write, which names the token of the write before it. Reads see every write that got
+ * a response. Failures are thrown as `TableError`. A write that throws may have been made all the same: the
+ * row's token shows whether it was.
  */
 export type Table = {
   get(key: RowKey): Promise<StoredRow | undefined>;
-  /** The rows of at most 100 different keys, in their order, by one request: each is read as by `get`, not all at one moment. */
+  /**
+   * The rows of at most 100 different keys, in the order of the keys, by one request. Each row is read as by
+   * `get`; the rows may be read at different moments.
+   */
   getAll(keys: readonly RowKey[]): Promise<readonly (StoredRow | undefined)[]>;
   put(key: RowKey, row: Row, options: WriteOptions): Promise<WriteResult>;
-  /** Deletes the row if its token is still `expected`; a row that is gone is `stored`. */
+  /** Deletes the row if its token is still `expected`; if there is no row, the result is `stored`. */
   delete(key: RowKey, expected: string): Promise<WriteResult>;
-  /** All rows of a partition, ordered by the UTF-8 bytes of `sort`. */
+  /** Lists all rows of a partition, ordered by the UTF-8 bytes of `sort`. */
   list(partition: string): AsyncGenerator<{ readonly key: RowKey } & StoredRow>;
-  /** All rows whose partition starts with `prefix`, in no particular order. Reads the whole table: not for workers. */
+  /**
+   * Lists all rows whose partition starts with `prefix`, in no particular order. It reads the whole table, so
+   * workers must not use it.
+   */
   scan(prefix: string): AsyncGenerator<{ readonly key: RowKey } & StoredRow>;
 };
 
 /**
- * Replaces a row by what `decide` makes of it, if it still is as `decide` got it; else asks again, of the row that is
- * there instead. `decide` returns undefined to leave it alone. Returns the row that was stored, if one was.
+ * Replaces a row by the result of `decide`, if it is unchanged since `decide` saw it; otherwise calls
+ * `decide` again with the new row. `decide` returns undefined to leave the row alone. Returns the row that
+ * was stored, if any.
  */
 export async function updateRow<R extends Row>(
   table: Pick<Table, 'get' | 'put'>,
   key: RowKey,
   decide: (found: StoredRow | undefined) => R | undefined,
-  /** Options of each write. `newToken`: returns a new name at each call, such as a UUID. */
+  /** Options of each write. `newToken` returns a new name at each call, such as a UUID. */
   { newToken, ...lifetime }: Pick<WriteOptions, 'lifetimeMs'> & { readonly newToken: () => string },
 ): Promise<R | undefined> {
   for (let found = await table.get(key); ; ) {

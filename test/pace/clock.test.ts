@@ -20,7 +20,7 @@ test('a moment is as far away as before once the clock was set', () => {
 
 test('the error of a call that would wait too long differs from that of a paused budget', () => {
   expect(new PaceWaitError(1_500.2, 1_000).message).toBe(
-    "the call's turn is in 1501 ms, and it may wait 1000 ms in all",
+    "the call's turn is in 1501 ms, but it may wait at most 1000 ms",
   );
   expect(new PaceWaitError(1_500, 1_000, 'paused').message).toBe(
     'paused by `pace --pause`: nothing is sent until `pace --resume`',

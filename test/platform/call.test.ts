@@ -103,7 +103,7 @@ describe('a call', () => {
       sent: false,
       failure: { kind: 'wait', waitMs: 300_001, maxWaitMs: 1_000 },
     });
-    expect(error.message).toContain('its turn is in 300 s, and it may wait 1 s in all');
+    expect(error.message).toContain('its turn is in 300 s, but it may wait at most 1 s');
   });
 
   test('says that a person paused it, not for how long it would wait', async () => {

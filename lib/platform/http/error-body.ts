@@ -6,12 +6,13 @@ type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
 const MAX_DETAIL_LENGTH = 300;
 
-/** A reference: no private text looks like it. */
+/** Matches a reference, such as a number or `AB-12`. A private text does not look like that. */
 const REFERENCE = /^\d+$|^[A-Z0-9]+(?:[-_][A-Z0-9]+)+$/;
 
 /**
- * Reads `{status, statusReason, path?, message, toe}`, `{errorCode, errorMessage}`, `{message}`, a bare JSON string, an
- * HTML page, plain text, or nothing. Never throws. A reference is passed through `hideToken` only, all else through `hide`.
+ * Reads `{status, statusReason, path?, message, toe}`, `{errorCode, errorMessage}`, `{message}`, a bare JSON
+ * string, an HTML page, plain text, or nothing. Never throws. A reference is passed through `hideToken` only,
+ * everything else through `hide`.
  */
 export function readErrorBody(
   text: string,
@@ -60,15 +61,16 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** The maximum wait for a `Retry-After`. */
+/** The maximum wait that a `Retry-After` can cause, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 900_000;
 
-/** A longer wait is ignored: no platform means it. */
+/** A longer `Retry-After` is ignored: it cannot be meant. */
 const ABSURD_MS = 365 * 86_400_000;
 
 /**
- * Milliseconds of a `Retry-After` header (RFC 9110, 10.2.3), at most 15 minutes; undefined if it is invalid or in the past.
- * A date counts from the response's `Date`, or without one from `nowMs`, in epoch milliseconds.
+ * The milliseconds that a `Retry-After` header asks to wait (RFC 9110, 10.2.3), at most 15 minutes; undefined
+ * if it is invalid or in the past. A date counts from the response's `Date`, or without one from `nowMs`, in
+ * epoch milliseconds.
  */
 export function parseRetryAfter(
   {
@@ -87,14 +89,17 @@ export function parseRetryAfter(
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** `Wed, 21 Oct 2026 07:28:00 GMT`, or of RFC 850 `Wednesday, 21-Oct-26 07:28:00 GMT`. */
+/** Matches `Wed, 21 Oct 2026 07:28:00 GMT`, and `Wednesday, 21-Oct-26 07:28:00 GMT` of RFC 850. */
 const DAY_FIRST =
   /^[a-z]{3,9}, (?<day>\d\d?)[ -](?<month>[a-z]{3})[ -](?<year>\d{4}|\d\d) (?<time>\d\d:\d\d:\d\d) (?:gmt|utc)$/i;
-/** `Wed Oct 21 07:28:00 2026`, as asctime prints UTC. */
+/** Matches `Wed Oct 21 07:28:00 2026`, as asctime prints UTC. */
 const DAY_LAST =
   /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<day>\d\d?) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})(?: gmt)?$/i;
 
-/** Epoch milliseconds of a date in any form of HTTP (RFC 9110, 5.6.7), in UTC; NaN if it is invalid. */
+/**
+ * Epoch milliseconds of a date in any format that HTTP allows (RFC 9110, 5.6.7), in UTC; NaN if it is
+ * invalid.
+ */
 function parseHttpDate(text: string, nowMs: number): number {
   const {
     day = '',
@@ -107,7 +112,7 @@ function parseHttpDate(text: string, nowMs: number): number {
   if (at < 0 || Number(day) > 31 || hours > 23 || minutes > 59 || seconds > 60) return Number.NaN;
   const ofYear = (full: number) => Date.UTC(full, at, Number(day), hours, minutes, seconds);
   if (year.length === 4) return ofYear(Number(year));
-  // Two digits are of this century, unless that is more than 50 years from now.
+  // A year of two digits is in this century, unless that is more than 50 years from now.
   const full = 2000 + Number(year);
   return ofYear(full > new Date(nowMs).getUTCFullYear() + 50 ? full - 100 : full);
 }

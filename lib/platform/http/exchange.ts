@@ -4,26 +4,36 @@ import type { Socket } from 'node:net';
 import { createHttpsAgent, MAX_IDLE_MS, type NetworkEnvironment } from '../../base/aws/index.ts';
 import type { ConnectionPhase } from '../failure.ts';
 
-// Imported as an ES module it loads all of undici, whose classes are among its exports: 20 ms of a cold start.
+// Not a static import: as an ES module it would load all of undici, whose classes are among its exports,
+// which takes 20 ms of a cold start.
 const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule('node:http');
 
-/** The head of a response, and its body as the bytes arrive (still encoded). */
+/** The head of a response, and its body as the bytes arrive, still encoded. */
 export type ExchangeResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: AsyncIterable<Uint8Array> & { destroy(): unknown };
 };
 
-/** Sends one request and returns the response's head. Throws errors of the connection; the phases show how far it got. */
+/**
+ * Sends one request and returns the response's head. Throws errors of the connection; the reported phases
+ * show how far it got.
+ */
 type Exchange = (
   request: {
     readonly url: URL;
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string | undefined;
-    /** The limit to connect through a proxy, which no signal can abort; the signal aborts everything else. */
+    /**
+     * The time limit for connecting through a proxy, which no signal can abort; the signal aborts everything
+     * else.
+     */
     readonly timeoutMs: number;
-    /** True for a new connection: a reused one may be closing at the other end, which leaves an unknown outcome. */
+    /**
+     * Whether to open a new connection: a reused one may be closing at the other end, which would leave an
+     * unknown outcome.
+     */
     readonly fresh: boolean;
   },
   signal: AbortSignal,
@@ -31,15 +41,15 @@ type Exchange = (
 ) => Promise<ExchangeResponse>;
 
 /**
- * Uses `node:http` rather than `fetch`, which does not show how far a connection got before it broke (the evidence for
- * `sent`). `fetch` also gives up after 300 s, as long as a code function may run, and takes no proxy as an argument.
- * A connection that was idle for `maxIdleMs` is not reused.
+ * Creates the exchange. It uses `node:http` rather than `fetch`: `fetch` does not show how far a connection
+ * got before it broke (the evidence for `sent`), gives up after 300 s, which a code function may need, and
+ * takes no proxy as an argument. A connection that was idle for `maxIdleMs` is not reused.
  */
 export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_IDLE_MS): Exchange {
   const agents = createAgents(proxyEnv, maxIdleMs);
   return async (request, signal, onPhase) => {
     const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
-    // Node reports an abort only once there is a socket, never while it waits for a proxy to open one.
+    // Node reports an abort only once there is a socket: not while it waits for a proxy to open one.
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -58,12 +68,12 @@ export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_ID
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
       );
       outgoing.on('error', reject);
-      // Some endings cause no other event, such as an upgrade (101) that was not requested.
+      // Some endings cause no other event, such as an unrequested upgrade (101).
       outgoing.on('close', () => reject(closedWithoutResponse()));
       outgoing.end(request.body);
       return await promise;
     } finally {
-      // Node holds a combined signal, and with it the whole response, as long as the signal has a listener.
+      // As long as a combined signal has a listener, Node holds it in memory, and with it the whole response.
       signal.removeEventListener('abort', abort);
     }
   };
@@ -80,7 +90,7 @@ function createAgents(proxyEnv: NetworkEnvironment = {}, maxIdleMs: number) {
   return { reused: of(true), fresh: of(false) };
 }
 
-/** Reports the phases of a socket up to the point where the platform may act; when in doubt, the later phase. */
+/** Reports the phases of a socket until the platform may act; when in doubt, it reports the later phase. */
 function watchPhases(socket: Socket, onPhase: (phase: ConnectionPhase) => void): void {
   const isSecuring = () => 'secureConnecting' in socket && socket.secureConnecting === true;
   const report = () => {

@@ -1,4 +1,6 @@
-/* What opens connections to the platform: clients, their tokens and counters, and single exchanges over HTTP. */
+/*
+ * What opens connections to the platform: clients with their tokens and counters, and single HTTP exchanges.
+ */
 
 export type { Page, PagesOptions } from '../client.ts';
 export { countCalls, notifyAll } from '../events.ts';

@@ -13,37 +13,40 @@ import type { createExchange, ExchangeResponse } from './exchange.ts';
 export type PlatformRequest = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: string;
-  /** JSON text. */
+  /** The body as JSON text. */
   readonly body?: string | undefined;
   readonly timeoutMs: number;
-  /** The limit for connecting, in milliseconds. Absent: `timeoutMs` alone. */
+  /** The time limit for connecting, in milliseconds. Absent: only `timeoutMs` applies. */
   readonly connectMs?: number | undefined;
-  /** A repeat does no harm, so a reused connection that breaks costs no more than a retry. */
+  /** Whether a repeat does no harm: then a reused connection may be used, since at worst it costs a retry. */
   readonly mayRepeat: boolean;
-  /** The request is private, and a response may quote it: no failure quotes the response. */
+  /** Whether the request is private: then no failure quotes the response, which may quote the request. */
   readonly isPrivate: boolean;
-  /** Reads the decoded body. Throws `SyntaxError` unless it is complete, valid JSON. */
+  /** Reads the decoded body. Must throw `SyntaxError` unless it is complete, valid JSON. */
   readonly read: ReadResponse<unknown>;
-  /** See `Endpoint`. */
+  /** The kind of body that is valid although it is not JSON, as in `Endpoint`. */
   readonly otherBody?: 'empty' | 'any' | undefined;
-  /** Receives the function that releases the body's memory, where it stays in use. Default: released at once. */
+  /**
+   * Receives the function that frees the memory of the body, if it stays in use. Default: it is freed at
+   * once.
+   */
   readonly hold?: ((release: () => void) => void) | undefined;
 };
 
 type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 
-/** A response as text, and parsed. */
+/** A response as text and as a parsed value. */
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
 /** Parses a body. Throws `SyntaxError` unless it is complete, valid JSON in UTF-8. */
 export const readAsJson = (body: Buffer): JsonResponse => {
   const text = decodeText(body);
-  // The parsed value takes enough memory without the bytes.
+  // The parsed value takes enough memory by itself.
   freeMemory(body);
   return { text, json: parseJson(text) };
 };
 
-/** How one attempt ended. `status` and `sizeBytes` are always reported, for the counters. */
+/** How one attempt ended. `status` and `sizeBytes` are always set, for the counters. */
 export type AttemptResult = {
   readonly status: number | undefined;
   readonly sizeBytes: number;
@@ -55,23 +58,26 @@ export type AttemptResult = {
 /** Makes one attempt. Throws only the caller's own abort. */
 export type Send = (request: PlatformRequest, token: string, signal?: AbortSignal) => Promise<AttemptResult>;
 
-/** What a transport needs: the address, its limits, and what sends. */
+/** What a transport needs: the address, its limits, and the function that sends. */
 type TransportOptions = {
   readonly baseUrl: URL;
   readonly tokenHeader: string;
   readonly maxResponseBytes: number;
   readonly bodies: BodyBudget;
   readonly exchange: ReturnType<typeof createExchange>;
-  /** The proxy in between (see `proxyOf`); undefined: none. */
+  /** The proxy in between (see `proxyOf`); undefined if there is none. */
   readonly proxy?: string | undefined;
-  /** Epoch milliseconds, for `Retry-After` dates in responses without a `Date`. */
+  /** Epoch milliseconds, used for `Retry-After` dates in responses without a `Date`. */
   readonly now: () => number;
 };
 
-/** An error body is read only for its message. */
+/** Maximum bytes of an error body, which is read only for its message. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Creates the function that makes attempts. One time limit covers an exchange up to the body's last byte. */
+/**
+ * Creates the function that makes attempts. One time limit covers the whole exchange, up to the body's last
+ * byte.
+ */
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
@@ -120,7 +126,7 @@ export function createTransport(options: TransportOptions): Send {
   };
 }
 
-/** Limits of time: the first one that is over aborts the signal. */
+/** Combines several time limits: the first that is over aborts the signal. */
 function createLimit() {
   const over = new AbortController();
   let reachedMs: number | undefined;
@@ -160,7 +166,7 @@ type ReadOptions = TransportOptions & {
   readonly read: ReadResponse<unknown>;
   readonly otherBody: PlatformRequest['otherBody'];
   readonly hide: Hide;
-  /** Hides the token in text that is not content: headers, and the reference of an error. */
+  /** Hides the token in texts other than content: headers, and the reference of an error. */
   readonly hideToken: Hide;
 };
 
@@ -196,10 +202,13 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   return failed({ kind: 'not-json', status, contentType: `content encoded as ${encoding}` });
 }
 
-/** A part of a response is not a response, even if it happens to be valid JSON: no range was requested. */
+/**
+ * The status of a partial response. It counts as a failure even if the body is valid JSON, since no range was
+ * requested.
+ */
 const PARTIAL_CONTENT = 206;
 
-/** The body of an error; empty if it cannot be read: the status is known, and means more than a broken body. */
+/** The body of an error; empty if it cannot be read: the known status means more than a broken body. */
 async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
   const read = await readBody(head, MAX_ERROR_BYTES).catch(() => undefined);
   return read?.kind === 'whole' ? read.body : Buffer.alloc(0);
@@ -216,7 +225,7 @@ async function readJson(
   if (isEmpty) return { kind: 'response', ...seen, response: await read(Buffer.from('null')) };
   const given = String(head.headers['content-type'] ?? '');
   const isJson = JSON_TYPE.test(given);
-  // The body may be gone once it is read.
+  // The body may no longer exist after `read`.
   const isRead = isJson && otherBody === undefined && !/^\s*</.test(body.toString('latin1', 0, 100));
   const start = isRead ? '' : startOf(body);
   const title = pageTitle(start, hide);
@@ -250,12 +259,12 @@ async function readJson(
 }
 
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
-/** Other content types of JSON. */
+/** Other content types that servers use for JSON. */
 const PLAIN_TYPE = /^$|^text\/(plain|json|javascript)\b|^application\/(octet-stream|javascript|x-json)\b/i;
 /** Content types of login and block pages. */
 const PAGE_TYPE = /^\w+\/([\w.-]+\+)?(html|xml)\b/i;
 
-/** The beginning of a body that is not JSON, as text. */
+/** The beginning of a body that is not JSON, decoded as text. */
 const startOf = (body: Buffer): string => body.toString('utf8', 0, MAX_ERROR_BYTES);
 
 /** The text of a body. Throws `SyntaxError` if it is not UTF-8: then it is not JSON either. */
@@ -267,7 +276,7 @@ function decodeText(body: Buffer): string {
   }
 }
 
-/** Where a redirect points, without its query, which may contain a session. */
+/** The target of a redirect, without its query, which may contain a session. */
 function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide): string {
   if (headers.location === undefined) return 'nowhere';
   const location = hide(headers.location);
@@ -279,14 +288,19 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
 
 const MAX_HEADER_LENGTH = 300;
 
-/** Node's parser adds the bytes that it could not read, which may contain anything from the server. */
+/**
+ * Removes the packet from an error of Node's parser: bytes that it could not read, which may contain anything
+ * from the server.
+ */
 function withoutPacket(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'rawPacket');
   return error;
 }
 
 const DECODING = /^(Z_|ERR_PADDING|ERR_BROTLI|ERR__|ZSTD)/;
-/** Errors of a handshake, which Node reports without a socket when the connection goes through a proxy. */
+/**
+ * Codes of TLS handshake errors, which Node reports without a socket if the connection goes through a proxy.
+ */
 const HANDSHAKE = /^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 function brokenConnection(
@@ -311,13 +325,16 @@ function errorCode(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
 
-/** The decoded body, abandoned beyond `maxBytes`. Throws what the connection, the decoder or `makeRoom` does. */
+/**
+ * Reads and decodes a body; gives up beyond `maxBytes`. Throws errors of the connection, the decoder and
+ * `makeRoom`.
+ */
 async function readBody(
   response: ExchangeResponse,
   maxBytes: number,
   makeRoom?: (bytes: number) => Promise<void>,
 ): Promise<
-  /** The body shares its memory with nothing else, and belongs to the caller. */
+  /** The body shares its memory with nothing else, and now belongs to the caller. */
   | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
   | { readonly kind: 'too-large'; readonly readBytes: number }
   | { readonly kind: 'unknown-encoding'; readonly encoding: string }
@@ -335,14 +352,16 @@ async function readBody(
       response.body.destroy();
       return { kind: 'too-large', readBytes };
     }
-    // Nothing is read meanwhile, so the sender waits too.
+    // Nothing is read during this wait, so the sender waits too.
     await makeRoom?.(chunk.byteLength);
     gathered.add(chunk);
   }
   return { kind: 'whole', body: gathered.bytes() };
 }
 
-/** The size that the response declares, if it is plausible; for an encoded body, a lower bound. */
+/**
+ * The size in bytes that the response declares, if it is plausible. For an encoded body it is a lower bound.
+ */
 function expectedBytes({ headers }: ExchangeResponse, maxBytes: number): number | undefined {
   const declared = Number(headers['content-length']);
   return declared > 0 && declared <= maxBytes ? declared : undefined;
@@ -361,32 +380,33 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map([
 ]);
 
 function through(createDecoder: () => Transform): Decode {
-  // The iteration over the decoder throws what broke either stream; the callback has nothing to add.
+  // If either stream fails, iterating over the decoder throws; the callback has nothing to add.
   return (body) => pipeline(Readable.from(body), createDecoder(), () => {});
 }
 
 /**
- * Bounds the memory of bodies that are being received: once it is used up, a body waits, and so does its sender. One body
- * at a time may exceed it, so memory holds the budget and at most one body of the maximum size.
+ * Limits the memory of bodies that are being received: once it is used up, further bodies wait, and so do
+ * their senders. One body at a time may exceed the budget, so memory holds the budget and at most one body of
+ * the maximum size.
  */
 type BodyBudget = {
   readonly open: () => BodyShare;
 };
 
-/** The part of the budget that one body uses. */
+/** The part of the budget that one body takes. */
 type BodyShare = {
-  /** Takes this many bytes more, once there is room. Throws when the signal is aborted. */
+  /** Takes more bytes of the budget, once they are free. Throws when the signal is aborted. */
   readonly take: (bytes: number, signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 };
 
-/** More than the pages of calculations that a scan has in flight. */
+/** The default budget in bytes: more than the pages of calculations that a scan has in flight. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The memory of each body outside the budget: most bodies are smaller, and never wait for a large one. */
+/** Bytes of each body that do not count. Most bodies are smaller, so they never wait for a large one. */
 const FREE_BYTES = 1024 * 1024;
 
-/** Creates a budget; `freeBytes` of each body do not count. */
+/** Creates a budget. The first `freeBytes` of each body do not count. */
 export function createBodyBudget(maxBytes = MAX_BYTES, freeBytes = FREE_BYTES): BodyBudget {
   const closed = new EventEmitter().setMaxListeners(0);
   let usedBytes = 0;

@@ -24,7 +24,7 @@ const body = z.strictObject({
     .array(z.looseObject({ type: filledText, text: z.optional(z.string()) }), { error: 'a list of messages' })
     .check(z.minLength(1, { error: 'at least one message' })),
   topics: z.optional(
-    // The length is checked last: checked first, zod would not report the faults of the topics.
+    // The length is checked last: if it were first, zod would not report the faults of the topics.
     z.array(topic, { error: 'a list of topics' }).check(
       z.refine((topics) => new Set(topics.map((each) => each.topic)).size === topics.length, {
         error: 'topics with different names',
@@ -48,7 +48,7 @@ export type SentimentRequest = { readonly text: string } & Omit<
   'input' | 'targetedSentiment' | 'simpleSentiment'
 >;
 
-/** The sentiment of each topic, null for a topic without one: the text was scored and paid for. */
+/** The sentiment of each topic; null for a topic without one, though the text was scored and paid for. */
 const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknown> =>
   z.pipe(
     anyAnswer,
@@ -61,7 +61,10 @@ const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknow
     }),
   );
 
-/** The values of the requested topics, by their exact name or else in another letter case; and all other values. */
+/**
+ * Splits the values into those of the requested topics, by their exact name or else in another letter case,
+ * and all other values.
+ */
 function byTopic(named: Readonly<Record<string, unknown>>, topics: readonly string[]) {
   const values = new Map(Object.entries(named));
   const other = (topic: string) =>

@@ -11,10 +11,10 @@ const input = z.strictObject({
   query: z.optional(z.strictObject({ expand: z.optional(z.string({ error: 'names separated by commas' })) })),
 });
 
-/** How data files are named in responses. */
+/** Where a response has its data files, and which field names one. */
 export const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
 
-/** Schema of the metadata of this data file, which need not contain its id. */
+/** Schema of the metadata of this data file. It need not contain the id. */
 export const dataFileOf = (id: Id) =>
   aboutRecord<'dataFileId', typeof dataFile>(anyRecord(), 'dataFileId', id);
 

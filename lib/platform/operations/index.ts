@@ -1,4 +1,6 @@
-/* The platform's operations as data, the methods over them, and what reads their responses. */
+/*
+ * The platform's operations as data, the methods that call them, and the functions that read their responses.
+ */
 
 export { type EndpointName, endpoints, operations } from '../client.ts';
 export { pathSegment } from '../endpoint.ts';

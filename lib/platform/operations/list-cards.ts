@@ -7,7 +7,7 @@ const input = z.strictObject({
   query: z.optional(z.strictObject({ drill: z.optional(z.boolean({ error: 'true or false' })) })),
 });
 
-/** How cards are named in responses. */
+/** Where a response has its cards, and which fields name one. */
 export const cards = { keys: ['id', 'urn', 'kpiId'], keyIs: 'integer', members: card } as const;
 
 const cardList: z.ZodMiniType<readonly Card[], unknown> = z.pipe(

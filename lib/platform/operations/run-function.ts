@@ -14,12 +14,15 @@ const input = z.strictObject({
   body,
 });
 
-/** The function to run, by its package (a UUID), version and name, with its `inputVariables` and `settings`. */
+/**
+ * The function to run, named by its package (a UUID), version and name, with its `inputVariables` and
+ * `settings`.
+ */
 export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
- * How an execution ended. `failed` ran and has had its effects. `unknown`: the platform could not determine it, it still
- * runs, or its status is not in the contract.
+ * How an execution ended. `failed`: the function ran and its effects remain. `unknown`: the platform could
+ * not determine how it ended, it is still running, or its status is not in the contract.
  */
 export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
   const word = typeof status === 'string' ? status.trim().toUpperCase() : '';
@@ -27,7 +30,10 @@ export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
   return word === 'FAILED' || word === 'RESULT_TYPE_FAILURE' ? 'failed' : 'unknown';
 }
 
-/** The lines of an execution's log, `stdout` or `stderr`, or of its `errorInformation`: as texts, whatever their shape. */
+/**
+ * The lines of an execution's log (`stdout` or `stderr`) or of its `errorInformation`, as texts whatever
+ * their shape.
+ */
 export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly string[] {
   const found: unknown = typeof given === 'object' ? Object(given ?? {})[name] : given;
   const lines: readonly unknown[] = Array.isArray(found) ? found : [found ?? []].flat();
@@ -35,8 +41,9 @@ export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly
 }
 
 /**
- * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A function
- * may run for 5 minutes: hence its own time limit. HTTP 200 does not mean success: check `status`.
+ * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A
+ * function may run for 5 minutes, so it has its own time limit. HTTP 200 does not mean success: check
+ * `status`.
  */
 export const runFunction: Endpoint<z.infer<typeof input>, FunctionExecution> = {
   name: 'runFunction',

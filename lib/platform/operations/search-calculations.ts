@@ -5,7 +5,7 @@ import { calculationRow, isNothing, nullAsEmpty, recordIn } from '../records.ts'
 
 const filter = z.looseObject({
   field: filledText,
-  /** The text that the field is to have; of a dataset, card or owner instead `idList`. */
+  /** The text that the field must have. To filter by a dataset, card or owner, use `idList` instead. */
   value: z.optional(z.string({ error: 'text' })),
   idList: z.optional(z.array(z.union([z.string(), z.int()], { error: 'an id' }), { error: 'a list of ids' })),
 });
@@ -20,7 +20,7 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
-/** How calculations are named in responses. */
+/** Where a response has its calculations, and which field names one. */
 export const calculationRows = {
   member: 'results',
   keys: ['id'],
@@ -35,7 +35,9 @@ const calculationsResponse = z.looseObject({
   degraded: z.optional(z.unknown()),
 });
 
-/** The body of a search. `limit` is 1 to 5000, by default 5000; `offset` is 0 or more; `sort` decides the order. */
+/**
+ * The body of a search. `limit` is 1 to 5000, by default 5000; `offset` is 0 or more; `sort` is the order.
+ */
 export type CalculationSearch = z.input<typeof body>;
 /** A response of the search; only its rows are checked. */
 export type CalculationsResponse = z.infer<typeof calculationsResponse>;

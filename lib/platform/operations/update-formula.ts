@@ -9,7 +9,7 @@ const input = z.strictObject({
   body: z.strictObject({ expression: filledText }),
 });
 
-/** Schema of the response to an update: anything, unless it names another calculation. */
+/** Schema of the response to an update: any JSON, unless it names another calculation. */
 const updatedCalculation = (id: Id) => aboutRecord<'id', typeof calculation>(anyAnswer, 'id', id);
 
 /** Whether the platform stored a formula that it cannot parse. */
@@ -17,8 +17,9 @@ export const isInvalidFormula = ({ status }: Pick<Calculation, 'status'>): boole
   typeof status === 'string' && status.trim().toUpperCase() === 'INVALID';
 
 /**
- * Sets a calculation's formula (contract 4.1) and returns the calculation as the platform reports it. Any 2xx has set it,
- * whatever its body. A late repeat would undo a newer formula, so it is never sent twice.
+ * Sets a calculation's formula (contract 4.1) and returns the calculation as the platform reports it. Any 2xx
+ * means that it is set, whatever the body. A late repeat would undo a newer formula, so it is never sent
+ * twice.
  */
 export const updateFormula: Endpoint<z.infer<typeof input>, Calculation> = {
   name: 'updateFormula',

@@ -6,7 +6,7 @@ import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { noMembers, type ReadLine, readLine, readMembers, valuesByName } from './line-members.ts';
 import { readLines } from './line-reader.ts';
 
-/** What happened to one record from one run to the next, with its lines as bytes. */
+/** What happened to one record between two runs, with its lines as bytes. */
 export type LineChange =
   | { readonly change: 'added'; readonly key: string; readonly after: Buffer }
   | { readonly change: 'removed'; readonly key: string; readonly before: Buffer }
@@ -23,12 +23,12 @@ type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buf
 
 export type Change = AsText<LineChange>;
 
-/** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
+/** A change as one line of JSON, without the line end. The records have the same bytes as in the parts. */
 export function printChange(change: Change): string {
   return piecesOf(change).join('');
 }
 
-/** The pieces of that line in order, texts of JSON and lines of records. */
+/** The pieces of that line in order: texts of JSON, and lines of records. */
 export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
   const { key, before, after, fields = [] } = change;
   const pieces: (string | L)[] = [];
@@ -50,13 +50,15 @@ type ChangeOf<L> = {
   readonly fields?: readonly string[];
 };
 
-/** The fields of a record by name, with exact numbers; a field with too many values to be parsed is its text. */
+/**
+ * The fields of a record by name, with exact numbers. A field with too many values to be parsed is its text.
+ */
 export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
   new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
 
 export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
 
-/** Reads changes to their end: counts all, and collects the first `limit`. */
+/** Reads all changes: counts them, and collects the first `limit`. */
 export async function collectChanges(
   found: AsyncIterable<Change>,
   limit: number,
@@ -70,7 +72,7 @@ export async function collectChanges(
   return { counts, changes };
 }
 
-/** Maximum values of a field that is compared by its value: millions of them would take gigabytes. */
+/** Maximum values of a field that is compared by value: millions of values would take gigabytes. */
 const MAX_VALUES = 100_000;
 
 /** The value of a field, with exact numbers; the text of a field with too many values to be parsed. */
@@ -83,7 +85,10 @@ type StoredChangesOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The changes stored when a run was published; undefined if they are gone. Throws `StoredObjectError`. */
+/**
+ * The changes that were stored when a run was published; undefined if they no longer exist. Throws
+ * `StoredObjectError`.
+ */
 export async function storedChanges(
   options: StoredChangesOptions,
 ): Promise<AsyncGenerator<Change> | undefined> {
@@ -104,7 +109,7 @@ async function* readChanges(key: string, { store, signal }: StoredChangesOptions
   }
 }
 
-/** The records stay byte for byte: only the other members are parsed. */
+/** Parses a line of changes. The bytes of its records stay unchanged: only the other members are parsed. */
 function changeOfLine(read: ReadLine, place: () => string): Change {
   try {
     readMembers(read.line, read.members);
@@ -118,14 +123,17 @@ function changeOfLine(read: ReadLine, place: () => string): Change {
   }
 }
 
-/** The number of characters shown of a value. */
+/** Maximum characters that are shown of a value. */
 const SHOWN = 60;
-/** The number of equal characters shown before the first that differs. */
+/** The number of equal characters that are shown before the first difference. */
 const LEAD = 12;
 const MAX_FIELDS = 100;
 const MAX_KEY_LENGTH = 200;
 
-/** Changes in words, a line a record and a field that differs. The platform's text is unchanged: not safe for a terminal. */
+/**
+ * Describes changes in words, with a line for each record and for each field that differs. Texts of the
+ * platform are unchanged, so the result is not safe for a terminal.
+ */
 export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
   return changes.flatMap((change) => {
     const record = fieldsOf('after' in change ? change.after : change.before);
@@ -151,7 +159,7 @@ function fieldLines(source: Source, change: Change): readonly string[] {
   return others === 0 ? lines : [...lines, `  and ${others} more fields`];
 }
 
-/** A field as text; epoch milliseconds as a date. */
+/** A field as text. Epoch milliseconds become a date. */
 function printField(fields: ReadonlyMap<string, unknown>, name: string, isTime: boolean): string {
   if (!fields.has(name)) return '(absent)';
   const printed = printExact(fields.get(name));
@@ -159,7 +167,7 @@ function printField(fields: ReadonlyMap<string, unknown>, name: string, isTime: 
   return Number.isNaN(date.getTime()) ? printed : date.toISOString();
 }
 
-/** Both texts, from shortly before the point where they differ. */
+/** Shortens two texts, so that both begin shortly before the first difference. */
 function shortenPair(before: string, after: string): readonly [string, string] {
   if (isShort(before) && isShort(after)) return [before, after];
   let differs = 0;
@@ -173,7 +181,10 @@ function shortenPair(before: string, after: string): readonly [string, string] {
 
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-/** A character has one or two units, so only this many units are read, however long the text is. */
+/**
+ * The first characters of a text. A character has one or two units, so only this many units are read, however
+ * long the text is.
+ */
 const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (SHOWN + 1))];
 
 const isShort = (text: string): boolean => text.length <= 2 * SHOWN && [...text].length <= SHOWN;

@@ -13,13 +13,16 @@ import { compareInBuckets, compareSideBySide, NotSideBySideError } from './side-
 type RunsToCompare = {
   readonly store: Store;
   readonly place: Place;
-  /** Default: the run that `now` was compared with when it was published; without one, the run before it. */
+  /**
+   * The older run. Default: the run that `now` was compared with when it was published, otherwise the run
+   * before it.
+   */
   readonly old?: string | undefined;
-  /** Default: the last published run. */
+  /** The newer run. Default: the last published run. */
   readonly now?: string | undefined;
   /**
-   * Epoch milliseconds, instead of `old`: the last run started by then; without one, the first published run other than
-   * `now`.
+   * A time in epoch milliseconds, instead of `old`: the older run is the last one started by then, otherwise
+   * the first published run other than `now`.
    */
   readonly sinceMs?: number | undefined;
   /** Maximum memory for records that are not in order, in bytes. */
@@ -27,16 +30,19 @@ type RunsToCompare = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Two published runs and the changes between them, stored or found now. Throws `StoredObjectError` if one is damaged. */
+/**
+ * Two published runs and the changes between them, stored or computed now. Throws `StoredObjectError` if one
+ * is damaged.
+ */
 export async function changesBetween(wanted: RunsToCompare): Promise<
   | { readonly kind: 'nothing-published' }
   | { readonly kind: 'unknown-run'; readonly run: string; readonly runs: readonly PublishedRun[] }
   | {
       readonly kind: 'found';
-      /** Null if no run exists to compare with: then nothing is compared. */
+      /** The older run; null if there is no run to compare with. */
       readonly old: string | null;
       readonly after: Manifest;
-      /** Undefined if nothing is compared. Read all of them, or end the generator. */
+      /** The changes; undefined if nothing is compared. Read all of them, or end the generator. */
       readonly steps: AsyncGenerator<Change> | undefined;
       readonly isStored: boolean;
     }
@@ -62,7 +68,7 @@ export async function changesBetween(wanted: RunsToCompare): Promise<
   return { kind: 'found', old: older.run, after, steps, isStored: false };
 }
 
-/** The name of the run to compare with, which may have been removed: then only changes that are stored can be shown. */
+/** The name of the run to compare with. If that run has been removed, only stored changes can be shown. */
 function nameBefore(
   { old, sinceMs }: RunsToCompare,
   runs: readonly PublishedRun[],
@@ -76,7 +82,7 @@ function nameBefore(
   return by === newer && startedMs(newer) > sinceMs ? undefined : by?.run;
 }
 
-/** The changes from one run to another, as `publishChanges` finds them, by comparing all records. */
+/** Compares all records of two runs, and yields the changes as `publishChanges` finds them. */
 export async function* compareRuns(
   comparison: Parameters<typeof compareSideBySide>[0],
 ): AsyncGenerator<Change> {
@@ -96,13 +102,14 @@ type ChangesToPublish = Parameters<typeof compareSideBySide>[0] & {
   readonly key: string;
   /** The store to write to. Default: the one that holds the runs. */
   readonly to?: Store | undefined;
-  /** A folder in it for buckets of records, if any are needed. Ends in a slash. */
+  /** A folder in that store for buckets of records, if any are needed. Ends in a slash. */
   readonly scratch: string;
 };
 
 /**
- * Stores the changes between two runs as lines, compressed as the key's suffix says, found side by side, or in buckets
- * if their orders differ too much. Records of an id that either run could not read are not reported as changed.
+ * Finds the changes between two runs, side by side, or in buckets if their orders differ too much. Stores
+ * them as lines, compressed as the key's suffix says. Records of an id that either run could not read are not
+ * reported as changed.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
   const { store, to = store, scratch } = options;
@@ -137,10 +144,13 @@ async function* filtered(
   for await (const changes of found) yield changes.filter(isKept);
 }
 
-/** The bytes of a frame before compression. */
+/** The size in bytes of a frame before compression. */
 const FRAME_BYTES = 1_000_000;
 
-/** Changes as compressed lines, in whole frames, of which there is at least one. `counted` is called with each. */
+/**
+ * Compresses changes as lines, in whole frames; there is at least one frame. `counted` is called with each
+ * change.
+ */
 async function* packChanges(
   changes: AsyncIterable<readonly LineChange[]>,
   compression: Compression,

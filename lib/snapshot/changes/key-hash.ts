@@ -1,7 +1,12 @@
-/** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
+/**
+ * The number of different hashes: 48 bits, which a number holds exactly, and with which keys rarely collide.
+ */
 export const HASH_SPACE = 2 ** 48;
 
-/** A hash from 0 up to `HASH_SPACE`, evenly distributed (as cyrb53). The borders of published parts depend on it. */
+/**
+ * A hash from 0 up to `HASH_SPACE`, evenly distributed (like cyrb53). It must not change: it decides where
+ * published parts end.
+ */
 export function keyHash(key: string): number {
   let [left, right] = [0x5eadbeef, 0x41c6ce57];
   for (let at = 0; at < key.length; at += 1) {
@@ -18,8 +23,8 @@ export function keyHash(key: string): number {
 const PART_BYTES = 32_000_000;
 
 /**
- * True if a part ends after a record, more likely after a larger one. It depends on the record alone, so unchanged
- * records are in the same parts again.
+ * Whether a part ends after a record: more likely after a larger one. It depends on the record alone, so
+ * unchanged records form the same parts in the next run.
  */
 export const endsPart = (key: string, lineBytes: number): boolean =>
   (keyHash(key) / HASH_SPACE) * PART_BYTES < lineBytes;

@@ -19,11 +19,14 @@ import type { RecordKey } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { bytesOf, type Line, type LineReader, lineOf, NO_RECORD, readLines } from './line-reader.ts';
 
-/** The positions of a line's top-level members in its bytes: numbers only, so that reading allocates nothing. */
+/**
+ * Where a line's top-level members are in its bytes. It has numbers only, so that reading allocates no
+ * memory.
+ */
 type LineMembers = {
   count: number;
   hasEscapes: boolean;
-  /** The first byte of the name, its opening quote, and the byte after its closing quote. */
+  /** The first byte of each name, its opening quote, and the byte after its closing quote. */
   readonly nameStarts: number[];
   readonly nameEnds: number[];
   readonly valueStarts: number[];
@@ -41,7 +44,10 @@ export const noMembers = (): LineMembers => ({
 
 export type ReadLine = { readonly line: Line; readonly members: LineMembers };
 
-/** Parses a line and finds its members. `isDeep`: values may be nested to any depth; only their brackets are then checked. */
+/**
+ * Parses a line and finds its members. `isDeep`: values may be nested to any depth; then only their brackets
+ * are checked.
+ */
 export function readLine(bytes: Buffer, members = noMembers(), isDeep = false): ReadLine {
   const line = lineOf(bytes);
   readMembers(line, members, isDeep ? skipDeepValue : skipValue);
@@ -66,7 +72,8 @@ export function readMembers({ json, start, end }: Line, into: LineMembers, skip 
       const colon = skipSpace(bytes, nameEnd);
       if (bytes[colon] !== COLON) throw unexpected(bytes, colon);
       const value = skipSpace(bytes, colon + 1);
-      // A change holds two records, each of which may have the maximum depth, so its own depth does not count.
+      // A change contains two records, each of which may have the maximum depth, so the change's own depth
+      // does not count.
       const valueEnd = skip(json, value, 0);
       into.nameStarts[into.count] = at;
       into.nameEnds[into.count] = nameEnd;
@@ -80,7 +87,7 @@ export function readMembers({ json, start, end }: Line, into: LineMembers, skip 
       at = skipSpace(bytes, at + 1);
     }
   }
-  // Not `!==`: the line feed after the line is space too.
+  // Not `!==`, since the line feed after the line counts as space too.
   if (skipSpace(bytes, at + 1) < end || at >= end) throw unexpected(bytes, at + 1);
 }
 
@@ -91,7 +98,10 @@ function hasEscape(bytes: Buffer, start: number, end: number): boolean {
 
 const ZERO = 0x30;
 
-/** True for a text of ASCII without escapes, or an integer: with other bytes, it is another value. */
+/**
+ * Whether a value is a text of ASCII without escapes, or an integer: then other bytes always mean another
+ * value.
+ */
 export function isPlain({ json: { bytes } }: Line, start: number, end: number): boolean {
   const isText = bytes[start] === QUOTE;
   if (bytes[start] === ZERO && end - start > 1) return false;
@@ -113,14 +123,17 @@ export function nameAt({ line, members }: ReadLine, at: number): string {
 export const valueAt = ({ line, members }: ReadLine, at: number): string =>
   line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
 
-/** The texts of all values by name; of members with the same name, the last wins. */
+/** The texts of all values by name. If a name is repeated, the last member wins. */
 export const valuesByName = (read: ReadLine): ReadonlyMap<string, string> =>
   new Map(Array.from({ length: read.members.count }, (_, at) => [nameAt(read, at), valueAt(read, at)]));
 
 /** The position of a missing member. */
 const NONE = -1;
 
-/** The last member whose name is in these bytes, or `NONE`: of members with the same name, the last wins. */
+/**
+ * The index of the last member with this name (in bytes), or `NONE`. If a name is repeated, the last member
+ * wins.
+ */
 export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.length): number {
   const { line, members } = read;
   const { bytes } = line.json;
@@ -135,8 +148,8 @@ export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.le
 }
 
 /**
- * The texts of some members of an object, by name, without values of more than `maxBytes`. Throws what `readMembers`
- * throws.
+ * The texts of some members of an object, by name, without values of more than `maxBytes`. Throws errors of
+ * `readMembers`.
  */
 export function memberTexts(
   object: Buffer,
@@ -154,12 +167,12 @@ export function memberTexts(
   return found;
 }
 
-/** Maximum values of a field that ids are taken from. */
+/** Maximum values of a field that links are read from. */
 const MAX_READ_VALUES = 2_000_000;
 
 /**
- * Finds the members of a reader's current line; a value that is no object has none. Throws `StoredObjectError` if the
- * line is not JSON.
+ * Finds the members of a reader's current line; a value that is not an object has none. Throws
+ * `StoredObjectError` if the line is not JSON.
  */
 function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine {
   try {
@@ -199,8 +212,9 @@ export function createRecordFields(names: readonly string[], members = noMembers
 }
 
 /**
- * Creates a function that returns the key of a reader's current line, without parsing the line unless it is unusual;
- * then `members` has the line's members. Throws `StoredObjectError` that names a line that is not a record with a key.
+ * Creates a function that returns the key of a reader's current line. It parses the line only if it is
+ * unusual; afterwards `members` has the line's members. The function throws `StoredObjectError` for a line
+ * that is not a record with a key.
  */
 export function createLineKey(rule: RecordKey, members = noMembers()): (reader: LineReader) => string {
   const keyOf = createPlainKey(rule);
@@ -215,7 +229,7 @@ export function createLineKey(rule: RecordKey, members = noMembers()): (reader: 
   };
 }
 
-/** Creates a function that returns the key of a line; undefined if the line must be parsed for it. */
+/** Creates a function that returns the key of a line without parsing it; undefined if it must be parsed. */
 function createPlainKey({ owner, id, isInteger }: RecordKey) {
   const own = Buffer.from(id);
   const owners = owner?.map((name) => Buffer.from(name));
@@ -229,7 +243,10 @@ function createPlainKey({ owner, id, isInteger }: RecordKey) {
   };
 }
 
-/** A member's value without parsing it: the digits of an integer, or ASCII without escapes; undefined if it is neither. */
+/**
+ * A member's value, if it can be read without parsing: the digits of an integer, or ASCII without escapes;
+ * otherwise undefined.
+ */
 function plainAt({ line, members }: ReadLine, at: number, isInteger = false): string | undefined {
   const { bytes } = line.json;
   const start = members.valueStarts[at] ?? 0;
@@ -239,7 +256,10 @@ function plainAt({ line, members }: ReadLine, at: number, isInteger = false): st
   return isText ? bytes.toString('latin1', start + 1, end - 1) : bytes.toString('latin1', start, end);
 }
 
-/** A record's key: an id, after its owner and a slash if it has an owner. Undefined if a field that it needs is absent. */
+/**
+ * The key of a record: its id, preceded by the owner's id and a slash if the source has owners. Undefined if
+ * a field that it needs is absent.
+ */
 export function recordKey({ owner, id, isInteger }: RecordKey, record: unknown): string | undefined {
   if (typeof record !== 'object' || record === null) return undefined;
   const fields = record as Readonly<Record<string, unknown>>;
@@ -254,13 +274,19 @@ function describeKey({ owner, id, isInteger }: RecordKey): string {
   return owner === undefined ? own : `${owner.join(' or ')}${isInteger ? ',' : ''} and ${own}`;
 }
 
-/** Compares two keys: those with integer ids by owner, as text, and then by value, of any size; all others as text. */
+/**
+ * Creates a comparison of two keys. Integer ids are compared by owner, as text, and then by value, of any
+ * size; all other keys as text.
+ */
 export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, b: string) => number {
   if (!isInteger) return compareTexts;
   return owner === undefined ? compareIds : compareOwned;
 }
 
-/** The id by which a record was requested: its owner's if it has one, else its own. Only an owner of integers may contain slashes. */
+/**
+ * The id by which a record was requested: its owner's id if the source has owners, otherwise its own. Only a
+ * key with an integer id may have slashes in its owner.
+ */
 export function readBy({ owner, isInteger }: RecordKey, key: string): string {
   if (owner === undefined) return key;
   return key.slice(0, isInteger ? key.lastIndexOf('/') : key.indexOf('/'));
@@ -281,8 +307,8 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 const KEYS_AT_ONCE = 1_000;
 
 /**
- * The keys of a run's records in order, in batches of a thousand: one at a time takes twice as long. Throws
- * `StoredObjectError`.
+ * The keys of a run's records in order, in batches of a thousand: yielding them one by one takes twice as
+ * long. Throws `StoredObjectError`.
  */
 export async function* runKeys(options: {
   readonly store: Store;
@@ -308,7 +334,10 @@ export async function* runKeys(options: {
   }
 }
 
-/** The records of a run with this key, or with this id under any owner, as text. Reads only parts that may hold one. */
+/**
+ * Finds the records of a run with this key, or with this id under any owner, and yields them as text. Reads
+ * only parts that may contain one.
+ */
 export async function* findRecords(options: {
   readonly store: Store;
   readonly source: Source;
@@ -342,10 +371,10 @@ export async function* findRecords(options: {
   }
 }
 
-/** The orders of runs in which keys never decrease. */
+/** The values of `order` in which keys never decrease. */
 const KEY_ORDERS: readonly string[] = ['id', 'ids'];
 
-/** Whether a part may hold a record. A part whose keys do not decide it is read. */
+/** Whether a part may contain a record. If its first and last key do not decide that, the part is read. */
 const mayHold =
   (key: string, compare: (a: string, b: string) => number) =>
   ({ firstKey, lastKey }: Part): boolean =>

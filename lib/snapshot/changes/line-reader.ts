@@ -7,25 +7,31 @@ import { missingObject, type Store, StoredObjectError, StoreError } from '../../
 import { compressionSuffix } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 
-/** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */
+/**
+ * A line within a buffer that has other lines too: from `start` up to, but not including, its line feed at
+ * `end`.
+ */
 export type Line = {
   readonly json: JsonBytes;
   readonly start: number;
   readonly end: number;
 };
 
-/** Reads the lines of parts, one after another, as views of the decompressed bytes. */
+/** Reads the lines of parts one after another, as views of the decompressed bytes. */
 export type LineReader = {
   /** The current line: always the same object, with new values. */
   readonly line: Line;
-  /** Reads the next line: false at the end. A promise only once in hundreds of lines, so that most lines cost none. */
+  /**
+   * Reads the next line; false at the end. It returns a promise only once in hundreds of lines, so that most
+   * lines cost none.
+   */
   next(): boolean | Promise<boolean>;
   /**
-   * Frees the memory of the lines before the current one, which must not be used afterwards: garbage collection would
-   * be slow.
+   * Frees the memory of the lines before the current one, which must not be used afterwards. Waiting for
+   * garbage collection would be slow.
    */
   release(): void;
-  /** Where the current line is, for messages: its part, and its number from 1. */
+  /** Where the current line is, for messages: its part, and the number of the line from 1. */
   place(): string;
   close(): Promise<void>;
 };
@@ -36,7 +42,7 @@ type LinesToRead = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A line that fills all of its bytes. */
+/** A line that consists of all these bytes. */
 export const lineOf = (bytes: Buffer): Line => ({
   json: jsonBytesOf(bytes),
   start: 0,
@@ -48,7 +54,7 @@ export const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarr
 const LINE_FEED = 0x0a;
 const NO_BYTES: JsonBytes = jsonBytesOf(Buffer.alloc(0));
 
-/** Opens a reader before the first line of the parts. Its `next` throws what `partChunks` throws. */
+/** Opens a reader before the first line of the parts. Its `next` throws errors of `partChunks`. */
 export function readLines({ store, parts, signal }: LinesToRead): LineReader {
   const line = { json: NO_BYTES, start: 0, end: -1 };
   const finished: Buffer[] = [];
@@ -62,7 +68,7 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
     }
   })();
 
-  /** Moves to the next line of the current bytes; false if they have no other one. */
+  /** Moves to the next line of the current bytes; returns false if there is none. */
   function step(): boolean {
     const start = line.end + 1;
     const end = start < line.json.bytes.length ? line.json.bytes.indexOf(LINE_FEED, start) : -1;
@@ -99,8 +105,8 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
 export const NO_RECORD = 'expected a record as JSON, got something else';
 
 /**
- * Calls `see` with a reader at each line of some parts, one after another, awaits its result, and frees the memory of
- * the lines behind it. Throws `StoredObjectError`, also where `see` throws `SyntaxError`.
+ * Calls `see` with a reader at each line of some parts, one after another. Awaits the result, and frees the
+ * memory of earlier lines. Throws `StoredObjectError`, also if `see` throws `SyntaxError`.
  */
 export async function eachLine(
   lines: LinesToRead,
@@ -121,16 +127,19 @@ export async function eachLine(
   }
 }
 
-/** The largest record that is stored, as a line: more than the largest response by default. Readers hold no more. */
+/**
+ * Maximum bytes of a stored record, as a line: more than the largest response has by default. Readers need no
+ * more memory than this.
+ */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/** Whole lines, each with its line feed. */
+/** Yields buffers of whole lines, each line with its line feed. */
 async function* wholeLines(
   chunks: AsyncIterable<Buffer>,
   key: string,
 ): AsyncGenerator<{
   readonly bytes: Buffer;
-  /** The memory that can be freed after the last of these lines: it holds nothing but them and earlier lines. */
+  /** The memory that can be freed after the last of these lines; it contains only these and earlier lines. */
   readonly memory: Buffer | undefined;
 }> {
   let begun: Buffer[] = [];
@@ -159,13 +168,13 @@ async function* wholeLines(
   if (begun.length > 0) yield { bytes: Buffer.concat([...begun, Buffer.of(LINE_FEED)]), memory: undefined };
 }
 
-/** True if nothing more will be written behind the chunk: the decompressor fills its buffers one after another. */
+/** Whether this chunk is the last in its memory: the decompressor fills its buffers one after another. */
 const isLastOfMemory = ({ buffer, byteOffset, byteLength }: Buffer): boolean =>
   byteOffset + byteLength === buffer.byteLength;
 
 export type PartToRead = {
   readonly store: Pick<Store, 'stream' | 'location'>;
-  /** Without a sha256 the bytes are not checked. */
+  /** The part to read. Without a sha256, its bytes are not checked. */
   readonly part: Pick<Manifest['parts'][number], 'key'> & {
     readonly sha256?: string;
   };
@@ -173,8 +182,9 @@ export type PartToRead = {
 };
 
 /**
- * The bytes of a part in pieces of up to 256 KB, decompressed according to its suffix. They are certain only at its
- * end, where the sha256 is checked. Throws `StoredObjectError` if it is missing, altered, or cannot be decompressed.
+ * Yields the bytes of a part in pieces of up to 256 KB, decompressed according to its suffix. The sha256 is
+ * checked at the end: only then are the bytes certain. Throws `StoredObjectError` if the part is missing,
+ * altered, or cannot be decompressed.
  */
 export async function* partChunks({ store, part, signal }: PartToRead): AsyncGenerator<Buffer> {
   const bytes = await store.stream(part.key, withSignal(signal));
@@ -190,11 +200,11 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
     }
   })();
   const pumped = pipeline(Readable.from(divide(checked)), unpacked, withSignal(signal));
-  // `unpacked` fails with the same error, and is awaited.
+  // The error is ignored here: `unpacked`, which is awaited, fails with the same one.
   pumped.catch(() => undefined);
   try {
     yield* unpacked as AsyncIterable<Buffer>;
-    // Gunzip ends at zeros after a member, and ignores the rest.
+    // Gunzip stops at zeros after a member, and ignores the rest, so the rest is read here.
     for await (const _ of checked);
     if (fault !== undefined) throw fault;
   } catch (error) {
@@ -233,7 +243,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 function createDecompressor(key: string): {
   readonly unpacked: Transform;
-  /** Divides the compressed bytes as the decompressor needs them. */
+  /** Divides the compressed bytes into the pieces that the decompressor needs. */
   readonly divide: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 } {
   if (key.endsWith(`.${compressionSuffix.gzip}`))
@@ -244,7 +254,7 @@ function createDecompressor(key: string): {
   throw new StoredObjectError('invalid', `${key}: expected a part that ends in .${known}`);
 }
 
-/** The first bytes of a frame, and of a frame that decoders skip (its last four bits are free). */
+/** The first four bytes of a frame, and of a frame that decoders skip (its last four bits vary). */
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a50;
 
@@ -254,7 +264,10 @@ const LENGTHS = { magic: 4, descriptor: 1, block: 3, skippable: 4 } as const sat
   number
 >;
 
-/** Divides bytes where zstd frames end (RFC 8878, section 3.1): Node's decompressor drops what follows one in a write. */
+/**
+ * Divides bytes at the ends of zstd frames (RFC 8878, section 3.1): Node's decompressor loses what follows a
+ * frame in the same write.
+ */
 async function* splitZstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const frames = followFrames();
   for await (const chunk of chunks) {
@@ -293,7 +306,7 @@ function followFrames() {
     block(): void {
       const block = head.readUIntLE(0, 3);
       isLast = (block & 1) !== 0;
-      // A block of one repeated byte (type 1) has only that byte.
+      // A block of type 1 repeats one byte, so it has only that byte.
       const size = ((block >> 1) & 3) === 1 ? 1 : block >> 3;
       if (isLast) expect('magic', size + (hasChecksum ? 4 : 0));
       else expect('block', size);
@@ -305,7 +318,7 @@ function followFrames() {
   } as const satisfies Record<Awaited, () => void>;
 
   return {
-    /** Continues from `at`: returns the next index, and whether a frame ends there. */
+    /** Reads on from `at`. Returns the next index, and whether a frame ends there. */
     read(chunk: Uint8Array, at: number): { readonly next: number; readonly ends: boolean } {
       if (isUnknown) return { next: chunk.byteLength, ends: false };
       let next = at + Math.min(skip, chunk.byteLength - at);
@@ -322,7 +335,10 @@ function followFrames() {
   };
 }
 
-/** The bytes of a frame's header after its descriptor: the window, the dictionary's id and the size of the content. */
+/**
+ * How many bytes follow the descriptor in a frame's header: the window, the dictionary's id and the size of
+ * the content.
+ */
 function headerRest(descriptor: number): number {
   const isSingle = (descriptor & 0x20) !== 0;
   const dictionary = [0, 1, 2, 4][descriptor & 3] ?? 0;

@@ -29,7 +29,7 @@ import {
   readLines,
 } from './line-reader.ts';
 
-/** The estimated memory of a record for each byte of a part, at most. */
+/** The estimated maximum memory of a record, for each byte of its part. */
 const UNPACKED = 10;
 const RECORD_BYTES = 500;
 const MAX_BUCKETS = 512;
@@ -40,7 +40,10 @@ function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison):
   return Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(estimate / memoryBytes)));
 }
 
-/** Compares two runs in any order, by buckets of key hashes in a new folder of `scratch`. Each record is read twice. */
+/**
+ * Compares two runs whose records are in any order, by buckets of key hashes in a new folder of `scratch`.
+ * Each record is read twice.
+ */
 export async function* compareInBuckets(
   given: Comparison,
   scratch: { readonly store: Store; readonly folder: string },
@@ -61,7 +64,7 @@ export async function* compareInBuckets(
 
 type PartsOfRuns = Readonly<Record<RunSide, readonly PartToRead['part'][]>>;
 
-/** A record that only one of the two runs has. */
+/** The change for a record that only one of the two runs has. */
 const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer): LineChange =>
   side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
 
@@ -103,11 +106,11 @@ function eachRecord(
   return eachLine({ store, parts, signal }, (reader) => take(keyOf(reader), reader));
 }
 
-/** The share of the memory for records of all buckets that are being written. */
+/** The share of the memory that is used for records while buckets are being written. */
 const OPEN_SHARE = 0.5;
 const AT_ONCE = 8;
 
-/** Puts the records of a run into buckets, in order: each becomes a series of objects. */
+/** Distributes the records of a run to buckets, in order. Each bucket is stored as a series of objects. */
 async function putInBuckets(
   comparison: Comparison,
   side: RunSide,
@@ -137,7 +140,7 @@ async function putInBuckets(
 
   await eachRecord(comparison, comparison[side].parts, (key, { line: { json, start, end } }) => {
     const bucket = Math.floor((keyHash(key) / HASH_SPACE) * count);
-    // With its line feed.
+    // The line is added with its line feed.
     (open[bucket] as GatheredBytes).add(json.bytes.subarray(start, end + 1));
     openBytes += end + 1 - start;
     return openBytes < mostBytes ? undefined : write();
@@ -145,40 +148,44 @@ async function putInBuckets(
   await write();
 }
 
-/** Its records, and the ids whose records it lacks because they could not be read. */
+/** The records of a run, and the ids whose records are missing because they could not be read. */
 type ComparedRun = {
   readonly parts: readonly Part[];
   readonly missing?: readonly { readonly id: string }[];
 };
 
-/** Two runs of a source to compare, each with every key once. */
+/** Two runs of a source to compare. Each has every key at most once. */
 type Comparison = {
   readonly store: Store;
   readonly source: Source;
   readonly before: ComparedRun;
   readonly after: ComparedRun;
-  /** Maximum memory that the records may take at once, in bytes. Default: 64 MB. A single record may exceed it. */
+  /** Maximum memory for records, in bytes. Default: 64 MB. A single record may exceed it. */
   readonly memoryBytes?: number;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A function of 1 GB has room for more, but none is needed. */
+/** The default memory in bytes. A function with 1 GB would have room for more, but none is needed. */
 const MEMORY_BYTES = 64_000_000;
 
 type RunSide = 'before' | 'after';
 
-/** More records wait than the memory bound allows: nothing that was yielded is certain. */
+/** Thrown if more records wait than the memory limit allows: then nothing that was yielded is certain. */
 export class NotSideBySideError extends Error {
   override readonly name = 'NotSideBySideError';
 }
 
-/** Maximum changes that are yielded together. Few, since each may hold a piece of its run in memory. */
+/**
+ * Maximum changes that are yielded together. It is low, since each change may keep a piece of its run in
+ * memory.
+ */
 const TOGETHER = 32;
 
 /**
- * Reads two runs side by side, each once, without the parts that both have. Only lines whose bytes differ are parsed. A
- * record that is not next in the other run waits until that run reaches it. Records still waiting at the end were removed
- * or added, and are yielded last, by key. Throws `NotSideBySideError` if more records wait than the memory bound allows.
+ * Compares two runs by reading them side by side, each once, without the parts that both have. Only lines
+ * whose bytes differ are parsed. A record that is not the next one in the other run waits until that run
+ * reaches it. Records that still wait at the end were removed or added; they are yielded last, sorted by key.
+ * Throws `NotSideBySideError` if more records wait than the memory limit allows.
  */
 export async function* compareSideBySide(comparison: Comparison): AsyncGenerator<readonly LineChange[]> {
   const { records } = sourceDefinitions[comparison.source];
@@ -186,7 +193,7 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
   const waiting = createWaiting(comparison);
   let changes: LineChange[] = [];
 
-  /** Handles the current lines of both sides: true for the side to advance. */
+  /** Handles the current lines of both sides. Returns for each side whether it advances. */
   function take(): readonly [boolean, boolean] {
     if (isSameText(old.read.line, now.read.line)) return [true, true];
     const key = old.key();
@@ -232,7 +239,7 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
   }
 }
 
-/** The memory that surrounds a waiting line, rounded up. */
+/** The memory that a waiting line takes besides its bytes, rounded up. */
 const ENTRY_BYTES = 400;
 
 function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
@@ -244,7 +251,7 @@ function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
   return {
     /** True if the other run had this record before. */
     has: (side: RunSide, key: string): boolean => otherOf(side).has(key),
-    /** What changed in a record of one run; undefined if it must wait for the record of the other. */
+    /** The change of a record of one run; undefined if it must wait for the record of the other run. */
     take(side: RunSide, key: string, line: Buffer): LineChange | undefined {
       const found = otherOf(side).get(key);
       const sizeBytes = ENTRY_BYTES + 2 * key.length + (found ?? line).byteLength;
@@ -285,7 +292,7 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
       known = undefined;
       return reader.next();
     },
-    /** The key of the current line; its members are known afterwards. */
+    /** The key of the current line. Afterwards, its members are known too. */
     key(): string {
       known ??= readKey(reader);
       return known;
@@ -295,7 +302,7 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
   };
 }
 
-/** Two runs without the parts that both have: their records did not change. */
+/** Leaves out the parts that both runs have: their records did not change. */
 function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'before' | 'after'> {
   const without = (own: Comparison['after'], others: Comparison['after']) => {
     const known = new Set(others.parts.map(({ sha256 }) => sha256));
@@ -304,7 +311,10 @@ function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'bef
   return { before: without(before, after), after: without(after, before) };
 }
 
-/** The top-level fields that differ, by name: without volatile ones, listed arrays as sets, numbers by their exact value. */
+/**
+ * The names of top-level fields that differ. Volatile fields are left out, listed arrays are compared as
+ * sets, and numbers by their exact value.
+ */
 export const differingFields = (rules: RecordRules, before: ReadLine, after: Line): readonly string[] =>
   isSameText(before.line, after)
     ? NO_FIELDS
@@ -313,9 +323,9 @@ export const differingFields = (rules: RecordRules, before: ReadLine, after: Lin
 const NO_FIELDS: readonly string[] = [];
 
 /**
- * The same for lines with the same names in the same order; undefined for others, if a name is repeated, or if they may
- * be different records. In the later line, only values with other bytes are read: the rest is as valid as in the
- * earlier line.
+ * The same for two lines that have the same names in the same order. Undefined for other lines, if a name is
+ * repeated, or if they may be different records. In the later line, only values with other bytes are read:
+ * the rest is known to be valid from the earlier line.
  */
 function differingInPlace(
   { key, volatile, sets }: RecordRules,
@@ -325,13 +335,13 @@ function differingInPlace(
   const { line, members } = before;
   if (members.hasEscapes) return undefined;
   let changed = NO_FIELDS;
-  /** The positions up to which both lines are read; `same` is the end of their equal bytes. */
+  /** Both lines are read up to these positions; `same` is where their equal bytes end. */
   let [at, nowAt] = [line.start, after.start];
   let same = sameUntil(line, at, after, nowAt);
   for (let position = 0; position < members.count; position += 1) {
     const start = members.valueStarts[position] ?? 0;
     const end = members.valueEnds[position] ?? 0;
-    // With the byte after it, since the other value may be longer.
+    // The byte after it must be equal too, since the other value may be longer.
     if (end < same) continue;
     if (start > same) return undefined;
     const nowStart = nowAt + start - at;
@@ -362,7 +372,7 @@ function valueEnd({ json }: Line, start: number): number | undefined {
   }
 }
 
-/** The names of the fields that differ, whatever the order of the fields in the lines. */
+/** The names of the fields that differ, even if the lines have their fields in different orders. */
 function differingByName({ volatile, sets }: RecordRules, before: ReadLine, after: ReadLine) {
   const old = valuesByName(before);
   const now = valuesByName(after);

@@ -15,18 +15,18 @@ import type { RunToScan } from '../sources/source-definition.ts';
 import type { StartExecution } from './start-execution.ts';
 
 /**
- * The operations of a durable execution. The code that uses it runs again from its beginning in each invocation, and
- * must reach the same steps and waits each time: it may branch only on the results of steps.
+ * The operations of a durable execution. The code that uses them runs again from its beginning in each
+ * invocation, and must reach the same steps and waits each time: it may branch only on the results of steps.
  */
 export type DurableSteps = {
   /**
-   * Stores the result of `act`, plain JSON, for later invocations. `act` may run twice, and is retried by
-   * `afterStepFailure`.
+   * Runs `act` and stores its result, plain JSON, for later invocations. `act` may run twice, and is retried
+   * by `afterStepFailure`.
    */
   readonly step: <T>(name: string, act: () => Promise<T>) => Promise<T>;
-  /** Ends the invocation; a new one continues after this time. */
+  /** Ends the invocation. A new invocation continues after this time. */
   readonly wait: (ms: number) => Promise<void>;
-  /** Milliseconds left of the invocation. Call it only within a step. */
+  /** How many milliseconds of the invocation are left. Call it only within a step. */
   readonly remainingMs: () => number;
   /** The time limit of this invocation, in milliseconds; read within steps only. */
   readonly limitMs: number;
@@ -37,21 +37,27 @@ export type DurableRunOptions = Pick<
   'store' | 'callCounts' | 'paceCounts' | 'gates' | 'now' | 'random' | 'partBytes' | 'partMs'
 > &
   Pick<RunToScan, 'sleep' | 'pageRows'> & {
-    /** Its waits are short (`timesOf`): longer ones take place between steps. */
+    /** Calls the platform. Its waits are short (`timesOf`): longer ones take place between steps. */
     readonly call: Call;
     readonly compression: Compression;
     readonly host: string;
-    /** Called with each run that begins, at least once. */
+    /** Called at least once with each run that begins. */
     readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
-    /** Called with each run that ended, at least once: published or not, or stopped by an error. */
+    /** Called at least once with each run that ended: published or not, or stopped by an error. */
     readonly onEnded?: (ended: RunEnd) => void;
-    /** How long a slice runs; it ends after the current page. Default: a fifth of an invocation. */
+    /**
+     * How long a slice runs, in milliseconds; it ends after the current page. Default: a fifth of an
+     * invocation.
+     */
     readonly sliceMs?: number;
-    /** The time that the current page, its part and the checkpoint may take after that. Default: as long. */
+    /**
+     * How long the current page, its part and the checkpoint may take after that, in milliseconds. Default:
+     * as long as a slice.
+     */
     readonly marginMs?: number;
   };
 
-/** How a durable run ended. Small, however large the run. */
+/** How a durable run ended. It stays small, however large the run was. */
 type EndedRun = {
   readonly kind: Publication['kind'];
   readonly place: Place;
@@ -68,13 +74,13 @@ export type RunEnd =
       readonly changes: Manifest['changes'];
       /** Why it was refused, in words. */
       readonly reasons?: readonly string[];
-      /** What is missing or damaged of the last published run, in words. */
+      /** What is missing or damaged in the last published run, in words. */
       readonly broken?: string | undefined;
     })
   | {
       readonly kind: 'failed';
       readonly place: Place;
-      /** Empty if it was not begun. */
+      /** The run's name; empty if it was not begun. */
       readonly run: string;
       readonly tookMs?: number;
       readonly err: SnapshotStoppedError;
@@ -83,9 +89,10 @@ export type RunEnd =
 type Stage = Pick<Checkpoint, 'run' | 'records' | 'parts'> & { readonly hasEnded: boolean };
 
 /**
- * The parts of an invocation's time limit, which is 15 minutes when deployed. A slice and its margin, 3 minutes each, fit
- * into it twice. A slice that hangs is aborted 15 s before the end, to store its part and the checkpoint. A call waits for
- * a minute at most: longer outages are waited out between steps, which costs nothing.
+ * How an invocation's time limit is divided; deployed, it is 15 minutes. A slice and its margin, 3 minutes
+ * each, fit into it twice. A slice that hangs is aborted 15 s before the end, to store its part and the
+ * checkpoint. A call waits at most a minute: longer outages are waited for between steps, which costs
+ * nothing.
  */
 export const timesOf = (limitMs: number) => ({
   sliceMs: Math.floor(limitMs / 5),
@@ -94,18 +101,25 @@ export const timesOf = (limitMs: number) => ({
   patienceMs: Math.floor(limitMs / 15),
 });
 
-/** The shortest wait: it only starts a new invocation, with enough time for the next step. */
+/**
+ * The shortest wait, in milliseconds: its purpose is only to start a new invocation, which has enough time
+ * for the next step.
+ */
 const PAUSE_MS = 1_000;
 
-/** A snapshot, and those taken once it is published: cards, whose datasets come from the calculations. */
+/**
+ * A snapshot, and its followers, which are taken once it is published: cards follow calculations, from which
+ * their datasets are read.
+ */
 export type SnapshotAndFollowers = {
   readonly request: SnapshotRequest;
   readonly followers: readonly SnapshotRequest[];
 };
 
 /**
- * Takes a run and, only if it was published (they read it), its followers in turn. The error reports all that stopped.
- * Returns how the run ended. `followers` says how each of them ended, and is absent if none was taken.
+ * Takes a run and then its followers, one after another, but only if the run was published, since they read
+ * it. Returns how the run ended, and in `followers` how each of them ended; that is absent if none was taken.
+ * The error reports every run that stopped.
  */
 export async function takeDurableSnapshot(
   { request, followers }: SnapshotAndFollowers,
@@ -129,10 +143,10 @@ export async function takeDurableSnapshot(
 }
 
 /**
- * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one step. Its
- * progress is the checkpoint in the store, from which a repeated step resumes. Nothing is taken twice: a checkpoint
- * only ever replaces the one it was made from, and a part that no checkpoint names is in no manifest. Throws
- * `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
+ * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one
+ * step. Its progress is the checkpoint in the store, from which a repeated step resumes. Nothing is taken
+ * twice: a checkpoint only replaces the one that it continues, and a part that no checkpoint names is in no
+ * manifest. Throws `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
  */
 export async function takeDurableRun(
   request: SnapshotRequest,
@@ -142,7 +156,8 @@ export async function takeDurableRun(
   const place = placeOfRequest(request);
   const { sliceMs, marginMs } = { ...timesOf(steps.limitMs), ...options };
   /**
-   * Whether it waits is part of a step's result: on a replay there is enough time, but the wait must be reached again.
+   * Whether the step must be followed by a wait is part of its result: on a replay there is enough time, but
+   * the same wait must be reached.
    */
   const step = async <T extends object>(name: string, act: () => Promise<T>): Promise<T> => {
     const { result, mustPause } = await steps.step(`${name}-${place}`, async () => ({
@@ -166,7 +181,7 @@ export async function takeDurableRun(
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = errorText(error);
     const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
-    // A step, so that a replay does not report it again.
+    // It is a step, so that a replay does not report the failure again.
     await steps.step(`failed-${place}`, async () => {
       options.onEnded?.({ kind: 'failed', place, run, ...(run && tookMs(startedAt, options)), err });
       return {};
@@ -186,7 +201,7 @@ async function takeNextSlice(
   const { store, now, sliceMs, toSaveMs } = { ...timesOf(limitMs), ...options };
   const saved = await readCheckpoint(store, place, run);
   checkPlatform(saved.checkpoint, options.host);
-  // The scan has ended already if the result of its last step was lost.
+  // If the result of the last step was lost, the scan has already ended.
   if (saved.checkpoint.outcome !== null) return stageOf(saved.checkpoint);
   const overAtMs = now() + sliceMs;
   const cut = AbortSignal.timeout(Math.max(1, remainingMs() - toSaveMs));
@@ -198,7 +213,7 @@ async function takeNextSlice(
   }).catch(async (error: unknown) => {
     if (!cut.aborted) throw error;
     const current = await readCheckpoint(store, place, run);
-    // No page in all that time means that the platform hangs: a failure, with a longer wait.
+    // If no page arrived in all that time, the platform hangs. That counts as a failure, with a longer wait.
     if (current.etag === saved.etag) throw error;
     return current;
   });
@@ -234,7 +249,10 @@ async function publish(request: SnapshotRequest, run: string, options: DurableRu
 
 type AfterStepFailure = { readonly kind: 'retry'; readonly delayMs: number } | { readonly kind: 'stop' };
 
-/** Waits between retries of a step cost nothing, so they outlast an outage of an hour; those for a 429 have no limit. */
+/**
+ * The limits for retries of a step. Waits cost nothing, so they are long enough for an outage of an hour;
+ * after a 429 there is no limit.
+ */
 const LIMITS: RetryLimits = {
   maxRetries: 20,
   maxMisdirectedRetries: 4,
@@ -246,7 +264,10 @@ const LIMITS: RetryLimits = {
 /** Maximum retries after an unknown error. */
 const MAX_UNNAMED = 4;
 
-/** What to do after attempt `attempt` (1 is the first) threw `error`. A refused token (401) may be temporary, as for a job. */
+/**
+ * What to do after attempt `attempt` (1 is the first) threw `error`. A refused token (401) may be temporary,
+ * as it may be for a job.
+ */
 export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
   if (error instanceof SnapshotStoppedError) return afterStepFailure(error.cause, attempt, random);
   if (error instanceof AggregateError) return afterAll(error.errors, attempt, random);
@@ -261,7 +282,10 @@ export function afterStepFailure(error: unknown, attempt: number, random: number
 const retryUpTo = (most: number, attempt: number, random: number): AfterStepFailure =>
   attempt > most ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
 
-/** Several failures of one step: it stops if one of them is permanent, and otherwise waits for the longest delay. */
+/**
+ * What to do after several failures of one step: stop if one of them is permanent, otherwise wait for the
+ * longest delay.
+ */
 function afterAll(errors: readonly unknown[], attempt: number, random: number): AfterStepFailure {
   let delayMs = 0;
   for (const error of errors) {
@@ -275,18 +299,21 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
 const PERMANENT = [StoredObjectError, OtherPlatformError, KnownRefusalError] as const;
 
 function retriesFor(error: unknown): number {
-  // Another process moved the checkpoint: the next attempt reads it again.
+  // Another process moved the checkpoint, so the next attempt reads it again.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
   if (PERMANENT.some((permanent) => error instanceof permanent)) return 0;
   if (error instanceof StoreError)
     return isPassing(error) || error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
-  // A missing setting stays missing.
+  // A missing setting stays missing, so this is permanent.
   return error instanceof ServiceError && error.failure.kind === 'unconfigured' ? 0 : MAX_UNNAMED;
 }
 
 export type { StartExecution };
 
-/** Opens what starts durable executions of a Lambda function: see `lambdaExecutions`. Loads the SDK. */
+/**
+ * Opens the function that starts durable executions of a Lambda function: see `lambdaExecutions`. Loads the
+ * SDK.
+ */
 export const openExecutions = async (
   ...given: Parameters<typeof import('./start-execution.ts').lambdaExecutions>
 ): Promise<StartExecution> =>

@@ -2,8 +2,8 @@ import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } 
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 
 /**
- * Resolves once the execution is certain to run, once for each name: may be repeated. It may run even if this throws
- * `AwsError`. `input` is JSON text.
+ * Starts an execution. Resolves once it is certain to run. A name runs only once, so the call may be
+ * repeated. It may run even if this throws `AwsError`. `input` is JSON text.
  */
 export type StartExecution = (
   execution: { readonly name: string; readonly input: string },
@@ -12,7 +12,9 @@ export type StartExecution = (
 
 /** Starts durable executions of a Lambda function, which run independently of the caller. */
 export function lambdaExecutions(options: {
-  /** A function with its version or alias, by ARN or name: Lambda starts durable executions only of these. */
+  /**
+   * The function, by ARN or name, with a version or alias: Lambda starts durable executions only of these.
+   */
   readonly functionName: string;
   readonly environment: AwsEnvironment;
 }): StartExecution {
@@ -31,7 +33,8 @@ export function lambdaExecutions(options: {
       try {
         await client.send(command, signal === undefined ? {} : { abortSignal: signal });
       } catch (error) {
-        // The name was used with another input, such as other followers: the run of this name is under way.
+        // The name was used with another input, such as other followers: the run with this name is already in
+        // progress.
         if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
       }
     });

@@ -4,11 +4,15 @@ import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import { type GatheredBytes, gatherBytes } from '../../base/json/index.ts';
 import type { Compression } from '../keys.ts';
 
-/** Maximum bytes of ended frames that wait, so that the compressor's threads have work while a page is scanned. */
+/**
+ * Maximum bytes of frames that wait to be compressed: enough that the compressor's threads have work while a
+ * page is scanned.
+ */
 const MAX_WAITING_BYTES = 6_000_000;
 
 /**
- * Packs frames a few at a time, and passes them to `packed` in order. Memory holds the frames that were not passed yet.
+ * Creates a packer that compresses frames, a few at a time, and passes them to `packed` in order. Memory
+ * holds the frames that were not passed on yet.
  */
 export function createFramePacker<About>(
   compression: Compression,
@@ -21,7 +25,10 @@ export function createFramePacker<About>(
   let endedBytes = 0;
   let last: Promise<void> = Promise.resolve();
 
-  /** Packs a frame and calls `done` when its bytes are no longer needed. Resolves once there is room for another. */
+  /**
+   * Compresses a frame and calls `done` when its bytes are no longer needed. Resolves once there is room for
+   * another frame.
+   */
   async function pack(lines: Uint8Array, about: About, done: () => void): Promise<void> {
     const sizeBytes = lines.byteLength;
     const packing = packFrame(lines, compression);
@@ -43,10 +50,13 @@ export function createFramePacker<About>(
     openBytes: () => raw.sizeBytes(),
     /** A copy of the open frame's lines. */
     openLines: (): Buffer => Buffer.from(raw.bytes()),
-    /** Adds whole lines to the open frame. They are copied. */
+    /** Adds whole lines to the open frame. The lines are copied. */
     add: (lines: Uint8Array): void => raw.add(lines),
     addText: (text: string): void => raw.addText(text),
-    /** Adds these last lines to the open frame, and packs it. If the frame has no other lines, they are not copied. Resolves once there is room for another frame. */
+    /**
+     * Adds these last lines to the open frame, and ends it. If the frame has no other lines, they are not
+     * copied. Resolves once there is room for another frame.
+     */
     async end(about: About, lines: Uint8Array = NO_LINES): Promise<void> {
       if (raw.sizeBytes() === 0) return pack(lines, about, () => undefined);
       raw.add(lines);
@@ -57,7 +67,7 @@ export function createFramePacker<About>(
         free.push(filled);
       });
     },
-    /** Resolves once every ended frame was passed to `packed`. Throws what prevented it. */
+    /** Resolves once every ended frame was passed to `packed`. Throws the error that prevented it. */
     settle: (): Promise<void> => last,
   };
 }
@@ -75,8 +85,8 @@ const PACKERS = {
 } as const satisfies Record<Compression, (options: { readonly chunkSize: number }) => Transform>;
 
 /**
- * Compresses these bytes to one frame, in a thread of its own: the same bytes always give the same frame. Where the
- * output has room for any frame and no more input follows, zstd makes no copy of the input.
+ * Compresses these bytes to one frame, in a thread of its own: the same bytes always give the same frame.
+ * zstd makes no copy of the input if the output has room for any frame and no more input follows.
  */
 export async function packFrame(raw: Uint8Array, compression: Compression): Promise<Buffer> {
   const packer = PACKERS[compression]({ chunkSize: raw.byteLength + (raw.byteLength >> 8) + 1_024 });

@@ -1,6 +1,6 @@
 /*
- * What was published: the places and their runs, the records of a run, and the changes between two runs. Listing and
- * comparing are loaded at the first call.
+ * What was published: the places and their runs, the records of a run, and the changes between two runs.
+ * Listing and comparing load their code at the first call.
  */
 
 export {
@@ -19,7 +19,7 @@ export type { ListedRun } from './runs.ts';
 export const findRuns = async (...given: Parameters<typeof import('./runs.ts').findRuns>) =>
   (await import('./runs.ts')).findRuns(...given);
 
-/** Says why the newest run of a place was refused: see `newestRefused` in `runs.ts`. */
+/** Explains why the newest run of a place was refused: see `newestRefused` in `runs.ts`. */
 export const newestRefused = async (...given: Parameters<typeof import('./runs.ts').newestRefused>) =>
   (await import('./runs.ts')).newestRefused(...given);
 

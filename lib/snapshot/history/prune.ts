@@ -23,8 +23,8 @@ import { readLastPublication } from '../publish/publish-parts.ts';
 import { findRuns, type UnpublishedRun, unpublishedRuns } from './runs.ts';
 
 /**
- * Which runs of a place to remove: all but the newest `keep` published ones, or those that started before a moment
- * (epoch ms).
+ * Which runs of a place to keep: the newest `keep` published ones, or those that started at or after a moment
+ * (epoch milliseconds).
  */
 type PruneRule =
   | { readonly kind: 'keep'; readonly keep: number }
@@ -37,7 +37,8 @@ export type RunToPrune = {
   readonly startedAt: string;
   readonly state: 'published' | 'half-pruned' | 'left' | UnpublishedRun['state'];
   /**
-   * The folder where it is, or would be, published; undefined for a run of which only the folder under `work/` goes.
+   * The folder where the run is or would be published; undefined for a run that has only its folder under
+   * `work/`.
    */
   readonly folder: string | undefined;
   readonly objects: number;
@@ -47,7 +48,7 @@ export type RunToPrune = {
 type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
-  /** What is missing or damaged of the last published run, in words: then nothing is deleted. */
+  /** What is missing or damaged in the last published run, in words: then nothing is deleted. */
   readonly broken: string | undefined;
 };
 
@@ -59,15 +60,24 @@ type PlanOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A run that has not finished may still be taken: it is deleted only if it started this long ago. */
+/**
+ * A run that has not finished may still be in progress: it is deleted only if it started this long ago, in
+ * milliseconds.
+ */
 const UNFINISHED_MS = 7 * 86_400_000;
 
-/** Plans which runs of each place to delete; read-only. A clock that is ahead of all runs deletes none. */
+/**
+ * Plans which runs of each place to delete; read-only. A clock that is ahead of all runs leads to no
+ * deletion.
+ */
 export async function planPrunes(
   options: Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
     /** Default: all places. */
     readonly place: Place | undefined;
-    /** `beforeMs` is counted from the start of the newest run, epoch milliseconds, and not from this machine's clock. */
+    /**
+     * `beforeMs` is the moment in epoch milliseconds, computed from the start of the newest run rather than
+     * from this machine's clock.
+     */
     readonly rule:
       | { readonly kind: 'keep'; readonly keep: number }
       | { readonly kind: 'older'; readonly beforeMs: (newestMs: number) => number };
@@ -89,10 +99,10 @@ export async function planPrunes(
 export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const { store, place, signal } = options;
   const { latest, broken } = await readLastPublication(store, place);
-  // What was published before may be all that is left.
+  // If the last run is damaged, an earlier published run may be all that is left.
   if (broken !== undefined) return { place, runs: [], broken };
   const published = await publishedRuns(store, place, { signal });
-  // Without latest.json each manifest may have been published.
+  // Without latest.json, any manifest may have been published.
   const folders = latest === undefined ? new Map<string, string>() : await foldersIn(store, place);
   const removed = new Set(latest?.removed);
   const found = published
@@ -125,14 +135,14 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
 
 const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
 
-/** `at`: how many published runs are newer. */
+/** Whether the rule deletes a run. `at`: how many published runs are newer. */
 const isPast = (rule: PruneRule, run: string, at: number): boolean =>
   rule.kind === 'keep' ? at >= rule.keep : Date.parse(runOfId(run).startedAt) < rule.beforeMs;
 
 const mayBeTaken = ({ state, startedAt }: Pick<RunToPrune, 'state' | 'startedAt'>, { nowMs }: PlanOptions) =>
   state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS;
 
-/** A run that is not published goes if it started before all published runs that stay, or before the moment. */
+/** An unpublished run is deleted if it started before the moment, or before all published runs that stay. */
 function mayGo(
   run: Pick<RunToPrune, 'state' | 'startedAt'>,
   options: PlanOptions,
@@ -146,7 +156,9 @@ function mayGo(
   return staying.length > 0 && staying.every((kept) => startedAt < runOfId(kept.run).startedAt);
 }
 
-/** By run, the folder where it is or was published, even if only its Parquet, uses or changes are left. */
+/**
+ * For each run, the folder where it is or was published, even if only its Parquet, uses or changes are left.
+ */
 async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const prefix of foldersOf(`${place}/`))
@@ -176,15 +188,17 @@ type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
 type StillNeeded = { readonly run: string; readonly reason: string };
 
 /**
- * Removes runs of a place one after another, and returns those that turned out to be needed. `latest.json` first lists
- * the run as removed, for good: a publisher that read it earlier can no longer replace it, and a later one publishes no
- * removed run. So each step may be repeated, late and by several prunes at once. The run's partition goes first, then
- * its manifests, then its parts, Parquet and changes, then its folder under `work/`.
+ * Removes runs of a place one after another, and returns those that turned out to be needed. First,
+ * `latest.json` permanently lists the run as removed: a publisher that read it earlier can no longer replace
+ * it, and a later one never publishes a removed run. So each step may be repeated, even late and by several
+ * prunes at once. The run's partition goes first, then its manifests, then its parts, Parquet and changes,
+ * then its folder under `work/`.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;
   const needed: StillNeeded[] = [];
-  // A run that is only under `work/` needs no note: on a full disk it makes room for the notes of the others.
+  // A run that is only under `work/` need not be listed as removed: on a full disk, deleting it first makes
+  // room for the lists of the others.
   for (const run of runs.toSorted(
     (a, b) => Number(a.folder !== undefined) - Number(b.folder !== undefined),
   )) {
@@ -201,7 +215,7 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
   return needed;
 }
 
-/** Lists a run as removed in `latest.json`. Returns why it stays, if it does. */
+/** Lists a run as removed in `latest.json`. Returns the reason if the run must stay. */
 async function takeFromLatest(
   { run, state }: RunToPrune,
   { store, place, signal }: PruneOptions,
@@ -224,7 +238,7 @@ async function takeFromLatest(
       if (isPublished || latest.removed.includes(run)) return undefined;
       return printStoredLine({ ...latest, earlier, removed: [...latest.removed, run] });
     },
-    // It frees space.
+    // The write may use the reserve, since pruning frees space.
     { signal, mayUseReserve: true },
   );
   return reason;
@@ -243,9 +257,9 @@ async function removePublished(
 }
 
 /**
- * Deletes what published runs left under `work/` in a store of files: in S3 a lifecycle does. If something cannot be
- * deleted, it only warns: the next publication deletes it. Another process that is publishing one of these runs fails;
- * the run is published all the same.
+ * Deletes what published runs left under `work/` in a directory store; in S3 a lifecycle does that. If
+ * something cannot be deleted, it only warns: the next publication deletes it. Another process that is
+ * publishing one of these runs fails; the run is published all the same.
  */
 export async function clearAfter(
   store: Store,
@@ -266,8 +280,8 @@ export async function clearAfter(
 }
 
 /**
- * Deletes the work folder of a run. The objects that would let others resume or publish it go first: their `_` lists
- * them first.
+ * Deletes the work folder of a run. The objects with which others could resume or publish the run are deleted
+ * first: their names begin with `_`, so they are listed first.
  */
 export async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
   for await (const { key } of store.list(workFolder(place, { id: run }))) await store.delete(key);

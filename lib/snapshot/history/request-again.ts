@@ -8,10 +8,12 @@ import { givenIds } from '../run/begin-run.ts';
 import { linkedTo, placeOfRequest, requestSchemasWith, type SnapshotRequest } from '../sources/request.ts';
 import { sourceDefinitions, sources } from '../sources/sources.ts';
 
-/** A place to take once more, and its request. */
+/** A place to take again, and the request for that. */
 type PlaceToTake = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };
 
-/** The places that have a published run; in a store without one, the sources whose requests need no option. */
+/**
+ * The places that have a published run; in a store without any, the sources whose requests need no option.
+ */
 export async function placesToTake(
   store: Store,
   signal?: AbortSignal | undefined,
@@ -34,8 +36,8 @@ export async function placesToTake(
 }
 
 /**
- * The request of a published run, to take its place once more. Throws `StoredObjectError` if its ids are too many for
- * its manifest and cannot be derived from its records.
+ * The request of a published run, with which its place is taken again. Throws `StoredObjectError` if its ids
+ * are too many for its manifest and cannot be derived from its records.
  */
 export async function requestAgain(
   place: Place,
@@ -50,15 +52,21 @@ export async function requestAgain(
   else if (ids !== undefined && !Array.isArray(selection[ids.field]))
     request[ids.field] = await idsOfRun(place, published, ids.field, options);
   const unnamed = request as unknown as SnapshotRequest;
-  // A place that was named after its selection is found by the selection.
+  // A place that was named after its selection is found through the selection.
   return name === undefined || isNamedAfter(place, unnamed) ? unnamed : { ...unnamed, as: name };
 }
 
-/** True for the place of a narrowed request that has no name (`as`). */
+/**
+ * Whether a place belongs to a narrowed request without a name (`as`), so that it is named after the
+ * selection.
+ */
 export const isNamedAfter = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
   place !== placeOf(request.source, undefined) && placeOfRequest(request as SnapshotRequest) === place;
 
-/** The ids of a run whose manifest has only their number and hash: each has a record, or is missing. */
+/**
+ * The ids of a run whose manifest has only their number and hash. They can be derived if each id has a record
+ * or is missing.
+ */
 async function idsOfRun(
   place: Place,
   { run, selection, parts, missing }: Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>,

@@ -14,7 +14,7 @@ import { readLastPublication } from '../publish/publish-parts.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { sources } from '../sources/sources.ts';
 
-/** A run as `runs --json` prints it: null for what is unknown or does not apply. */
+/** A run as `runs --json` prints it. A value that is unknown or does not apply is null. */
 export type ListedRun = {
   readonly source: Place;
   readonly run: string;
@@ -23,7 +23,7 @@ export type ListedRun = {
   readonly finishedAt: string | null;
   readonly durationMs: number | null;
   readonly records: number | null;
-  /** Null for a first run, which was not compared with any. */
+  /** The run that it was compared with; null for a first run. */
   readonly against: string | null;
   readonly added: number | null;
   readonly removed: number | null;
@@ -33,29 +33,35 @@ export type ListedRun = {
   readonly degradedPages: number | null;
   readonly forced: boolean;
   readonly refused: readonly string[];
-  /** What is missing or damaged of it, in words. */
+  /** What is missing or damaged in it, in words. */
   readonly fault: string | null;
 };
 
 type RunsToList = {
   readonly store: Store;
-  /** Default: every source, or with `all` every place. */
+  /** The place. Default: every source, or with `all` every place. */
   readonly place: Place | undefined;
-  /** Also runs that are not published. */
+  /** Whether to include runs that are not published. */
   readonly all: boolean;
   /** Maximum runs of each place. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `broken`: what is missing or damaged, in words; `left`: the number of runs beyond the limit. */
+/**
+ * The runs of a place. `broken`: what is missing or damaged, in words; `left`: the number of runs beyond the
+ * limit.
+ */
 type FoundRuns = {
   readonly listed: readonly ListedRun[];
   readonly broken: readonly string[];
   readonly left: number;
 };
 
-/** Lists the runs of each place, newest first. Reports what is missing or damaged of a run, and lists the others. */
+/**
+ * Lists the runs of each place, newest first. If something of a run is missing or damaged, that is reported,
+ * and the other runs are still listed.
+ */
 export const findRuns = (options: RunsToList): Promise<FoundRuns> =>
   readAgain(
     () => findOnce(options),
@@ -86,7 +92,7 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
   return { listed, broken, left };
 }
 
-/** How to publish a place again whose last run is missing or damaged. */
+/** How to publish a place again if its last run is missing or damaged. */
 function toRepair(place: Place): string {
   const { source, name } = partsOf(place);
   const as = name === undefined ? '' : ` --as ${name}`;
@@ -151,7 +157,10 @@ const UNKNOWN = {
   fault: null,
 } as const;
 
-/** A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: its progress cannot be read. */
+/**
+ * A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: its progress cannot
+ * be read.
+ */
 export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
   | { readonly state: 'unfinished'; readonly records: number }
   | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
@@ -167,7 +176,9 @@ type UnpublishedOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The unpublished runs of a place, newest first by their names. Each is read when it is requested. */
+/**
+ * The unpublished runs of a place, newest first by their names. Each run is read only when it is requested.
+ */
 export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenerator<UnpublishedRun> {
   const { store, place, published, signal } = options;
   const folder = `work/${place}/`;
@@ -180,7 +191,7 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   }
 }
 
-/** All runs of a place, newest first, without the last published one: it comes before all other published ones. */
+/** All runs of a place, newest first, except the last published one, which the caller lists before them. */
 async function allRuns(options: UnpublishedOptions): Promise<readonly (PublishedRun | UnpublishedRun)[]> {
   const [last, ...earlier] = options.published;
   const unpublished = await Array.fromAsync(unpublishedRuns(options));
@@ -190,7 +201,7 @@ async function allRuns(options: UnpublishedOptions): Promise<readonly (Published
   return [...unpublished.filter(isNewer), last, ...older.sort((a, b) => (a.run < b.run ? 1 : -1))];
 }
 
-/** Why the newest run of a place was refused, in words; undefined if it was not, or was published. */
+/** Why the newest run of a place was refused, in words; undefined if it was not refused, or was published. */
 export async function newestRefused(
   options: UnpublishedOptions,
 ): Promise<{ readonly run: string; readonly reasons: readonly string[] } | undefined> {
@@ -205,7 +216,7 @@ export async function newestRefused(
 /** The newest run of a place that can be resumed; undefined if there is none. */
 export async function lastStopped(store: Store, place: Place): Promise<string | undefined> {
   const { latest } = await readLastPublication(store, place);
-  // If it is unknown what was published, a published run is resumed, and stays published.
+  // If it is unknown which runs were published, a published run is resumed, and stays published.
   const published = latest === undefined ? [] : await publishedRuns(store, place);
   for await (const { run, state } of unpublishedRuns({ store, place, latest, published }))
     if (state === 'unfinished') return run;
@@ -221,7 +232,7 @@ async function readRun(run: string, options: UnpublishedOptions): Promise<Unpubl
   }
 }
 
-/** Undefined if its publication has not begun. */
+/** Reads a finished run; undefined if its publication has not begun. */
 async function readFinished(
   run: string,
   { store, place, latest }: UnpublishedOptions,

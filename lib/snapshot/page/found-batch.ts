@@ -8,28 +8,31 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** The approximate bytes of lines that are built at once; a larger record is a piece of its own. */
+/** The approximate bytes of lines that are built at once. A larger record is a piece of its own. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** A text member to put before all others, for a record that does not name its owner. */
+/** A text member that is added before all others, if a record does not name its owner. */
 type FirstMember = {
   readonly name: string;
   readonly text: string;
-  /** Whether a record gets it. Default: every record. */
+  /** Whether a record gets the member. Default: every record does. */
   readonly isFor?: (record: number) => boolean;
 };
 
 /**
- * Records as a batch: lines as received, but a raw line end becomes a space. The types are those of the whole response.
+ * Turns records into a batch. The lines are as received, except that a raw line end becomes a space. The
+ * types are those of the whole response.
  */
 export function foundBatch(
   found: FoundRecords,
   options: {
     readonly keyOf: (record: number) => string;
-    /** Which records are taken, in which order. Default: all, as received. */
+    /** Which records are taken, and in which order. Default: all, in the order received. */
     readonly order?: Uint32Array | undefined;
     readonly first?: FirstMember | undefined;
-    /** A member to put after all others, for a record whose own field lacks its key: the digits of its key. */
+    /**
+     * A member that is added after all others, if a record's own field lacks its key: the digits of its key.
+     */
     readonly last?:
       | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
       | undefined;
@@ -62,16 +65,16 @@ export function foundBatch(
   };
 }
 
-/** The records without a key, as labels for people: the owner, if any, and what is known of the record. */
+/** Names the records without a key, for people: the owner, if any, and the label of the record. */
 function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordBatch, 'unnamed'> {
   const prefix = first === undefined ? '' : `${first.text}/`;
   return keyless.length === 0 ? {} : { unnamed: keyless.map((label) => `${prefix}(no id) ${label}`.trim()) };
 }
 
 /**
- * The records from row `from` on, at least one. Their lines are built in the memory of the response, which is no longer
- * JSON afterwards. `keys`: those of all records of the response. Undefined if more than a comma is between two records,
- * or a line end within one.
+ * Takes the records from row `from` on; there must be at least one. Their lines are built in the memory of
+ * the response, which is no longer JSON afterwards. `keys` are those of all records of the response.
+ * Undefined if there is more than a comma between two records, or a line end within one.
  */
 export function batchInPlace(
   found: FoundRecords,
@@ -121,12 +124,14 @@ function release({ json, index }: FoundRecords): void {
 
 type Source = {
   readonly found: FoundRecords;
-  /** The start of a line with one more member. A record has at least its key, so that a comma follows. */
+  /**
+   * The start of a line with an additional member. It ends in a comma, since a record has at least its key.
+   */
   readonly start: Buffer;
   readonly isFirst: (record: number) => boolean;
-  /** Maximum bytes that a line has beyond its record. */
+  /** Maximum bytes that a line has in addition to its record. */
   readonly endBytes: number;
-  /** The end of a line, instead of its brace. */
+  /** The end of a line, in place of the record's closing brace. */
   readonly endOf: (record: number) => string;
   readonly mayHoldLineEnds: boolean;
 };
@@ -157,7 +162,9 @@ function* piecesOf(
   }
 }
 
-/** The end of the piece that starts at `from`, at least one record further, and the maximum bytes of its lines. */
+/**
+ * Where the piece that starts at `from` ends, at least one record later, and the maximum bytes of its lines.
+ */
 function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
   let [end, mostBytes] = [from, 0];
@@ -169,7 +176,7 @@ function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from:
   return { end, mostBytes };
 }
 
-/** Maximum bytes of a member with an id: its name and its digits. */
+/** Maximum bytes of a member with an id: its name and the digits. */
 const MAX_LAST_BYTES = MAX_ID_DIGITS + 32;
 
 function writeLine(source: Source, record: number, lines: Buffer, at: number): number {
@@ -183,7 +190,7 @@ function writeLine(source: Source, record: number, lines: Buffer, at: number): n
   }
   to += json.bytes.copy(lines, to, from, index.ends[record]);
   const end = endOf(record);
-  // The first member of an object has no comma before it.
+  // No comma comes before the first member of an object.
   const isEmpty = end !== '' && lines.toString('latin1', at, to - 1).trim() === '{';
   if (end !== '') to += lines.write(isEmpty ? end.slice(1) : end, to - 1, 'latin1') - 1;
   if (mayHoldLineEnds) replaceLineEnds(lines, at, to);
@@ -197,5 +204,8 @@ function replaceLineEnds(lines: Buffer, start: number, end: number): void {
   }
 }
 
-/** True if the bytes contain a line feed or a carriage return. Valid strings contain none. */
+/**
+ * Whether the bytes contain a line feed or a carriage return. They can be only between strings: valid strings
+ * contain none.
+ */
 const holdsLineEnd = (bytes: Buffer): boolean => bytes.includes(LINE_FEED) || bytes.includes(CARRIAGE_RETURN);

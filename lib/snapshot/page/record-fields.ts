@@ -4,43 +4,46 @@ import { textAt } from './value-at.ts';
 export type FieldTypes = Record<string, JsonType[]>;
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
-/** Some records, in order: as many lines as keys. */
+/** Some records, in order, with as many lines as keys. */
 export type RecordPiece = {
   readonly keys: readonly string[];
   /** The records as NDJSON in UTF-8; every line ends in a line feed. */
   readonly lines: Uint8Array;
-  /** The byte after each record's line. */
+  /** For each record, the index after its line. */
   readonly ends: Uint32Array;
-  /** Frees the memory of `lines`. Optional to call, and only once they are written. */
+  /** Frees the memory of `lines`. Calling it is optional, and allowed only once the lines are written. */
   readonly release?: () => void;
 };
 
-/** Records on their way to a part, in order. */
+/** Records, in order, that are to be written into a part. */
 export type RecordBatch = {
   readonly records: number;
   /**
-   * Built when requested, so that memory does not hold all lines. To be read once: they may reuse the response's
-   * memory.
+   * Builds the lines when they are requested, so that memory does not hold all of them. It may be called only
+   * once, since the lines may reuse the response's memory.
    */
   readonly pieces: () => Iterable<RecordPiece>;
   readonly fields: FieldTypes;
-  /** Names of records of the same response that lack an id and are left out. Default: none. */
+  /** Labels of records of the same response that were left out because they lack an id. Default: none. */
   readonly unnamed?: readonly string[] | undefined;
-  /** The bytes of memory that it holds until it is released. */
+  /** The bytes of memory that the batch holds until it is released. */
   readonly heldBytes: number;
-  /** Frees that memory. Optional to call, and only once all pieces are written, or if none is needed anymore. */
+  /**
+   * Frees that memory. Calling it is optional, and allowed only once all pieces are written, or none is
+   * needed any more.
+   */
   readonly release?: () => void;
 };
 
 export const emptyBatch: RecordBatch = { records: 0, pieces: () => [], fields: {}, heldBytes: 0 };
 
-/** Maximum names of fields that are held for a response or a run, and maximum characters of them together. */
+/** Maximum names of fields that are kept for a response or a run; and their maximum characters together. */
 const MAX_NAMES = 10_000;
 const MAX_CHARACTERS = 1_000_000;
 
 /**
- * Counts the names of a response, or of `where`. The function that it returns throws `JsonLimitError` if they are too
- * many.
+ * Creates a function that counts the names of a response, or of `where`. It throws `JsonLimitError` if there
+ * are too many.
  */
 export function countNames(where = 'a response'): (name: string) => void {
   let [names, characters] = [0, 0];
@@ -58,7 +61,7 @@ export function countNames(where = 'a response'): (name: string) => void {
   };
 }
 
-/** A set of JSON types is one number: the bits of its types. */
+/** The bit of each JSON type: a set of types is the sum of their bits. */
 const JSON_TYPE_BITS = {
   string: 1,
   number: 2,
@@ -73,7 +76,10 @@ function jsonTypesOf(bits: number): JsonType[] {
   return types.filter((type) => (bits & JSON_TYPE_BITS[type]) !== 0);
 }
 
-/** The bit of a value's type, by its first byte. Any other first byte starts a number, or is refused. */
+/**
+ * The bit of a value's type, by the first byte of the value. Any byte that is not set here starts a number,
+ * or is invalid.
+ */
 const bitOfFirstByte = new Uint8Array(256).fill(JSON_TYPE_BITS.number);
 for (const [first, type] of Object.entries({
   '"': 'string',
@@ -88,27 +94,27 @@ for (const [first, type] of Object.entries({
 
 /** A top-level field of a page's records. */
 type RecordField = {
-  /** The first one is 0. */
+  /** The number of the field; the first one is 0. */
   readonly number: number;
-  /** The bits of the types seen in it. */
+  /** The bits of the types that were seen in the field. */
   types: number;
-  /** The field that followed it the last time. */
+  /** The field that followed this one the last time. */
   next: RecordField | undefined;
-  /** The start of its name where it was last decoded. */
+  /** Where its name started when it was last decoded. */
   start: number;
-  /** The number of bytes of its name, its colon, and the space around the colon. */
+  /** How many bytes its name, its colon, and the space around the colon have. */
   length: number;
 };
 
 /**
- * The top-level fields of a page's records, and the types seen in them. Most records have the same layout: a name that
- * comes again with the same bytes in the same order is not validated or decoded again.
+ * The top-level fields of a page's records, and the types seen in them. Most records have the same layout, so
+ * a name that is repeated with the same bytes, in the same order, is not validated or decoded again.
  */
 type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, RecordField>;
   readonly count: (name: string) => void;
-  /** Stands before the first field of a record. */
+  /** A placeholder before the first field of a record. */
   readonly beforeFirst: RecordField;
 };
 
@@ -127,7 +133,7 @@ const newField = (number: number): RecordField => ({
   length: 0,
 });
 
-/** The field of this name; a new one is added. */
+/** The field with this name; a new one is added. */
 export function fieldNamed({ byName, count }: RecordFields, name: string): RecordField {
   const known = byName.get(name);
   if (known !== undefined) return known;
@@ -137,7 +143,10 @@ export function fieldNamed({ byName, count }: RecordFields, name: string): Recor
   return field;
 }
 
-/** The field whose name starts at `at`, after the field `previous`. Its value, or space, follows its `length`. */
+/**
+ * The field whose name starts at `at`, after the field `previous`. Its value, possibly after space, starts
+ * `length` bytes later.
+ */
 export function fieldAt(fields: RecordFields, previous: RecordField, at: number): RecordField {
   const { json } = fields;
   const expected = previous.next;
@@ -162,8 +171,8 @@ export function typesSeen({ byName }: RecordFields): FieldTypes {
 }
 
 /**
- * Compares four bytes at a time. The last four may overlap those before them; of an empty name, they include the byte
- * before it.
+ * Whether a name has the same bytes as before. Four bytes are compared at a time; the last four may overlap
+ * those before them, and for an empty name they include the byte before it.
  */
 function isRepeated({ bytes, view }: JsonBytes, at: number, { start, length }: RecordField): boolean {
   const last = length - 4;

@@ -20,13 +20,16 @@ import { scalarAt } from './value-at.ts';
 
 export type Wanted = {
   readonly key: string;
-  /** Fields that identify a record whose key field has no key: the first that has one does. Default: none. */
+  /**
+   * Other fields that identify a record if its key field has no valid key; the first that has one is used.
+   * Default: none.
+   */
   readonly orElse?: readonly string[];
   /** An integer, or the digits of one as text; or text that is not empty. */
   readonly keyIs: 'integer' | 'text';
-  /** Other fields whose places are needed. Default: none. */
+  /** Other fields whose positions are needed. Default: none. */
   readonly others?: readonly string[];
-  /** The field by which people know a record, as a label for one without a key. */
+  /** The field by which people know a record. It is the label of a record without a key. */
   readonly label?: string;
   readonly most?: number;
 };
@@ -42,21 +45,24 @@ export const wantedOf = (
   ...more,
 });
 
-/** The records of a response, by their position in its bytes. */
+/** The records of a response, as positions in its bytes. */
 export type FoundRecords = {
   readonly json: JsonBytes;
   readonly wanted: Wanted;
-  /** The number of records. Rows of the index beyond it mean nothing. */
+  /** The number of records. Later rows of the index have no meaning. */
   records: number;
   readonly index: ReturnType<typeof createRecordIndex>;
   readonly fields: ReturnType<typeof createRecordFields>;
-  /** The byte after all of them, and after the array that holds them. */
+  /** The index after all of them, and after the array that contains them. */
   end: number;
-  /** The labels of elements that are not objects with a key, and so are no records. */
+  /** Labels of elements that are not records, because they are not objects with a key. */
   readonly keyless: string[];
 };
 
-/** The records of the array at `start`, all validated. Throws `SyntaxError`, or `JsonLimitError` for more than `most`. */
+/**
+ * Finds the records of the array at `start`, and validates all of it. Throws `SyntaxError`, or
+ * `JsonLimitError` for more than `most` records.
+ */
 export function findRecords(json: JsonBytes, start: number, depth: number, wanted: Wanted): FoundRecords {
   const { bytes } = json;
   const { most = Number.POSITIVE_INFINITY } = wanted;
@@ -73,15 +79,16 @@ export function findRecords(json: JsonBytes, start: number, depth: number, wante
   }
 }
 
-/** The value that starts at `start` as the only record. */
+/** Finds the value that starts at `start`, as the only record. */
 export function findRecord(json: JsonBytes, start: number, wanted: Wanted): FoundRecords {
   const adding = createAdding(json, 0, wanted);
   return ended(adding, addRecord(adding, start));
 }
 
 /**
- * Adds, after all others, the records in the lists that a wanted field of each record holds (`column`: the column of
- * the index with its places), and in the lists of these. An element without a key is left out, and named, as elsewhere.
+ * Adds nested records after all others: those in the lists that a wanted field of each record has (`column`
+ * is the index's column with its positions), and those in the lists of these. An element without a key is
+ * left out, and named, as for other records.
  */
 export function addNested(found: FoundRecords, column: number): void {
   const { json, index } = found;
@@ -97,13 +104,16 @@ export function addNested(found: FoundRecords, column: number): void {
   }
 }
 
-/** A field that was not looked for, parsed; undefined if it is absent. For one record only: all of it is read again. */
+/**
+ * Parses a field that was not among the wanted ones; undefined if it is absent. It reads the whole record
+ * again, so use it for one record only.
+ */
 export function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
   const again = findRecord(json, index.starts[record] ?? 0, { key: name, keyIs: 'text' });
   return scalarAt(json, again.index.values[0]?.[0] ?? NONE);
 }
 
-/** Removes the last record, which is not an object with a key. */
+/** Removes the last record, since it is not an object with a key. */
 function dropKeyless(found: FoundRecords): void {
   const { wanted, index } = found;
   found.records -= 1;
@@ -116,7 +126,8 @@ function dropKeyless(found: FoundRecords): void {
 const MAX_LABEL_LENGTH = 200;
 
 /**
- * Throws `Error` if no element of a list has a key. If only some lack one, they are left out, and the batch names them.
+ * Throws `Error` if no element of a list has a key. If only some have none, these are left out, and the batch
+ * names them.
  */
 export function refuseKeyless({ wanted, records, keyless: [label] }: FoundRecords, what: string): void {
   if (records > 0 || label === undefined) return;
@@ -135,13 +146,16 @@ type Adding = {
   hasKey: boolean;
 };
 
-/** No value of a record is at the first byte of a response; a new row of the index has only zeros. */
+/**
+ * The position of a missing value: no value starts at the first byte of a response, and a new row of the
+ * index has only zeros.
+ */
 const NONE = 0;
 
 function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
   const fields = createRecordFields(json);
   const names = new Set([wanted.key, ...(wanted.orElse ?? []), ...(wanted.others ?? [])]);
-  // The first fields: 0, 1 and so on.
+  // The first fields have the numbers 0, 1 and so on.
   for (const name of names) fieldNamed(fields, name);
   const index = createRecordIndex(names.size, wanted.keyIs);
   const found = { json, wanted, records: 0, index, fields, end: 0, keyless: [] };
@@ -153,7 +167,7 @@ function ended({ found }: Adding, end: number): FoundRecords {
   return found;
 }
 
-/** Adds the value that starts at `start`. Returns the byte after it. */
+/** Adds the value that starts at `start`. Returns the index after it. */
 function addRecord(adding: Adding, start: number): number {
   const { found, depth } = adding;
   const { json, index, records: record } = found;
@@ -167,7 +181,7 @@ function addRecord(adding: Adding, start: number): number {
   return end;
 }
 
-/** Skips the record that starts at `start`, and adds the places of its wanted fields as the next row. */
+/** Skips the record that starts at `start`, and adds the positions of its wanted fields as the next row. */
 function skipRecord({ json, fields, index, records }: FoundRecords, start: number, depth: number): number {
   const { bytes } = json;
   let field = fields.beforeFirst;
@@ -175,7 +189,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
     field = fieldAt(fields, field, at);
-    // A repeated name may have more space after it than the last time.
+    // A repeated name may be followed by more space than the last time.
     const value = skipSpace(bytes, at + field.length);
     const column = index.values[field.number];
     if (column !== undefined) column[records] = value;
@@ -187,7 +201,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   }
 }
 
-/** Adds the key of a record, from the first of its fields that has one; false if it has none. */
+/** Adds the key of a record, from the first of its fields that has a valid one; false if there is none. */
 function addKey({ json, wanted, index }: FoundRecords, record: number): boolean {
   const { values, numbers, digits } = index;
   const place = values[0]?.[record] ?? NONE;
@@ -221,7 +235,7 @@ export const hasOwnKey = ({ json, index, wanted }: FoundRecords, record: number)
   return place !== NONE && (wanted.keyIs === 'text' || integerAt(json, place) !== undefined);
 };
 
-/** The odd things about the records, by the names of `oddMembers`. */
+/** The members that differ from the contract, named as by `oddMembers`. */
 export const oddOf = (
   { fields, records }: FoundRecords,
   { members }: Pick<RecordsIn, 'members'>,
@@ -230,7 +244,10 @@ export const oddOf = (
   return records === 0 ? [] : oddMembers(members, (name) => types[name] ?? ['none']);
 };
 
-/** The integer that starts at `start`: a number if it has at most 15 digits, else its digits; undefined if there is none. */
+/**
+ * The integer that starts at `start`: a number if it has at most 15 digits, otherwise its digits; undefined
+ * if there is none.
+ */
 function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   const { bytes } = json;
   const end = skipValue(json, start, 0);
@@ -249,10 +266,12 @@ function integerAt(json: JsonBytes, start: number): number | Id | undefined {
 const numberIfShort = (id: Id | undefined): number | Id | undefined =>
   id === undefined || id.length > EXACT_DIGITS ? id : Number(id);
 
-/** The digits that a number holds exactly. */
+/** The maximum number of digits that a number holds exactly. */
 const EXACT_DIGITS = 15;
 
-/** A sign, or the quotes of an id that is sent as text, may be added. */
+/**
+ * Maximum bytes of a key: a sign, or the quotes of an id that is sent as text, may be added to its digits.
+ */
 const MAX_KEY_LENGTH = MAX_ID_DIGITS + 3;
 
 const ZERO = 0x30;

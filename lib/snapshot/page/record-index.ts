@@ -1,15 +1,18 @@
 import { compareIds, type Id } from '../../platform/index.ts';
 
 /**
- * The positions of a response's records, a row a record. Objects would take several times the bytes of small records.
+ * The positions of a response's records, a row for each record. Objects would take several times the memory.
  */
 type RecordIndex = {
   starts: Uint32Array;
-  /** The byte after the last one of each record. */
+  /** For each record, the index after its last byte. */
   ends: Uint32Array;
-  /** By wanted field: the start of its value in each record; 0 if it is absent. */
+  /** For each wanted field, where its value starts in each record; 0 if it is absent. */
   readonly values: Uint32Array[];
-  /** Integer keys of at most 15 digits, which a number holds exactly; NaN for the others. Empty if keys are text. */
+  /**
+   * Integer keys of at most 15 digits, which a number holds exactly; NaN for other keys. Empty if keys are
+   * text.
+   */
   numbers: Float64Array;
   /** The other integer keys, by record. */
   readonly digits: Map<number, Id>;
@@ -17,7 +20,7 @@ type RecordIndex = {
 
 const FIRST_ROWS = 16;
 
-/** `wanted`: how many fields are looked for in each record. */
+/** Creates an empty index. `wanted`: how many fields are looked for in each record. */
 export function createRecordIndex(wanted: number, keyIs: 'integer' | 'text'): RecordIndex {
   return {
     starts: new Uint32Array(FIRST_ROWS),
@@ -35,13 +38,16 @@ export function growIndex(index: RecordIndex): void {
   index.numbers = new Float64Array(larger(index.numbers));
 }
 
-/** Frees the memory of the index at once; it has no rows afterwards. */
+/** Frees the memory of the index at once; afterwards it has no rows. */
 export function freeIndex({ starts, ends, values, numbers, digits }: RecordIndex): void {
   for (const column of [starts, ends, ...values, numbers]) bufferOf(column).transfer(0);
   digits.clear();
 }
 
-/** The memory of the index, in bytes. A key of its own takes about as much as its digits and an entry of a map. */
+/**
+ * The memory of the index, in bytes. A key that is stored by itself takes about as much as its digits and a
+ * map entry.
+ */
 export const indexBytes = ({ starts, values, numbers, digits }: RecordIndex): number =>
   starts.byteLength * (2 + values.length) + numbers.byteLength + digits.size * 100;
 
@@ -68,9 +74,9 @@ export function compareKeys(index: RecordIndex, a: number, b: number): number {
   return Number.isNaN(difference) ? compareIds(digitsAt(index, a), digitsAt(index, b)) : difference;
 }
 
-/** Frees the old memory at once, not when it is collected. */
+/** Enlarges a column, and frees the old memory at once rather than when it is collected. */
 const larger = (column: Uint32Array | Float64Array): ArrayBuffer =>
   bufferOf(column).transfer(2 * column.byteLength);
 
-/** Columns are made here, so their memory is never shared. */
+/** The buffer of a column. Columns are created only here, so their memory is never shared. */
 const bufferOf = ({ buffer }: Uint32Array | Float64Array): ArrayBuffer => buffer as ArrayBuffer;

@@ -18,23 +18,30 @@ import { type FoundRecords, findRecord, findRecords, type Wanted } from './recor
 import { textAt } from './value-at.ts';
 
 /*
- * The records of a response, found without parsing it, so that memory holds its bytes, and a few numbers for each
- * record. All of it is validated: UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH` deep; otherwise a
- * scan throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as in `Response.json`. Of
- * a member that occurs twice the last one wins, as in `JSON.parse`; of a field that does, both types are recorded.
+ * The records of a response, found without parsing it, so that memory holds its bytes, and a few numbers for
+ * each record. All of it is validated: UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH` deep;
+ * otherwise a scan throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as
+ * in `Response.json`. If a member occurs twice, the last one wins, as in `JSON.parse`; if a field does, both
+ * types are recorded.
  */
 
-/** The records that are the elements of the array `member` of a JSON object. */
+/** Finds the records in the array `member` of a JSON object. */
 export function scanObject(
   bytes: Buffer,
   member: string,
   wanted: Wanted,
 ): {
-  /** An object, or null, which has no members. */
+  /** Whether the response is an object, or null, which counts as an object without members. */
   readonly isObject: boolean;
-  /** The records of the last array with the name; undefined without one, or if the response is no object. */
+  /**
+   * The records of the last array with that name; undefined if there is none, or the response is not an
+   * object.
+   */
   readonly found: FoundRecords | undefined;
-  /** Another member, parsed: integers beyond 2^53 are bigints. Undefined if it is absent. Throws `JsonLimitError`. */
+  /**
+   * Parses another member: integers beyond 2^53 become bigints. Undefined if it is absent. Throws
+   * `JsonLimitError`.
+   */
   readonly member: (name: string) => unknown;
 } {
   const { json, start } = begin(bytes);
@@ -53,14 +60,14 @@ export function scanObject(
   };
 }
 
-/** The first byte of `null`, and of nothing else. */
+/** The first byte of `null`. No other value starts with it. */
 const NULL = 0x6e;
 
 /** The records of a list that the platform left out because it is empty. */
 export const noRecords = (wanted: Wanted): FoundRecords =>
   findRecords(jsonBytesOf(Buffer.from('[]')), 0, 0, wanted);
 
-/** The records that are the elements of a JSON array; none for `null`; undefined for anything else. */
+/** Finds the records in a JSON array; none for `null`; undefined for anything else. */
 export function scanList(bytes: Buffer, wanted: Wanted): FoundRecords | undefined {
   const { json, start } = begin(bytes);
   const found = bytes[start] === OPEN_ARRAY ? findRecords(json, start, 0, wanted) : undefined;

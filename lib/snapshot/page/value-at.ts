@@ -8,18 +8,21 @@ import {
   skipValue,
 } from '../../base/json/index.ts';
 
-/* Values of a validated response, by the position where they start; 0 stands for a missing value. */
+/* Reads values of a validated response by the position where they start; 0 stands for a missing value. */
 
-/** The string whose opening quote is at `at`, and which ends before `end`. */
+/** Parses the string whose opening quote is at `at`, and which ends before `end`. */
 export function textAt(json: JsonBytes, at: number, end = skipText(json, at)): string {
   const text = json.bytes.toString('utf8', at + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/** Longer than any useful time or title. */
+/** Maximum bytes of a value that is read; no useful time or title is longer. */
 const MAX_SCALAR_LENGTH = 4_096;
 
-/** The value at a place; if it has over 4,096 bytes, a stand-in of its type: '', NaN or {}. Integers beyond 2^53 are bigints. */
+/**
+ * The value at a position. For a value of over 4,096 bytes, it is a stand-in of the same type: '', NaN or {}.
+ * Integers beyond 2^53 are bigints.
+ */
 export function scalarAt(json: JsonBytes, at: number): unknown {
   if (at === 0) return undefined;
   const end = skipValue(json, at, 0);

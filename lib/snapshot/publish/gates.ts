@@ -18,14 +18,17 @@ export type GatedRun = Pick<
 const SHARE = { error: 'a share of the last run’s records from 0 to 1, or null for never' };
 
 const gateFields = {
-  /** The share of the last run's records, 0 to 1, below which a run is refused as shrunk; null for never. Default, without an entry for the place: 0.5. */
+  /**
+   * The share of the last run's records, 0 to 1, below which a run is refused as shrunk; null means never.
+   * Default, for a place without an entry: 0.5.
+   */
   shrunk: z.nullable(z.number(SHARE).check(z.minimum(0, SHARE), z.maximum(1, SHARE))),
 };
 
 export interface GateSchema extends z.ZodMiniObject<typeof gateFields, z.core.$strict> {}
 const gate: GateSchema = z.strictObject(gateFields, { error: 'an object of shrunk' });
 
-/** The gates that are configured, by place: that of a source is not that of its narrowed snapshots. */
+/** The configured gates, by place. Those of a source do not apply to its narrowed snapshots. */
 export const gatesSchema = z.partialRecord(placeSchema, gate, {
   error: 'an object by place: SOURCE or SOURCE.NAME',
 });
@@ -36,18 +39,18 @@ export type Gates = z.infer<typeof gatesSchema>;
 export const readGates = (text: string | undefined): Gates =>
   text === undefined ? {} : jsonSetting('SYNC_GATES', text, gatesSchema);
 
-/** The share of the last run's records that a run of a place must have; null if any number will do. */
+/** The share of the last run's records that a run of a place must have; null if any number is accepted. */
 export const leastShareOf = (gates: Gates, place: Place): number | null =>
   (own(gates, place) ?? { shrunk: 0.5 }).shrunk;
 
 const CLOCKS_APART_MS = 300_000;
 
-/** True for a time that is ahead of any clock that is about right. */
+/** Whether a time is further ahead than the error of a correct clock. */
 const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
 /**
- * True if the run began before the latest one: the runs that were published when each of them began decide. Their
- * clocks decide only if those are the same, or their order is unknown.
+ * Whether the run began before the latest one. That is decided by the runs that were the published ones when
+ * each of them began. The clocks decide only if these are the same, or their order is unknown.
  */
 export function isSuperseded(
   { run, startedAt, begunAfter }: Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>,
@@ -66,7 +69,7 @@ export function isSuperseded(
   return place < latestPlace || latest.startedAt >= startedAt;
 }
 
-/** The reasons that are known before the first request. */
+/** The reasons that are known before the first request is sent. */
 export function knownRefusals(
   run: Pick<GatedRun, 'selection' | 'platform'>,
   last: Manifest | undefined,
@@ -79,8 +82,8 @@ export function knownRefusals(
 }
 
 /**
- * The reasons not to publish a run, in a fixed order. `last`: the published run; `isBroken`: something of it is missing
- * or damaged; `leastShare`: as of `leastShareOf`.
+ * The reasons not to publish a run, in a fixed order. `last`: the published run; `isBroken`: whether
+ * something of it is missing or damaged; `leastShare`: the result of `leastShareOf`.
  */
 export function refusals(
   run: GatedRun,
@@ -108,8 +111,8 @@ export function refusals(
 }
 
 /**
- * True if a field has none of the JSON types that it had before. Null and added or removed fields are ignored, and so
- * is a new type beside an old one: some records may be odd, which fails no run.
+ * Whether a field has none of the JSON types that it had before. Null and added or removed fields are
+ * ignored. A new type besides an old one is also ignored: a few odd records do not fail a run.
  */
 function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
   return Object.entries(now).some(([name, types]) => {
@@ -133,7 +136,10 @@ type Refused = Pick<
   | 'leastShare'
 >;
 
-/** The reasons by name in one line, with the number of pages that stayed degraded: `degraded (3 pages), shrunk`. */
+/**
+ * The reasons by name, in one line, with the number of pages that stayed degraded: `degraded (3 pages),
+ * shrunk`.
+ */
 export const refusedAs = ({
   refused,
   degradedPages = 0,
@@ -151,8 +157,8 @@ export const degradedWords = (degradedPages = 0): readonly string[] =>
   degradedPages === 0 ? [] : [`${pages(degradedPages)} stayed degraded`];
 
 /**
- * Why a run was refused, a line a reason, with figures of the read if it is to blame. Empty for a run that was not
- * refused.
+ * Why a run was refused, with a line for each reason, and the figures of the scan if they matter. Empty for a
+ * run that was not refused.
  */
 export function refusalWords(manifest: Refused): readonly string[] {
   const { refused } = manifest;
@@ -164,10 +170,15 @@ export function refusalWords(manifest: Refused): readonly string[] {
   return isOfWhatWasRead ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
 }
 
-/** The reasons that concern what was read; the others concern the selection, the clock or the run before. */
+/**
+ * The reasons that depend on what was read; the others depend on the selection, the clock or the run before.
+ */
 const OF_WHAT_WAS_READ: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
 
-/** `19,950 records by 2 passes in the order of id; the platform counted 20,000 at the start and 20,010 at the end; …`. */
+/**
+ * The figures of the scan: `19,950 records by 2 passes in the order of id; the platform counted 20,000 at the
+ * start and 20,010 at the end; …`.
+ */
 function readWords({ records, totals, passes, degradedPages, order, calls, missing }: Refused): string {
   const { start, end } = totals;
   const ends = [
@@ -186,7 +197,9 @@ function readWords({ records, totals, passes, degradedPages, order, calls, missi
 
 const count = (value: number): string => value.toLocaleString('en');
 
-/** `; the last 3 runs had 20,010, 20,000 and …`; empty if they could not be read. */
+/**
+ * The sizes of earlier runs: `; the last 3 runs had 20,010, 20,000 and …`; empty if they could not be read.
+ */
 function sizeWords({ lastSizes = [] }: Refused): string {
   if (lastSizes.length === 0) return '';
   const runs = lastSizes.length === 1 ? 'the last run' : `the last ${lastSizes.length} runs, newest first,`;
@@ -201,7 +214,7 @@ const REASONS = {
   shrunk: (run) =>
     `shrunk: fewer than ${percent(run.leastShare ?? 0.5)} of the last run’s records (SYNC_GATES)${sizeWords(run)}`,
   degraded:
-    'degraded: the platform kept reporting that its responses may lack rows, each time that such a page was read again',
+    'degraded: the platform kept reporting that its responses may lack rows, even when the page was read again',
   type: 'type: a field has none of the JSON types that it had in the last run',
   selection: 'selection: the run does not request the same records as the last run',
   platform: 'platform: the last run was taken from another platform (PLATFORM_BASE_URL)',
@@ -212,11 +225,15 @@ const REASONS = {
 } as const satisfies Record<GateName, string | ((run: Refused) => string)>;
 
 /**
- * An id that a run could not read, and the start of the first of the consecutive runs that miss it with this status.
+ * An id that a run could not read. `since` is the start of the first of the consecutive runs that miss it
+ * with this status.
  */
 type KnownMissing = Manifest['missing'][number];
 
-/** The missing ids of a run, each since when. `last`: the run that is published now. */
+/**
+ * The missing ids of a run, each with the time since when it has been missing. `last`: the run that is
+ * published now.
+ */
 export function missingSince(
   { missing, startedAt }: { readonly missing: readonly MissingId[]; readonly startedAt: string },
   last: Pick<Manifest, 'missing'> | undefined,
@@ -229,8 +246,8 @@ export function missingSince(
 }
 
 /**
- * The missing ids that are news: the last published run could read them, or had another status for them. In a first run
- * the ids that a person named are news; ids that only another source links to are not.
+ * The missing ids that are new: the last published run could read them, or had another status for them. In a
+ * first run, an id is new if a person named it, and not if only another source links to it.
  */
 export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
   const { source, selection, missing, startedAt, begunAfter } = manifest;
@@ -240,13 +257,15 @@ export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
-/** True if two hosts are one platform: a local platform may have another port with each start. */
+/** Whether two hosts are the same platform: a local platform may have another port with each start. */
 export const isSamePlatform = (one: string, other: string): boolean =>
   one === other || (LOOPBACK.test(one) && LOOPBACK.test(other));
 
 type BegunRun = { readonly source: string; readonly run: string; readonly platform: string };
 
-/** A run cannot be resumed against another platform than the one it was begun on: it would mix the records of both. */
+/**
+ * Thrown if a run would be resumed on another platform than it began on: it would mix the records of both.
+ */
 export class OtherPlatformError extends Error {
   override readonly name = 'OtherPlatformError';
 

@@ -24,7 +24,10 @@ import {
 
 const AT_ONCE = 3;
 
-/** Copies missing parts. Throws `StoredObjectError` if one is missing, of another size, or elsewhere. */
+/**
+ * Copies the parts of a run that are missing from its published folder. Throws `StoredObjectError` if one is
+ * missing, of another size, or in another folder.
+ */
 export async function publishParts(options: {
   readonly store: Store;
   readonly parts: readonly Part[];
@@ -49,7 +52,7 @@ export async function publishParts(options: {
   if (lost !== undefined) throw new StoredObjectError('invalid', lost);
   for (let from = 0; from < left.length; from += AT_ONCE) {
     const copying = left.slice(from, from + AT_ONCE).map(({ part, to }) => store.copy(part.key, to));
-    // If one fails, the others are still awaited.
+    // If one copy fails, the others are still awaited.
     await Promise.allSettled(copying);
     await Promise.all(copying);
   }
@@ -57,7 +60,7 @@ export async function publishParts(options: {
 }
 
 export type LastPublication = {
-  /** The etag of `latest.json`; undefined if there is none. */
+  /** The etag of `latest.json`; undefined if it does not exist. */
   readonly etag: string | undefined;
   /** The parsed `latest.json`; undefined if unreadable. */
   readonly latest: Latest | undefined;
@@ -67,10 +70,10 @@ export type LastPublication = {
   readonly broken: string | undefined;
 };
 
-/** Reads what is currently published at a place. A missing or damaged object is reported, not thrown. */
+/** Reads what is currently published at a place. Reports a missing or damaged object instead of throwing. */
 export async function readLastPublication(store: Store, place: Place): Promise<LastPublication> {
   const key = latestKey(place);
-  // Even an object that is too large is read: its etag is needed to replace it.
+  // Even an object that is too large is read, since its etag is needed to replace it.
   const stored = await store.get(key);
   const none = { latest: undefined, manifest: undefined, broken: undefined };
   if (stored === undefined) return { ...none, etag: undefined };
@@ -87,7 +90,7 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
   }
 }
 
-/** A message about the first of these parts that is missing in the folder, or has another size there. */
+/** A message about the first of these parts that is missing from the folder, or has another size there. */
 async function missingPart(
   store: Store,
   folder: string,
@@ -100,7 +103,7 @@ async function missingPart(
   return `${lost.key}: expected a part of ${lost.bytes} bytes, got ${got === undefined ? 'nothing' : `${got} bytes`}`;
 }
 
-/** What is in a folder: the sizes of objects by their keys, in bytes. */
+/** The sizes in bytes of the objects in a folder, by their keys. */
 async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
@@ -109,9 +112,14 @@ async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string
 
 type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
-/** Tags the objects of a run that was replaced, unless all have the tag; untags those of the latest. Throws `StoreError`. */
+/**
+ * Tags the objects of a run that was replaced, unless all have the tag; removes the tag from those of the
+ * latest run. Throws `StoreError`.
+ */
 export async function tagAsItIs(
-  /** A published run, and its tags as read. `isChanged`: an object of the run was stored since. */
+  /**
+   * A published run, and its tags as they were read. `isChanged`: an object of the run was stored since then.
+   */
   options: RunToTag & {
     readonly is: 'latest' | 'replaced';
     readonly known: Pick<PublishedRun, 'isTagged' | 'wasReplaced'>;
@@ -123,23 +131,26 @@ export async function tagAsItIs(
   if (!known.isTagged || isChanged) await tagReplaced(run);
 }
 
-/** Deletes the record that all of a run has the tag, before an object without it is stored. */
+/** Deletes the record that all of a run has the tag; called before an object without the tag is stored. */
 export const forgetTagged = ({ store, place, run }: RunToTag): Promise<void> =>
   store.delete(`${publishedFolder(place, run)}${TAGGED_NAME}`);
 
 /**
- * Tags all objects of a replaced run, so that the lifecycle may expire them. The record (`TAGGED_NAME`) is stored last.
+ * Tags all objects of a replaced run, so that they may expire by the lifecycle. The record of this
+ * (`TAGGED_NAME`) is stored last.
  */
 async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await tagRun({ store, place, run }, REPLACED);
-  // It may have been published again meanwhile.
+  // Meanwhile the run may have been published again.
   if ((await readLatest(store, place))?.run === run.id) return untagLatest({ store, place, run });
   const tag = { name: RUN_TAG, value: REPLACED };
   await store.put(`${publishedFolder(place, run)}${TAGGED_NAME}`, printStored({ run: run.id }), { tag });
 }
 
-/** Removes the tags of a run that was replaced before, and is the newest again or becomes it. May be repeated. */
+/**
+ * Removes the tags of a run that was replaced before, and is or becomes the newest again. May be repeated.
+ */
 export async function untagLatest({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await forgetTagged({ store, place, run });

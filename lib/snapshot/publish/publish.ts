@@ -37,10 +37,10 @@ export type Publication =
       readonly kind: 'refused';
       readonly manifest: Manifest;
       readonly key: string;
-      /** What is missing or damaged of the last published run, in words; undefined if nothing is. */
+      /** What is missing or damaged in the last published run, in words; undefined if nothing is. */
       readonly broken: string | undefined;
     }
-  /** A run that started later was published in the meantime; this one stays under `work/`. */
+  /** A run that started later was published in the meantime; this run stays under `work/`. */
   | {
       readonly kind: 'superseded';
       readonly manifest: Manifest;
@@ -52,32 +52,35 @@ type PublishOptions = {
   readonly store: Store;
   readonly source: Place;
   readonly run: Run;
-  /** What the run found; its parts are in the work folder. */
+  /** What the run found. Its parts are in the work folder. */
   readonly finished: FinishedRun;
   readonly force: boolean;
   readonly accept?: readonly GateName[] | undefined;
-  /** The setting SYNC_GATES. Default: none are configured. */
+  /** The setting SYNC_GATES. Default: no gates are configured. */
   readonly gates?: Gates | undefined;
-  /** Epoch milliseconds. Default: this machine's clock. */
+  /** The clock, in epoch milliseconds. Default: this machine's. */
   readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A manifest before the gates decide. */
+/** A manifest without the decision of the gates. */
 type FinishedRun = Omit<
   Manifest,
   'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing' | 'lastSizes' | 'leastShare'
 > &
   Pick<GatedRun, 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
-/** How often another publisher may move `latest.json` between our read and our write before we give up. */
+/**
+ * How often other publishers may move `latest.json` between our read and our write before this one gives up.
+ */
 const MAX_RACES = 20;
 
 /**
- * Publishes a finished run unless a gate refuses it: stores its parts, its changes and its manifest, then moves
- * `latest.json`. If another publisher moved it meanwhile, the run is judged and compared again, so that `latest.json`
- * goes back to an earlier start only by force. A published run stays published. The next call continues a publication
- * that was stopped, with the same bytes. Tables are built afterwards (`buildTables`).
+ * Publishes a finished run unless a gate refuses it: stores its parts, its changes and its manifest, then
+ * moves `latest.json`. If another publisher moved it meanwhile, the gates check the run again, and it is
+ * compared again; so `latest.json` never moves to a run with an earlier start, except by force. A published
+ * run stays published. If a publication was stopped, the next call continues it with the same bytes. Tables
+ * are built afterwards (`buildTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MAX_RACES; race += 1) {
@@ -89,7 +92,7 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
   );
 }
 
-/** Whether the error is about a missing or damaged object: other errors say nothing about what is stored. */
+/** Whether the error is about a missing or damaged object. Other errors say nothing about what is stored. */
 const isOfObject = (error: unknown): error is Error =>
   error instanceof StoredObjectError || (error instanceof StoreError && error.failure.kind === 'missing');
 
@@ -114,15 +117,19 @@ async function publishAfter(
     return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
     if (!isOfObject(error)) throw error;
-    // A prune removes a run from latest.json before it deletes anything of it.
+    // Before a prune deletes anything of a run, it removes the run from latest.json.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
-    // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
+    // That a part of the last run has other bytes is found only by comparing: then the gates check the run
+    // again, with that knowledge.
     if (before?.parts.some(({ key }) => error.message.startsWith(key)) !== true) throw error;
     return publishAfter(options, { ...last, broken: error.message });
   }
 }
 
-/** Copies the parts, stores the changes under a key of this publication alone, and returns the manifest with both. */
+/**
+ * Copies the parts, stores the changes under a key that only this publication uses, and returns the manifest
+ * with both.
+ */
 async function storeRun(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
@@ -167,10 +174,13 @@ async function judge(
   };
 }
 
-/** What a person compares the size of a refused run with. */
+/** Maximum number of earlier runs whose sizes are shown for a refused run. */
 const MAX_SIZES = 10;
 
-/** The records of the last published runs, newest first; of a damaged one, or one that is being pruned, nothing. */
+/**
+ * The numbers of records of the last published runs, newest first. Runs that are damaged or being pruned are
+ * left out.
+ */
 async function lastSizes({ store, source, signal }: PublishOptions): Promise<number[]> {
   const sizes: number[] = [];
   for (const { run, manifest } of await publishedRuns(store, source, { signal })) {
@@ -181,7 +191,7 @@ async function lastSizes({ store, source, signal }: PublishOptions): Promise<num
   return sizes;
 }
 
-/** Moves `latest.json` to the run, on condition that it is as it was read. */
+/** Moves `latest.json` to the run, provided that it is unchanged since it was read. */
 async function moveLatest(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
@@ -190,20 +200,21 @@ async function moveLatest(
   const { latest: before, etag } = last;
   const perhaps = before === undefined ? await manifestsAt(store, source) : [];
   const key = await storeManifest(store, source, run, printStored(manifest));
-  // Otherwise the newest run might expire.
+  // If the tag of replaced runs stayed, the newest run might expire.
   const wasReplaced = (before?.earlier ?? perhaps).some((each) => runOfKey(each) === run.id);
   if (wasReplaced) await untagLatest({ store, place: source, run });
   let outcome = 'lost-race' as 'lost-race' | 'published';
   const decide = (found: StoredObject | undefined) => {
     const there = found === undefined ? undefined : latestIn(source, found);
     const isListed = there?.earlier.includes(key) === true;
-    // The move may have succeeded although its response was lost, and another run may have been published since.
+    // The move may have succeeded although its response was lost; since then another run may have been
+    // published.
     const isMoved = there?.manifest === key || (isListed && before !== undefined);
     const mayMove = found?.etag === etag || isSameBut(there, before, run);
     outcome = isMoved || mayMove ? 'published' : 'lost-race';
     if (isMoved) return undefined;
     if (mayMove) return printStoredLine(latestAfter(there, perhaps, { ...manifest, manifest: key }));
-    // Another first publisher listed this run as one of a place whose latest.json was lost.
+    // If latest.json was lost, another publisher may have listed this run as a possibly published one.
     return isListed ? printStoredLine({ ...there, earlier: without(there.earlier, key) }) : undefined;
   };
   await updateObject(store, latestKey(source), decide, { signal });
@@ -211,14 +222,17 @@ async function moveLatest(
     if (manifest.changes !== null) await store.delete(manifest.changes.key);
     return outcome;
   }
-  // A tag may have been on its way before latest.json named the run.
+  // The tag may have been set just before latest.json named the run.
   if (wasReplaced) await untagLatest({ store, place: source, run });
   return { kind: 'published', manifest, key };
 }
 
 const without = (keys: readonly string[], key: string) => keys.filter((each) => each !== key);
 
-/** `perhaps`: the manifests that may have been published before, if `latest.json` is unreadable. */
+/**
+ * The new content of `latest.json`. `perhaps`: the manifests that may have been published before, if
+ * `latest.json` is unreadable.
+ */
 function latestAfter(
   there: Latest | undefined,
   perhaps: readonly string[],
@@ -231,7 +245,7 @@ function latestAfter(
   return { ...next, begunAfter: begunAfter ?? (isFirst ? null : ''), earlier: perhaps, removed: [] };
 }
 
-/** Undefined if it is damaged. */
+/** Parses `latest.json`; undefined if it is damaged. */
 function latestIn(place: Place, { body }: StoredObject): Latest | undefined {
   try {
     return parseStored(latestKey(place), body, latestSchema);
@@ -240,15 +254,19 @@ function latestIn(place: Place, { body }: StoredObject): Latest | undefined {
   }
 }
 
-/** True if only a prune of other runs has changed it: the run was compared with the run that it still names. */
+/**
+ * Whether `latest.json` was changed only by a prune of other runs: it still names the run that this one was
+ * compared with.
+ */
 const isSameBut = (there: Latest | undefined, before: Latest | undefined, run: Run): boolean =>
   there !== undefined && there.manifest === before?.manifest && !there.removed.includes(run.id);
 
-/** The manifests of a place whose `latest.json` is lost or damaged: each of them may have been published. */
+/** The manifests of a place whose `latest.json` is lost or damaged: any of them may have been published. */
 async function manifestsAt(store: Store, place: Place): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) keys.push(key);
-  // By their starts. Of one run, the manifest without a token comes last in a listing, and the others replaced it.
+  // They are sorted by their starts. If a run has several, the one without a token comes last in a listing,
+  // and was replaced by the others.
   return keys.reverse().sort((a, b) => (runOfKey(a) ?? '').localeCompare(runOfKey(b) ?? ''));
 }
 
@@ -264,7 +282,9 @@ async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Ar
 
 const newToken = () => randomBytes(4).toString('hex');
 
-/** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */
+/**
+ * Reads a finished run that was not published from its manifest under `work/`. Throws `StoredObjectError`.
+ */
 export async function readFinishedRun(store: Store, source: Place, run: string): Promise<FinishedRun> {
   const {
     publishable: _p,

@@ -25,11 +25,11 @@ import { type NewRun, type Saved, type SnapshotOptions, startRun } from './take-
 
 type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
   Pick<NewRun, 'compression' | 'idsFrom'> & {
-    /** Begins it although it would be refused. Default: false. */
+    /** Whether to begin the run even if it would be refused. Default: false. */
     readonly force?: boolean;
   };
 
-/** A run that would be refused once all of it was read: nothing was requested for it. */
+/** Thrown if a run would certainly be refused once it was read completely: no request was sent for it. */
 export class KnownRefusalError extends Error {
   override readonly name = 'KnownRefusalError';
   readonly failure: { readonly source: Place; readonly refused: readonly GateName[] };
@@ -44,8 +44,8 @@ export class KnownRefusalError extends Error {
 }
 
 /**
- * Begins a run, and stores the ids that it reads one by one. Throws `KnownRefusalError` before anything is stored, and
- * `StoredObjectError` if the source of the ids cannot be read.
+ * Begins a run, and stores the ids that it must read one by one. Throws `KnownRefusalError` before anything
+ * is stored, and `StoredObjectError` if the source of the ids cannot be read.
  */
 export async function beginRun(request: SnapshotRequest, options: BeginOptions): Promise<Saved> {
   const { store, compression, platform, idsFrom, force = false } = options;
@@ -62,8 +62,8 @@ export async function beginRun(request: SnapshotRequest, options: BeginOptions):
 }
 
 /**
- * The selection includes the member that names the ids. Linked ids may change from night to night: only their source
- * is named.
+ * Where the ids of a run come from. The selection includes the member that names them. Linked ids may change
+ * from night to night, so only their source is named.
  */
 async function idsOf(
   request: SnapshotRequest,
@@ -77,7 +77,8 @@ async function idsOf(
   if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
   const { run, ids: found, gone } = await linkedIds({ store, platform, signal, field, ...linked });
-  // An id that every link calls gone, and that the last run could not read, is not requested again.
+  // An id is not requested again if every link says that it no longer exists, and the last run could not read
+  // it.
   const missing = last?.missing.filter(({ id }) => gone.has(id)) ?? [];
   const known = new Set(missing.map(({ id }) => id));
   return {
@@ -91,14 +92,17 @@ async function idsOf(
 /** Maximum ids that a manifest lists in full. */
 const MAX_LISTED = 1_000;
 
-/** Equal for the same ids: a sorted list if they are few, otherwise their number and the sha256 of their lines. */
+/**
+ * Describes ids, equal for equal ids: a sorted list if there are few, otherwise their number and the sha256
+ * of their lines.
+ */
 export function givenIds(ids: readonly string[]) {
   const sorted = [...new Set(ids)].sort();
   if (sorted.length <= MAX_LISTED) return sorted;
   return { count: sorted.length, sha256: createHash('sha256').update(sorted.join('\n')).digest('hex') };
 }
 
-/** Opens the scan of a run from its checkpoint: of a new run, or a resumed one. */
+/** Opens the scan of a new or resumed run, starting from its checkpoint. */
 export async function scanOfRun(
   checkpoint: Checkpoint,
   { store, ...parts }: Omit<RunToScan, 'ids'> & { readonly store: Store },
@@ -114,7 +118,9 @@ type RunWithIds = Pick<Checkpoint, 'source' | 'run'>;
 
 const idsKey = ({ source, run }: RunWithIds) => `${workFolder(source, { id: run })}_ids.json`;
 
-/** Stores the ids of a run, so that it can be resumed even if the file or run they came from has changed. */
+/**
+ * Stores the ids of a run, so that it can be resumed even if the file or run that they came from has changed.
+ */
 export async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
   await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MAX_LIST_BYTES));
 }
@@ -130,13 +136,16 @@ type LinkedIdsOptions = {
   readonly from: Source;
   readonly fields: readonly string[];
   readonly idsIn: (record: unknown) => readonly LinkedId[];
-  /** What the ids identify, for messages: `datasets`. */
+  /** What the ids identify, for messages, such as `datasets`. */
   readonly field: string;
   readonly platform: string;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The ids that a published run links to, each once and sorted as text. `gone`: those that every link says are gone. */
+/**
+ * The ids that a published run links to, each once, sorted as text. `gone`: those that no longer exist
+ * according to every link.
+ */
 type LinkedIds = {
   readonly run: string;
   readonly ids: readonly string[];
@@ -144,8 +153,8 @@ type LinkedIds = {
 };
 
 /**
- * The ids that the last published run of a source links to. Throws `StoredObjectError` without such a run, or for
- * another platform's.
+ * The ids that the last published run of a source links to. Throws `StoredObjectError` if there is no such
+ * run, or it is another platform's.
  */
 export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
   const { store, from, field, platform } = options;
@@ -169,7 +178,7 @@ async function idsInParts(
   parts: readonly Part[],
   { store, fields, idsIn, signal }: LinkedIdsOptions,
 ): Promise<Pick<LinkedIds, 'ids' | 'gone'>> {
-  // By the form in which equal ids are equal: of several spellings, the first is sent.
+  // Equal ids may be spelled differently: they are compared in one form, and the first spelling is sent.
   const found = new Map<string, LinkedId>();
   const readFields = createRecordFields(fields);
   await eachLine({ store, parts, signal }, (reader) => {
@@ -186,7 +195,7 @@ async function idsInParts(
   };
 }
 
-/** Adds to an error about a missing or damaged object how to replace it. */
+/** Adds to the error about a missing or damaged object how to replace that object. */
 async function replaceable<T>({ from, field }: LinkedIdsOptions, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

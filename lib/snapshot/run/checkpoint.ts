@@ -13,11 +13,11 @@ import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { callsSchema, type Part, partSchema } from '../manifest.ts';
 import { missingIdSchema, outcomeSchema } from '../scan.ts';
 
-/** The end of the durable records of a run. */
+/** The end of the records of a run that are durable. */
 const endSchema = z.object({
-  /** The key of the last part's entry; each entry has the key of the one before it. */
+  /** The key of the last part's entry. Each entry contains the key of the entry before it. */
   lastPart: z.nullable(z.string()),
-  /** The content of the open part when the run was last saved; null for none. */
+  /** The part that was open when the run was last saved; null if there was none. */
   open: z.nullable(partSchema),
   records: z.number(),
   fields: recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null']))),
@@ -34,26 +34,30 @@ const checkpointSchema = z.object({
   begunAfter: z.nullable(z.string()),
   idsFrom: z.optional(z.string()),
   compression: z.enum(['gzip', 'zstd']),
-  /** Where the scan resumes; null at its beginning. Its shape depends on the scan. */
+  /** Where the scan resumes; null at its beginning. Its shape depends on the kind of scan. */
   position: z.nullable(z.unknown()),
-  /** How the scan ended; null until it has. */
+  /** How the scan ended; null while it has not. */
   outcome: z.nullable(outcomeSchema),
-  /** How many parts have been stored, including those of segments that were dropped: the number of the next one. */
+  /**
+   * The number of the next part: how many parts have been stored, including those of segments that were
+   * dropped.
+   */
   parts: z.number(),
   missing: z.array(missingIdSchema),
   /**
-   * The run at the start of the current segment, to which it returns if the segment restarts; absent for the first one.
+   * The state of the run at the start of the current segment, to which it returns if the segment restarts;
+   * absent for the first segment.
    */
   segment: z.optional(endSchema),
   calls: callsSchema,
 });
 
-/** The progress of a run up to its last durable part: all that another process needs to resume it. */
+/** The progress of a run up to its last durable part: everything that another process needs to resume it. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 const partEntrySchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });
 
-/** Another process moved the run's checkpoint: two processes must not take the same run. */
+/** Thrown if another process moved the run's checkpoint: two processes must not take the same run. */
 export class CheckpointConflictError extends Error {
   override readonly name = 'CheckpointConflictError';
 }
@@ -68,7 +72,10 @@ export async function hasCheckpoint(store: Store, source: Place, run: string): P
   return false;
 }
 
-/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing, or another run's. */
+/**
+ * Reads the checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing, or another
+ * run's.
+ */
 export async function readCheckpoint(
   store: Store,
   source: Place,
@@ -91,7 +98,9 @@ export async function readCheckpoint(
 
 const MAX_NAMES_LENGTH = 200;
 
-/** Replaces the checkpoint with this `etag` (undefined: stores the first one), and returns the new etag. */
+/**
+ * Replaces the checkpoint that has this `etag` (undefined: stores the first one), and returns the new etag.
+ */
 export async function saveCheckpoint(
   store: Store,
   checkpoint: Checkpoint,
@@ -107,7 +116,10 @@ export async function saveCheckpoint(
   );
 }
 
-/** Stores the entry of a durable part next to the part, with the key of the previous entry. Returns the entry's key. */
+/**
+ * Stores an entry for a durable part next to the part; it contains the key of the previous entry. Returns the
+ * entry's key.
+ */
 export async function recordPart(store: Store, part: Part, previous: string | null): Promise<string> {
   const key = `${part.key}.json`;
   await store.put(key, printBounded(key, { part, previous }));
@@ -115,8 +127,8 @@ export async function recordPart(store: Store, part: Part, previous: string | nu
 }
 
 /**
- * The parts of a run, first to last, found by following entries back from the last one; `after`: only those after the
- * part of this entry.
+ * Reads the parts of a run, first to last, by following entries back from the last one. `after`: only the
+ * parts after the one of this entry.
  */
 export async function readParts(
   store: Store,
@@ -127,7 +139,7 @@ export async function readParts(
   const seen = new Set<string>();
   const expected = { what: 'a part entry', schema: partEntrySchema };
   for (let key = lastPart; key !== null && key !== after; ) {
-    // Ends whatever is stored there, even a circle.
+    // So the loop ends even if the stored entries form a circle.
     if (seen.has(key))
       throw new StoredObjectError(
         'invalid',

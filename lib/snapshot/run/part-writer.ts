@@ -9,18 +9,25 @@ import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-fields.ts';
 
-/** About 16 MB compressed. One part in twenty becomes this large. */
+/**
+ * The default maximum size of a part before compression, about 16 MB compressed. One part in twenty becomes
+ * this large.
+ */
 const MAX_PART_BYTES = 96_000_000;
-/** A frame ends with the line that reaches this size: small enough to hold some, large enough for the compressor. */
+/**
+ * A frame ends with the line that reaches this size, in bytes: small enough that several fit into memory,
+ * large enough for good compression.
+ */
 const FRAME_BYTES = 1_000_000;
 
 const LINE_FEED = 0x0a;
 
 /**
- * Writes records into parts. A part ends after the same keys in every run (`endsPart`), wherever the run was stopped
- * and however large its pages were: its bytes depend on its records alone, so that parts repeat from run to run. Memory
- * holds the compressed parts that are not stored yet, since the name of a part ends in the sha256 of all its bytes.
- * `storeOpen` stores the open part under a name of its own, from which `resume` continues it.
+ * Creates a writer of records into parts. A part ends after the same keys in every run (`endsPart`), even if
+ * the run was stopped or its pages had other sizes. So its bytes depend on its records alone, and unchanged
+ * parts are the same in every run. Memory holds the compressed parts that are not stored yet, since the name
+ * of a part ends in the sha256 of all its bytes. `storeOpen` stores the open part under a separate name, and
+ * `resume` continues it from there.
  */
 export function createPartWriter({
   store,
@@ -29,22 +36,26 @@ export function createPartWriter({
   ...options
 }: {
   readonly store: Store;
-  /** Where parts go; ends in a slash. */
+  /** The folder for parts; ends in a slash. */
   readonly folder: string;
   readonly compression: Compression;
   /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
   readonly mostLineBytes?: number | undefined;
   /**
-   * The size of lines at which a part ends with the current batch, if no key has ended it. Default: `MAX_PART_BYTES`.
+   * If no key has ended a part, it ends with the batch in which its lines reach this size, in bytes. Default:
+   * `MAX_PART_BYTES`.
    */
   readonly partBytes?: number | undefined;
 }) {
   const { mostLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
   const parts = createParts(compression);
-  /** Set once only a part of a batch was added: the batch is read again, so nothing may be stored. */
+  /** Set if only a part of a batch was added: the batch will be read again, so nothing may be stored. */
   let failed: { readonly cause: unknown } | undefined;
   return {
-    /** Resolves once there is room for more. Throws `RangeError` if a line is too long: nothing is stored after that. */
+    /**
+     * Adds a batch. Resolves once there is room for more. Throws `RangeError` if a line is too long; after
+     * that nothing is stored.
+     */
     async write({ pieces, release }: RecordBatch): Promise<void> {
       try {
         for (const piece of pieces()) {
@@ -60,12 +71,15 @@ export function createPartWriter({
     },
     end: parts.end,
     hasEnded: () => parts.firstEnded() !== undefined,
-    /** Drops everything that is not stored. */
+    /** Drops all parts that are not stored. */
     async discard(): Promise<void> {
       failed = undefined;
       await parts.discard();
     },
-    /** Stores the first ended part and calls `record`; false if there is none. After an error the next call tries again. */
+    /**
+     * Stores the first ended part and calls `record`; returns false if there is none. After an error the next
+     * call tries again.
+     */
     async storeEnded(index: number, record: (part: Part) => Promise<void>): Promise<boolean> {
       if (failed !== undefined) throw failed.cause;
       const part = parts.firstEnded();
@@ -85,7 +99,7 @@ export function createPartWriter({
       const nameOf = (sha256: string) => `${folder}open-${sha256.slice(0, 12)}.ndjson.${suffix}`;
       return storePart(store, part, await parts.openBytes(), nameOf);
     },
-    /** Adds the stored content of an open part. No key in it ends a part. */
+    /** Adds the stored content of an open part. None of its keys ends a part. */
     async resume(part: Part): Promise<void> {
       for await (const chunk of partChunks({ store, part })) await parts.addLines(chunk);
       const { records, firstKey, lastKey } = part;
@@ -118,7 +132,7 @@ function createParts(compression: Compression) {
     open: () => open,
     firstEnded: () => ended[0],
     settle: packer.settle,
-    /** Adds lines of the open part. The bytes may be cut anywhere. */
+    /** Adds lines to the open part. The bytes may be cut anywhere. */
     addLines: (lines: Buffer): Promise<void> => addInFrames(packer, open, lines),
     async end(): Promise<void> {
       if (packer.openBytes() > 0) await packer.end(open);
@@ -126,7 +140,7 @@ function createParts(compression: Compression) {
       ended.push(open);
       open = begin();
     },
-    /** The open part's bytes, as if it ended here. */
+    /** The bytes of the open part, as if it ended here. */
     async openBytes(): Promise<Buffer> {
       const rest = packer.openLines();
       await packer.settle();
@@ -209,6 +223,6 @@ async function storePart(
 }
 
 function releaseOncePacked(parts: ReturnType<typeof createParts>, release: (() => void) | undefined): void {
-  // A failure is rethrown by the next write. Memory that is not released is collected.
+  // The next write rethrows a failure. Memory that is not freed here is garbage-collected.
   if (release !== undefined) parts.settle().then(release, () => undefined);
 }

@@ -9,13 +9,16 @@ import type { Source } from '../sources/sources.ts';
 import { hasCheckpoint, readCheckpoint } from './checkpoint.ts';
 import type { Saved } from './take-run.ts';
 
-/** The place of a run to resume, and its name; undefined if no such run exists. */
+/** Finds a run to resume: its name, and its place; undefined if there is no such run. */
 export async function findStopped(options: {
   readonly store: Store;
   readonly source: Source;
-  /** The name of its place. Default: the source's own place, or one that was named after the selection of a narrowed run. */
+  /**
+   * The name of its place. Default: the source's own place, or for a narrowed run the place that is named
+   * after its selection.
+   */
   readonly as: string | undefined;
-  /** The name of the run, or `last`: the newest that can be resumed. */
+  /** The name of the run, or `last`: the newest one that can be resumed. */
   readonly run: string;
 }): Promise<{ readonly place: Place; readonly run: string | undefined }> {
   const { store, source, as, run: typed } = options;
@@ -31,8 +34,9 @@ export async function findStopped(options: {
 }
 
 /**
- * The progress of a run, or its publication if it ended: a published run leaves no checkpoint in a directory. Throws
- * `OtherPlatformError`, and `StoredObjectError` if it is missing or damaged.
+ * Resumes a run: reads its progress, or its publication if it ended, since a published run leaves no
+ * checkpoint in a directory. Throws `OtherPlatformError`, and `StoredObjectError` if it is missing or
+ * damaged.
  */
 export async function resumeRun(options: {
   readonly store: Store;
@@ -51,8 +55,8 @@ export async function resumeRun(options: {
 }
 
 /**
- * The publication of a run that has nothing left under `work/`: undefined if it is not published, or damaged. Throws
- * `StoredObjectError` if another run has been published since.
+ * The publication of a run that has nothing left under `work/`; undefined if it is not published, or damaged.
+ * Throws `StoredObjectError` if another run has been published since.
  */
 export async function findPublished(
   store: Store,

@@ -1,7 +1,10 @@
 import { errorText } from '../../base/index.ts';
 import type { Place } from '../keys.ts';
 
-/** A run that stopped before it was finished. What was read is saved: `--resume` with the run's name resumes it. */
+/**
+ * Thrown if a run stopped before it was finished. What was read is saved: `--resume` with the run's name
+ * resumes it.
+ */
 export class SnapshotStoppedError extends Error {
   override readonly name = 'SnapshotStoppedError';
   readonly source: Place;

@@ -16,25 +16,28 @@ import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 
 export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBytes'> & {
   readonly platform: string;
-  /** What the pace has granted this process so far. Default: not in the manifest. */
+  /** What the pace has granted this process so far. Default: the manifest does not say. */
   readonly paceCounts?: (() => PaceCounts) | undefined;
-  /** Publishes although a gate refused. */
+  /** Whether to publish the run even if a gate refuses it. */
   readonly force: boolean;
-  /** Reasons that do not refuse this run; all others do. Default: none. */
+  /** Reasons that do not refuse this run; all other reasons do. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  /** The setting SYNC_GATES. Default: none are configured. */
+  /** The setting SYNC_GATES. Default: no gates are configured. */
   readonly gates?: Gates | undefined;
-  /** Called once everything has been read, before it is published. */
+  /** Called once everything has been read, before the run is published. */
   readonly onRead?: (() => void) | undefined;
   readonly now: () => number;
   readonly random: () => number;
 };
 
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
-  /** Ids that are known to be missing, and are not requested. Default: none. */
+  /** Ids that are known to be missing, so they are not requested. Default: none. */
   Partial<Pick<Checkpoint, 'missing'>>;
 
-/** Names a run by its start (epoch milliseconds) and 24 random bits. `random` returns numbers from 0 up to 1. */
+/**
+ * Creates the name of a run from its start (epoch milliseconds) and 24 random bits. `random` returns numbers
+ * from 0 up to 1.
+ */
 function createRun(nowMs: number, random: () => number): Run {
   const startedAt = new Date(nowMs).toISOString();
   const start = `${startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
@@ -44,13 +47,13 @@ function createRun(nowMs: number, random: () => number): Run {
   return { id: `${start}-${suffix}`, startedAt };
 }
 
-/** Names a run and stores its first checkpoint. */
+/** Creates the name of a run and stores its first checkpoint. */
 export async function startRun(
   { source, compression, selection, platform, idsFrom, missing = [] }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
-  // Before the run has a start: whatever it begins after started earlier, however long this takes. What is damaged is
-  // reported when the run is published.
+  // Read before the run has a start, so that the run it begins after started earlier, however long this
+  // takes. Damage is reported when the run is published.
   const { etag, latest } = await readLastPublication(store, source);
   const begunAfter = latest?.run ?? (etag === undefined ? null : '');
   const run = createRun(now(), random);
@@ -77,7 +80,10 @@ export async function startRun(
   return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
 }
 
-/** Takes a run to its end and publishes it unless a gate refuses. Throws `SnapshotStoppedError` around what stopped it. */
+/**
+ * Takes a run to its end and publishes it unless a gate refuses it. Throws `SnapshotStoppedError`, with the
+ * error that stopped the run as its cause.
+ */
 export async function takeRun(
   started: Saved,
   scan: Scan<unknown>,
@@ -95,7 +101,7 @@ export async function takeRun(
   }
 }
 
-/** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
+/** Publishes a run whose scan has finished, unless a gate refuses it. Throws if the scan has not finished. */
 export async function publishTaken(
   checkpoint: Checkpoint,
   options: Pick<SnapshotOptions, 'store' | 'now' | 'force' | 'accept' | 'gates' | 'paceCounts' | 'signal'>,
@@ -137,12 +143,14 @@ async function finishedRun(
 
 type SliceOptions = ProgressOptions & {
   readonly scan: Scan<unknown>;
-  /** Records are durable at most this many milliseconds after they were added, even while a page is awaited. Default 30 s. */
+  /**
+   * Maximum milliseconds until an added record is durable, even while the next page is awaited. Default 30 s.
+   */
   readonly partMs?: number | undefined;
-  /** Called after each step of the scan: true ends the slice. Default: always false. */
+  /** Called after each step of the scan: if it returns true, the slice ends. Default: always false. */
   readonly isOver?: () => boolean;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
-  /** Ends the scan; what has been read by then is saved. */
+  /** Aborting it ends the scan; what has been read by then is saved. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -154,7 +162,10 @@ export type SnapshotProgress = {
 
 const PART_MS = 30_000;
 
-/** Resumes a run until the scan or the slice ends, or something fails: what was read until then becomes durable first. */
+/**
+ * Resumes a run until the scan or the slice ends, or something fails: then what was read so far becomes
+ * durable first.
+ */
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
   const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;
   const progress = await startProgress(saved, options);
@@ -162,7 +173,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     const { source, lastPart, open, segment } = (await progress.save(null)).checkpoint;
     const parts = await readParts(options.store, lastPart, segment?.lastPart);
     const run = { parts: open === null ? parts : [...parts, open] };
-    // The content of the open part when the segment began does not belong to the segment.
+    // Records that the open part had before the segment began do not belong to the segment.
     let before = segment?.open?.records ?? 0;
     for await (const keys of runKeys({ store: options.store, source: sourceOf(source), run, signal })) {
       yield keys.slice(before);
@@ -205,8 +216,8 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
 }
 
 /**
- * Awaits a promise, and after `afterMs` also does `work` once, to its end. A failure of `work` is dropped: the caller
- * tries again.
+ * Awaits a promise. If it takes longer than `afterMs`, also runs `work` once, to its end. A failure of `work`
+ * is ignored: the caller tries again.
  */
 async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Promise<unknown>): Promise<T> {
   let working: Promise<unknown> = Promise.resolve();
@@ -232,11 +243,11 @@ type ProgressOptions = Pick<
   readonly onSaved?: (() => Promise<void>) | undefined;
 };
 
-/** What a slice has taken since its checkpoint, and how it becomes durable. */
+/** What a slice has read since its checkpoint, and the functions that make it durable. */
 async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
   const taken = createTaken(checkpoint);
-  /** When the first record was added that is not durable. */
+  /** When the first record that is not durable yet was added. */
   let sinceMs: number | undefined;
   const callsSoFar = createCallCount(checkpoint.calls, callCounts);
   const folder = workFolder(checkpoint.source, { id: checkpoint.run });
@@ -265,21 +276,21 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
     save,
     records: taken.records,
     hasEnded: writer.hasEnded,
-    /** Milliseconds since the first record that is not durable was added; 0 if all are. */
+    /** Milliseconds since the first record that is not durable yet was added; 0 if all are durable. */
     unsavedMs: () => (sinceMs === undefined ? 0 : performance.now() - sinceMs),
     async add(step: ScanStep<unknown>): Promise<void> {
       sinceMs ??= performance.now();
       await writer.write(step.batch);
       taken.add(step);
     },
-    /** Begins a segment: what was added so far stays. */
+    /** Begins a segment: everything that was added so far stays. */
     async begin(): Promise<void> {
       const { lastPart, open, records, fields } = (await save(null)).checkpoint;
       checkpoint = { ...checkpoint, segment: { lastPart, open, records, fields } };
     },
     /**
-     * Drops the records of the segment. The numbers of their parts are not used again: a process that still takes them
-     * would otherwise replace the entry of an equal part.
+     * Drops the records of the segment. The numbers of their parts are not used again: otherwise a process
+     * that is still taking the segment would replace the entry of a part with the same number.
      */
     async restart(step: Pick<ScanStep<unknown>, 'position' | 'missing'>): Promise<void> {
       await writer.discard();
@@ -293,7 +304,8 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
 }
 
 /**
- * Collects what the steps of a scan return. Missing ids are added in place: copying them at each step took gigabytes.
+ * Collects what the steps of a scan return. Missing ids are added to one list: copying the list at each step
+ * would take gigabytes.
  */
 function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
   let { position, records, fields } = checkpoint;
@@ -309,7 +321,7 @@ function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
       records += step.batch.records;
       fields = withTypes(fields, step.batch.fields);
       addMissing(step.missing ?? []);
-      // An overlapping page returns the same ids again.
+      // Pages may overlap and return the same ids again.
       addMissing((step.batch.unnamed ?? []).map((id) => ({ id, status: 200 })));
     },
     restart(
@@ -324,7 +336,7 @@ function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
   };
 }
 
-/** The types of fields with more of them, sorted by name and type. */
+/** Adds further types of fields, sorted by name and type. */
 function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
   const types = new Map(Object.entries(fields));
   for (const [name, seen] of Object.entries(more))
@@ -333,7 +345,10 @@ function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
   return Object.fromEntries([...types].sort());
 }
 
-/** Deletes replaced open parts: not the one before the last, which may still be read, nor the one the segment began with. */
+/**
+ * Deletes open parts that were replaced, except the one before the last, which may still be read, and the one
+ * with which the segment began.
+ */
 function createDeletion(store: Store, first: string | undefined) {
   const keys = first === undefined ? [] : [first];
   return async (key: string | undefined, segment: string | undefined): Promise<void> => {
@@ -345,7 +360,7 @@ function createDeletion(store: Store, first: string | undefined) {
 
 const EMPTY = { lastPart: null, open: null, records: 0, fields: {} };
 
-/** Counts the calls of a run: those of earlier processes plus those that this one makes from now on. */
+/** Counts the calls of a run: those of earlier processes plus those that this process makes from now on. */
 function createCallCount(earlier: CallCounts, callCounts: () => CallCounts): () => CallCounts {
   const before = callCounts();
   return () => {
@@ -359,7 +374,7 @@ function createCallCount(earlier: CallCounts, callCounts: () => CallCounts): () 
   };
 }
 
-/** Calls of the function take turns. */
+/** Wraps a function so that its calls run one after another. */
 function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Promise<Out> {
   let last: Promise<unknown> = Promise.resolve();
   return (input) => {

@@ -4,26 +4,26 @@ import { PlatformError, type PlatformFailure } from '../../platform/index.ts';
 import { emptyBatch, type RecordBatch } from '../page/record-fields.ts';
 import type { GateName, MissingId, Scan } from '../scan.ts';
 
-/** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
+/** Where a fan-out resumes. What was read ahead is not included; it is read again. */
 export const fanOutPosition = z.object({
   /** The index of the next id. */
   next: z.number(),
   records: z.number(),
-  /** How many ids before it are missing. */
+  /** How many of the ids before that are missing. */
   missing: z.number(),
 });
 
 export type FanOutPosition = z.infer<typeof fanOutPosition>;
 
-/** How many ids are read ahead: enough to use the whole pace if a response takes a second. */
+/** How many ids are read ahead: enough to use the whole rate if a response takes a second. */
 const CONCURRENCY = 8;
 
 /**
- * One step per id, in the order of the ids. An id that the platform refuses is missing (`afterFailure`); any other
- * error ends the scan.
+ * Reads ids one by one, with one step for each, in the order of the ids. An id that the platform refuses is
+ * missing (`afterFailure`); any other error ends the scan.
  */
 export function fanOut(options: {
-  /** Without duplicates, in the order in which their records are written. */
+  /** The ids without duplicates, in the order in which their records are written. */
   readonly ids: readonly string[];
   readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
   /** How many records there will be, if the ids determine it; otherwise null. */
@@ -41,7 +41,7 @@ export function fanOut(options: {
       ): Promise<{
         readonly batch: RecordBatch;
         readonly missing: readonly MissingId[];
-        /** Why it is missing. */
+        /** The error, if the id is missing. */
         readonly error?: unknown;
       }> {
         const had = await readOrMissing({
@@ -96,19 +96,19 @@ const statusOf = (error: unknown): number | undefined => {
   return failure?.kind === 'status' ? failure.status : undefined;
 };
 
-/** True if the platform responded 400, for example because it does not know a requested order. */
+/** Whether the platform responded with 400, for example because it does not support a requested order. */
 export const isBadRequest = (error: unknown): boolean => statusOf(error) === 400;
 
-/** True if the platform kept failing, after all retries. */
+/** Whether the platform kept failing, after all retries. */
 export const isServerError = (error: unknown): boolean => (statusOf(error) ?? 0) >= 500;
 
-/** Statuses that concern one id: bad request, forbidden, not found, in conflict, gone. */
+/** Statuses that concern a single id: bad request, forbidden, not found, conflict, gone. */
 const CANNOT_BE_HAD: ReadonlySet<number> = new Set([400, 403, 404, 409, 410]);
 
-/** The status with which the platform refuses this id; undefined for any other failure. */
+/** The status with which the platform refused this id; undefined for any other failure. */
 function refusedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
-  // A list that does not end is also a fault of the id.
+  // If the list of an id does not end, that is also the id's fault.
   if (failure?.kind === 'endless') return 200;
   return failure?.kind === 'status' && CANNOT_BE_HAD.has(failure.status) ? failure.status : undefined;
 }
@@ -134,38 +134,41 @@ function failedStatus(error: unknown): number | undefined {
   }
 }
 
-/** Some ids may be missing. If all are, the token has no rights or the address is wrong: that is not a snapshot. */
+/**
+ * The gates that refuse the run because of missing ids. Some may be missing; if all are, the token has no
+ * rights or the address is wrong.
+ */
 export const refusedForMissing = (missing: number, requested: number): readonly GateName[] =>
   missing > 0 && missing === requested ? ['incomplete'] : [];
 
-/** Throws the error of the last id, if all ids failed and it is a bad request: its message says more. */
+/** Throws the error of the last id if all ids failed and it is a bad request: its message is more precise. */
 export function refuseBadRequests(missing: number, requested: number, error: unknown): void {
   if (missing === requested && isBadRequest(error)) throw error;
 }
 
-/** How many other ids are tried before the failure of one id is attributed to the platform. */
+/** How many other ids are tried before the failure of one id is blamed on the platform. */
 const MAX_WITNESSES = 3;
 
 type ReadOfId<Result> = {
   readonly id: string;
   readonly read: (id: string) => Promise<Result>;
-  /** All ids: reading others shows whether the platform responds at all. */
+  /** All ids. Reading others shows whether the platform responds at all. */
   readonly ids: readonly string[];
-  /** An id that was read before, which is tried first. */
+  /** An id that could be read before; it is tried first. */
   readonly answered?: string | undefined;
   /** Called with the result of another id, which is not used. */
   readonly drop?: (result: Result) => void;
 };
 
-/** The result of reading an id, or that it is missing, with the error. */
+/** The result of reading an id, or the fact that it is missing, with the error. */
 type Had<Result> =
   | { readonly kind: 'had'; readonly result: Result }
   | { readonly kind: 'missing'; readonly missing: MissingId; readonly error: unknown };
 
 /**
- * Decides after a read of an id failed: the id is missing if the platform refuses it (400, 403, 404, 409, 410), or if
- * it keeps failing while another id can be read, before and after. Throws any other error: it does not concern this id
- * alone.
+ * Decides what a failed read of an id means. The id is missing if the platform refuses it (400, 403, 404,
+ * 409, 410), or if it keeps failing while another id can be read, before and after. Any other error is
+ * thrown, since it does not concern this id alone.
  */
 export async function afterFailure<Result>(error: unknown, options: ReadOfId<Result>): Promise<Had<Result>> {
   const { id, read } = options;
@@ -173,7 +176,7 @@ export async function afterFailure<Result>(error: unknown, options: ReadOfId<Res
   if (refused !== undefined) return { kind: 'missing', missing: { id, status: refused }, error };
   if (failedStatus(error) === undefined || !(await isAnyAnswered(options))) throw error;
   try {
-    // The platform responds, and may have begun to since the failure.
+    // The platform responds; possibly it has done so only since the failure.
     return { kind: 'had', result: await read(id) };
   } catch (again) {
     const status = refusedStatus(again) ?? failedStatus(again);
@@ -182,7 +185,7 @@ export async function afterFailure<Result>(error: unknown, options: ReadOfId<Res
   }
 }
 
-/** True if the platform responds for another id, even to refuse it. */
+/** Whether the platform responds for another id, even to refuse it. */
 async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean> {
   for (const other of witnessesOf(options)) {
     try {
@@ -197,7 +200,7 @@ async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean
   return false;
 }
 
-/** The id that was read before, or else some ids next to this one. */
+/** The ids to test the platform with: the one that could be read before, otherwise some next to this one. */
 function witnessesOf({ id, ids, answered }: Omit<ReadOfId<unknown>, 'read' | 'drop'>): readonly string[] {
   if (answered !== undefined) return [answered];
   const at = ids.indexOf(id);

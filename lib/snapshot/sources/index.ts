@@ -1,6 +1,6 @@
 /*
- * What can be snapshotted: the sources as values, their requests, and where their runs are stored. It does not load the
- * code that takes or reads a run, since every command starts with it.
+ * What can be snapshotted: the sources as values, their requests, and where their runs are stored. Every
+ * command loads this, so it does not load the code that takes or reads a run.
  */
 
 export {

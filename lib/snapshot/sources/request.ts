@@ -7,7 +7,7 @@ import { gateNames } from '../scan.ts';
 import type { RequestRule } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';
 
-/** The name of a narrowed snapshot's own place. */
+/** The name of a place for a narrowed snapshot. */
 export const placeName = z
   .string({ error: 'text' })
   .check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, { error: '1 to 64 letters, digits, _ or -' }));
@@ -15,7 +15,7 @@ export const placeName = z
 const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
 
 export const commonFields = {
-  /** A place of its own for a narrowed snapshot. */
+  /** The name of a separate place, for a narrowed snapshot. */
   as: z.optional(placeName),
   /** Reasons for refusal that are accepted: the run is published in spite of them. */
   accept: z.optional(each(gate, { error: 'a list of reasons', most: gateNames.length })),
@@ -45,7 +45,10 @@ export type SnapshotRequest = {
   readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>>;
 }[Source];
 
-/** The rules of all sources on several fields of a request; each holds for requests of other sources. */
+/**
+ * The rules of all sources about several fields of a request. Each holds trivially for requests of other
+ * sources.
+ */
 export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
   sourceDefinitions[source].rules.map((rule) => ({
     ...rule,
@@ -53,7 +56,9 @@ export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
   })),
 );
 
-/** The selection of a request: its fields without the ids that are read one by one, and these ids apart. */
+/**
+ * The selection of a request: its fields without the ids that are read one by one, and separately these ids.
+ */
 export function selectionOf({ source, ...request }: SnapshotRequest) {
   const { fields, ids } = sourceDefinitions[source];
   const given: Readonly<Record<string, unknown>> = request;
@@ -64,13 +69,15 @@ export function selectionOf({ source, ...request }: SnapshotRequest) {
   };
 }
 
-/** The options that narrow a request, as given; empty if it takes all. */
+/** The options that narrow a request, as they were given; empty if it takes all records. */
 export const narrowings = (source: Source, request: Readonly<Record<string, unknown>>): readonly unknown[] =>
   sourceDefinitions[source].narrowedBy(request).filter((each) => each !== undefined);
 
 const MAX_WORDS = 40;
 
-/** The place of a request's runs. A narrowed request without a name has a place that is named after its selection. */
+/**
+ * The place of a request's runs. If a narrowed request has no name, its place is named after its selection.
+ */
 export function placeOfRequest(request: SnapshotRequest): Place {
   const { source, as } = request;
   const narrowedBy = narrowings(source, request);
@@ -84,7 +91,10 @@ export function placeOfRequest(request: SnapshotRequest): Place {
   return placeOf(source, `${words.replaceAll(/^-|-$/g, '') || 'narrowed'}-${digest}`);
 }
 
-/** The source whose published runs provide a request's ids; undefined if the request needs none or has its own. */
+/**
+ * The source whose published runs provide a request's ids; undefined if the request needs no ids or has its
+ * own.
+ */
 export function linkedSource(
   options: Readonly<Record<string, unknown>> & { readonly source: Source },
 ): Source | undefined {
@@ -95,8 +105,8 @@ export function linkedSource(
 }
 
 /**
- * The source whose links name the ids of a run of this selection; undefined if the ids were given, or the source has
- * none.
+ * The source whose links provide the ids of a run with this selection; undefined if the ids were given, or
+ * the source has none.
  */
 export function linkedTo(source: Source, selection: Readonly<Record<string, unknown>>): Source | undefined {
   const { ids } = sourceDefinitions[source];

@@ -5,9 +5,11 @@ import type { ScanStart, ScanStep } from '../scan.ts';
 export type ReadEnd<Result, Memo> = {
   readonly result: Result;
   readonly records: number;
-  /** True if there will be no further read: the judge must accept this one, or say that nothing is proved. */
+  /**
+   * Whether this is the last possible read: then the judge must accept it, or decide that nothing is proved.
+   */
   readonly isLast: boolean;
-  /** What the judge stored for the previous read; null for the first one. */
+  /** What the judge stored after the previous read; null for the first one. */
   readonly memo: Memo | null;
 };
 
@@ -15,7 +17,10 @@ export type Judgement<Outcome, Memo> =
   | { readonly kind: 'again'; readonly memo: Memo | null }
   | { readonly kind: 'ended'; readonly outcome: Outcome };
 
-/** The position in something that may be read several times. Plain JSON if `Position` and `Memo` are. */
+/**
+ * The position in a scan that may read everything several times. It is plain JSON if `Position` and `Memo`
+ * are.
+ */
 export type RereadPosition<Position, Memo> = {
   /** The number of the read; 1 is the first. */
   readonly read: number;
@@ -30,7 +35,10 @@ export const rereadPosition = <Position, Memo>(
 ): z.ZodMiniType<RereadPosition<Position, Memo>> =>
   z.object({ read: z.number(), records: z.number(), at: z.nullable(position), memo: z.nullable(memo) });
 
-/** Maximum reads of a list: if it is still incomplete, the platform changes too fast or does not list all that it has. */
+/**
+ * Maximum reads of a list. If it is still incomplete then, the platform changes too fast or does not list all
+ * of its records.
+ */
 const MAX_READS = 3;
 
 type RereadingOptions<Position, Result, Outcome, Memo> = {
@@ -45,7 +53,10 @@ type Rereading<Position, Outcome, Memo> = (
   start: ScanStart<RereadPosition<Position, Memo>>,
 ) => AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Outcome & { passes: number }, undefined>;
 
-/** Reads everything again if the judge finds a read doubtful, at most three times; each replaces what came before it. */
+/**
+ * Creates a scan that reads everything again if the judge finds a read doubtful, at most three times. Each
+ * read replaces the one before.
+ */
 export function rereading<Position, Result, Outcome extends object, Memo>(
   options: RereadingOptions<Position, Result, Outcome, Memo>,
 ): Rereading<Position, Outcome, Memo> {
@@ -80,7 +91,8 @@ async function* readOnce<Position, Result, Outcome, Memo>(
 }
 
 /**
- * Yields each step changed by `change`, and returns the result of `steps`. If the caller stops early, `steps` ends too.
+ * Yields each step changed by `change`, and returns the result of `steps`. If the caller stops early, `steps`
+ * ends too.
  */
 export async function* mappedSteps<Step, Changed, Result>(
   steps: AsyncGenerator<Step, Result, undefined>,

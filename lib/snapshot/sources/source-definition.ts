@@ -9,7 +9,7 @@ import type { Scan } from '../scan.ts';
 
 type Fields = z.core.$ZodShape;
 
-/** A source as its file defines it; the types of its parts are checked against one another. */
+/** A source as its own file defines it; the types of its parts are checked against one another. */
 type Definition<
   Name extends string,
   F extends Fields,
@@ -20,31 +20,35 @@ type Definition<
 > = {
   readonly name: Name;
   readonly operation: EndpointName;
-  /** What a snapshot of it takes: a line of the help. */
+  /** What a snapshot of it takes, as a line of the help. */
   readonly takes: string;
-  /** The fields of a request; `list` creates the schemas of its lists. All but the ids are the selection of a run. */
+  /**
+   * The fields of a request; `list` creates the schemas of its lists. All fields but the ids are the
+   * selection of a run.
+   */
   readonly fields: (list: typeof each) => F;
   readonly rules: readonly RequestRule[];
   /**
-   * The options that narrow a run, undefined for those that do not: such a run is never the last of the whole source.
+   * The options that narrow a run; those that do not are undefined. A narrowed run is never the last one of
+   * the whole source.
    */
   readonly narrowedBy: (request: Readonly<Record<string, unknown>>) => readonly unknown[];
-  /** For a source that is read id by id. */
+  /** How a run gets its ids, for a source that is read id by id. */
   readonly ids?: IdsOfRun<Ids, Linked>;
-  /** Loads the code of the scan, which nothing else may load. */
+  /** Loads and opens the scan. No other code may load it. */
   openScan(selection: Omit<z.output<z.ZodMiniObject<F>>, Ids>, run: RunToScan): Promise<Scan<unknown>>;
-  /** What one of its records is, as `where-used` and links call it: `card`. */
+  /** The kind of its records, as `where-used` and links name it: `card`. */
   readonly kind: NoInfer<Kind>;
-  /** The kinds of things that its records name, its own among them: `where-used` finds these in it. */
+  /** The kinds of things that its records name, including its own kind: `where-used` finds these in it. */
   readonly names: readonly Kind[];
-  /** The columns, as the tables spell them, with the type, owner and FileSet of each record. */
+  /** The columns that have the type, owner and FileSet of each record, as the tables spell them. */
   readonly described: DescribedColumns;
-  /** Its tables; of what is stored, the fields of its records by their names. See `Columns`. */
+  /** Its tables. A stored column has the name of the records' field. See `Columns`. */
   readonly table: {
-    /** What a row is, after `a `: `card of a dataset`. */
+    /** What a row is, as it follows `a `: `card of a dataset`. */
     readonly row: string;
     readonly columns: Columns;
-    /** What people call the table. */
+    /** Other names that people may try for the table. */
     readonly guesses?: readonly string[];
   };
   readonly records: RecordRules<StoredName<NoInfer<Columns>>>;
@@ -52,7 +56,7 @@ type Definition<
   readonly options: readonly RequestOption[];
   /** What follows `snapshot SOURCE` in the examples of its help. */
   readonly examples: readonly string[];
-  /** The options of a small snapshot of the reference platform, for the tour. */
+  /** The options for a small snapshot of the reference platform, used by the tour. */
   readonly sample: (records: {
     readonly filesetIds: readonly string[];
     readonly datasetIds: readonly string[];
@@ -60,7 +64,10 @@ type Definition<
   }) => readonly string[];
 };
 
-/** All that the program knows about one source. `F`: the fields of a request; `Linked`: the source that links to its ids. */
+/**
+ * Everything that the program knows about one source. `F`: the fields of a request; `Linked`: the source that
+ * links to its ids.
+ */
 export type SourceDefinition<
   Name extends string = string,
   F extends Fields = Fields,
@@ -76,17 +83,19 @@ export type SourceDefinition<
     readonly guesses?: readonly string[];
   };
   readonly records: RecordRules;
-  /** What is stored of its records: its fields, what is made of them, and what does not fit. */
+  /** The columns that are stored: its fields, values computed from them, and members that do not fit. */
   readonly columns: Columns;
   /** The fields of a request that is sent as a message: its lists are bounded. */
   readonly fields: F;
   /** The fields of a request that is not sent as a message: its lists may have any length. */
   readonly unboundedFields: F;
-  /** The scan of a run. Throws if `selection`, as its checkpoint stores it, has other members than a request. */
+  /**
+   * Opens the scan of a run. Throws if `selection`, read from a checkpoint, has other members than a request.
+   */
   readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
 };
 
-/** A list of any length that may contain duplicates: for lists that no message carries. */
+/** Schema of a list of any length that may contain duplicates, for lists that no message carries. */
 const anyNumberOf: typeof each = (schema, { error }) => z.array(schema, { error });
 
 export function defineSource<
@@ -109,14 +118,17 @@ export function defineSource<
   };
 }
 
-/** A rule on several fields of a request as received. `named`: another field's name, or its option of the command. */
+/**
+ * A rule about several fields of a request, as received. `named` returns the name of another field, or the
+ * command's option for it.
+ */
 export type RequestRule = {
   readonly at: string;
   readonly expected: (named: (field: string) => string) => string;
   readonly holds: (request: Readonly<Record<string, unknown>>) => boolean;
 };
 
-/** The columns with the type, the owner and the FileSet of a record; absent if it has none. */
+/** The columns with the type, the owner and the FileSet of a record; absent if the source has none. */
 export type DescribedColumns = {
   readonly type?: string;
   readonly owner?: string;
@@ -124,12 +136,14 @@ export type DescribedColumns = {
 };
 
 type IdsOfRun<Field extends string, Linked extends string> = {
-  /** The field of the request that contains them, and the member of the selection that names them. */
+  /** The field of the request that has the ids, and the member of the selection that names them. */
   readonly field: Field;
-  /** For a request without ids: the last published run of another whole source. */
+  /** For a request without ids: the other source whose last published run provides them. */
   readonly linked?: {
     readonly from: Linked;
-    /** The top-level fields of its records with the links, and the ids that a record of these links to. */
+    /**
+     * The top-level fields of that source's records that contain links, and the ids that a record links to.
+     */
     readonly fields: readonly string[];
     readonly idsIn: (record: unknown) => readonly LinkedId[];
   };
@@ -140,67 +154,78 @@ export type RunToScan = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The ids of the run; empty for a source that is not read id by id. */
   readonly ids: readonly string[];
-  /** How many rows each page requests, if the source has pages of rows. Default: the maximum that the platform allows. */
+  /**
+   * How many rows each page requests, if the source has pages of rows. Default: the maximum that the platform
+   * allows.
+   */
   readonly pageRows?: number | undefined;
 };
 export type RecordRules<Column extends string = string> = {
   readonly key: RecordKey<Column>;
   readonly label: Column;
-  /** Top-level fields that differ between responses although nothing has changed: never compared. */
+  /** Top-level fields that differ between responses even if nothing has changed; they are never compared. */
   readonly volatile: readonly Column[];
-  /** Top-level arrays whose order and duplicates mean nothing: compared as sets. */
+  /** Top-level arrays whose order and duplicates have no meaning; they are compared as sets. */
   readonly sets: readonly Column[];
 };
 
-/** The fields of a record that make up its key: an id, preceded by an owner and a slash if it has an owner. */
+/**
+ * The fields of a record that form its key: an id, preceded by an owner and a slash if the source has owners.
+ */
 export type RecordKey<Column extends string = string> = {
-  /** The fields that may name the owner; the first one present is used. Text. */
+  /** The fields that may name the owner, as text; the first one that is present is used. */
   readonly owner?: readonly Column[];
   readonly id: Column;
-  /** True if the id is an integer of any size, and compared as one; otherwise it is text. */
+  /** Whether the id is an integer of any size, and is compared as one; otherwise it is text. */
   readonly isInteger: boolean;
 };
 
 /**
- * The columns of a source's tables, in order, by the names of the records' fields. Glue and Parquet have the names in
- * lower case.
+ * The columns of a source's tables, in order, by the names of the records' fields. Glue and Parquet have the
+ * names in lower case.
  *
- * An id is text: its digits as received. Times are as in the contract: epoch milliseconds, or ISO 8601 text. The columns
- * after the fields are made of them:
+ * An id is text: its digits as received. Times are as in the contract: epoch milliseconds, or ISO 8601 text.
+ * The columns after the fields are computed from them:
  *
- * - `FIELD_at`, of type timestamp: the same moment as the epoch milliseconds of `FIELD`; null outside the years 1 to 9999.
- * - `_other`, text: the members that have no column or do not fit theirs, byte for byte as received, as a JSON object;
- *   null if there are none. A value that does not fit is null in its own column.
+ * - `FIELD_at`, of type timestamp: the moment that `FIELD` has in epoch milliseconds; null outside the years
+ *   1 to 9999.
+ * - `_other`, text: the members that have no column or do not fit theirs, byte for byte as received, as a
+ *   JSON object; null if there are none. A value that does not fit is null in its own column.
  *
- * Columns are only ever appended, and no field of a struct is ever added, removed or moved: Glue would read the
- * partitions of older runs wrongly.
+ * Columns are only ever appended, and no field of a struct is ever added, removed or moved: Glue would read
+ * the partitions of older runs wrongly.
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 
-/** An option of the command, and the field of the request that it sets: a switch if it takes no `<value>`. */
+/**
+ * An option of the command, and the field of the request that it sets. Without a `<value>` it is a switch.
+ */
 export type RequestOption = {
   readonly field: string;
   readonly flags: string;
   readonly help: string;
   /**
-   * `list`: may be repeated, each text is an entry; `ids`: a file with ids, `-` is standard input; `column`: the column of it
-   * that has them.
+   * `list`: may be repeated, each text is an entry; `ids`: a file with ids, `-` is standard input; `column`:
+   * the column of that file with the ids.
    */
   readonly kind?: 'list' | 'ids' | 'column';
   /** How ids are found in a file. */
   readonly ids?: {
-    /** The names that a column of ids may have, in small letters without anything between them. */
+    /** Possible names of the column with the ids, in small letters without any characters between them. */
     readonly columns: readonly string[];
     readonly isId: (text: string) => boolean;
     readonly expected: string;
     /** The option that names the column. */
     readonly flag: string;
   };
-  /** How an entry of a list is read: undefined for a text that is not `expected`. */
+  /** How an entry of a list is parsed. `read` returns undefined for a text that is not `expected`. */
   readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
 };
 
-/** Wraps a scan so that it can continue from a position that was stored as JSON. Throws `StoredObjectError` if a position does not match the schema. */
+/**
+ * Wraps a scan so that it can resume from a position that was stored as JSON. Throws `StoredObjectError` if a
+ * position does not match the schema.
+ */
 export const resumable =
   <Position>(scan: Scan<Position>, schema: z.ZodMiniType<Position>): Scan<unknown> =>
   (start) =>

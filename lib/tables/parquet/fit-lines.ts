@@ -77,7 +77,7 @@ export function createLineFitter(table: TableColumns) {
       reading.json = json;
       reading.repeats = false;
       const at = isObject ? readObject(record, reading, from, 0, overflow) : skipDeepValue(json, from, 0);
-      // Not `!==`: the line feed after the line is space too.
+      // Not `!==`, since the line feed after the line counts as space too.
       if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
       if (reading.repeats || hasRepeats(json, overflow)) readOnlyLast(json, from);
       if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);

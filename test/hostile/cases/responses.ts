@@ -51,7 +51,7 @@ const statuses: readonly Case[] = [
     '100 and then nothing': raw('HTTP/1.1 100 Continue', '', ''),
     '103 without end': raw('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'.repeat(500)),
   }),
-  ...ends(status('206, a part of a response, which was not requested'), 1, {
+  ...ends(status('206 (a part of a response), which was not requested'), 1, {
     '206 with half of a page': bytes('{"results"', { ...inJson, 'content-range': 'bytes 0-9/99' }, 206),
     '206 with a range that reads as JSON': bytes(
       good,

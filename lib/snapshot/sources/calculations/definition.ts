@@ -30,7 +30,7 @@ export const calculations = defineSource({
   }),
   rules: [
     {
-      // A narrowed snapshot must not be mistaken for the whole.
+      // Otherwise a narrowed snapshot could be mistaken for the whole.
       at: 'as',
       expected: (named) =>
         `a place of its own, since ${named('name')} or ${named('filters')} narrow the snapshot`,

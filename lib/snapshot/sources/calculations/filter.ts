@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
 import { filledText, uuid } from '../../../base/index.ts';
 
-/** Fields whose values are ids, of which the platform takes a list, and what an id is. The values of others are text. */
+/**
+ * Filter fields whose values are ids, and the form of an id. The platform takes a list of ids for these; for
+ * other fields it takes text.
+ */
 const IDS: Readonly<Record<string, { readonly expected: string; readonly isId: (text: string) => boolean }>> =
   {
     dataset: {
@@ -15,14 +18,17 @@ const IDS: Readonly<Record<string, { readonly expected: string; readonly isId: (
     owner: { expected: 'the id of a user, which is digits', isId: (text) => /^\d+$/.test(text) },
   };
 
-/** `FIELD`, or `FIELD:VALUE`, as it was written. */
+/** The parts of a filter, `FIELD` or `FIELD:VALUE`, as it was written. */
 function parts(filter: string) {
   const [, written = '', value] = /^([^:]*)(?::(.*))?$/s.exec(filter) ?? [];
   const field = written.trim();
   return { field, value, ids: IDS[field.toLowerCase().replace(/^not[ _-]?/, '')] };
 }
 
-/** What is expected of a filter instead. Only the platform knows which fields there are, and which values. */
+/**
+ * What was expected instead of this filter; undefined if it is valid. Only the platform knows which fields
+ * and values exist.
+ */
 function fault(filter: string): string | undefined {
   const { field, value, ids } = parts(filter);
   if (field === '') return 'FIELD, or FIELD:VALUE';
@@ -32,12 +38,12 @@ function fault(filter: string): string | undefined {
   return value.trim() === '' ? `${field}:VALUE with a text` : undefined;
 }
 
-/** A filter of a search of calculations: `FIELD`, or `FIELD:VALUE`; ids may be several with commas. */
+/** A filter of a search for calculations: `FIELD`, or `FIELD:VALUE`. Several ids are separated by commas. */
 export const filterSchema = filledText.check(
   z.refine((filter: string) => fault(filter) === undefined, { error: ({ input }) => fault(String(input)) }),
 );
 
-/** A filter as the platform takes it: ids in a list, other values as text. */
+/** A filter in the form that the platform takes: ids in a list, other values as text. */
 export function requestFilter(filter: string) {
   const { field, value, ids } = parts(filter);
   if (value === undefined) return { field };

@@ -14,26 +14,28 @@ import {
 } from './pages.ts';
 
 /*
- * Why nothing is lost. What the rows are sorted by, their id or the time of their creation, never changes, so no row
- * moves past another: when rows are deleted, those after them move to lower offsets, and added rows come at the end.
- * Suppose all rows below the value `last` were taken, and of those at `last` the ones whose ids we hold. Before a page
- * that starts at offset 0, or with a row **below** `last`, there are only rows below `last`: taken, or gone. The page
- * contains all rows of every value between its first and its last one, so after it all rows below its last value were
- * taken: we are where we began, and the seam is proved. No two rows have the same id, so by id a page that starts **at**
- * `last` proves the seam, too; by time it does not, since rows of that time may precede it that no page has shown. If
- * the seam is not proved, rows in between may have slid below the page: step back and read again, twice as far each
- * time, until a page proves the seam or starts at 0.
+ * Why no row is lost. Rows are sorted by their id or their time of creation, which never change, so no row
+ * moves past another: when rows are deleted, the rows after them move to lower offsets, and added rows come
+ * at the end. Suppose that all rows below the value `last` were taken, and of the rows at `last` those whose
+ * ids we remember. Before a page that starts at offset 0, or with a row **below** `last`, there are only rows
+ * below `last`: they were taken, or deleted. The page contains all rows of every value between its first and
+ * its last one, so after it all rows below its last value were taken. That is the same situation as before:
+ * the seam between the two pages is proved. No two rows have the same id, so by id a page that starts **at**
+ * `last` proves the seam, too; by time it does not, since rows of that time may precede it that no page has
+ * shown. If the seam is not proved, rows in between may have slid below the page: step back and read again,
+ * twice as far each time, until a page proves the seam or starts at 0.
  *
- * The end is the highest value that existed when the scan began, which its first request reads: once every row up to that
- * value was taken, the scan has all that it owes. What is added meanwhile belongs to the next run, and cannot keep this one
- * from ending. By id a proved page that reaches the value shows that; by time a page that goes above it, since it may not
- * hold all rows of one time.
+ * The scan ends at the highest value that existed when it began, which its first request reads: once every
+ * row up to that value was taken, the scan is complete. Rows that are added meanwhile belong to the next run,
+ * and cannot keep this one from ending. By id, a proved page that reaches the value shows that it is
+ * complete; by time, a page that goes above it does, since a page may not have all rows of one time.
  *
- * Where the rows of that value were deleted, or nothing is above it, the page of the latest rows shows the end, in
- * descending order from offset 0: if it comes down to a row that proves the seam, it has every row from there on, and
- * nothing else is left. If its rows do not descend, because there is one or all have the same time, it is all there is if
- * the page after it is empty and, read again, it still has each of its rows: they existed when the other page was empty,
- * and no others did. A short page or a total proves no end. If a time has more rows than a page, no page shows all of
+ * If the rows of that value were deleted, or there is no row above it, the end is shown by the page of the
+ * latest rows, in descending order from offset 0: if it reaches down to a row that proves the seam, it has
+ * every row from there on, and no other row is left. Its rows may not descend, because there is only one, or
+ * all have the same time. Then they are all rows that are left if the page after it is empty and, read again,
+ * the first page still has each of its rows: they existed when the other page was empty, and no others did. A
+ * short page or a total does not prove the end. If a time has more rows than a page, no page shows all of
  * them: the scan makes no progress.
  */
 
@@ -42,18 +44,24 @@ const CLAIMS = {
   created: verifiedIf(true, ['current-responses', 'fixed-creation-times']),
 } as const;
 
-/** How many pages are fetched while one is processed. Only by id can the start of the second one be guessed. */
+/**
+ * How many pages are fetched while one is processed. Where the second one starts can be guessed only if pages
+ * are ordered by id.
+ */
 const PAGES_AHEAD = { id: 2, created: 1 } as const;
-/** Pages are fetched ahead as far as they fit into this, at least one. */
+/** Pages are fetched ahead, at least one, as long as they take at most this many bytes. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
 
-/** Reads all rows by id or creation. Throws `ScanError` if the order is contradicted, proves nothing, or leads nowhere. */
+/**
+ * Reads all rows by id or creation. Throws `ScanError` if the platform does not keep the order, the order
+ * does not prove the scan complete, or there is no progress.
+ */
 export async function* orderedScan(
   {
     readPage,
     limit,
   }: {
-    /** Pages in the order of the position's `field`. */
+    /** Reads pages in the order of the position's `field`. */
     readonly readPage: ReadPage;
     /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
     readonly limit: number;
@@ -69,7 +77,8 @@ export async function* orderedScan(
     position = withReported(position, page);
     return checkedRows(page, field, isAscending);
   };
-  // Two rows show whether the platform keeps to the descending order at all; by time, a page must pass all of one.
+  // Two rows are enough to see whether the platform keeps the descending order at all. By time, the page must
+  // have more rows than those of one time.
   const latest = async (offset: number, rows = field === 'id' ? 2 : limit) =>
     rowsOf(await readPage({ ascending: false, offset, limit: rows, signal }), false);
   try {
@@ -116,21 +125,25 @@ type Rows = { readonly page: CalculationPage; readonly values: readonly Value[] 
 const compare = (a: Value, b: Value): number =>
   typeof a === 'number' ? a - Number(b) : compareIds(a, String(b));
 
-/** The highest existing value, from the page of the latest rows; null if the list is empty. */
+/** The highest existing value, taken from the page of the latest rows; null if the list is empty. */
 function highest(rows: Rows, field: Progress['field']): Value | null {
   refuseEmpty(rows, field);
   return rows.values[0] ?? null;
 }
 
-/** Throws `EmptyOrderError` if nothing is listed although the platform reports records: it does not have the order. */
+/**
+ * Throws `EmptyOrderError` if no rows are listed although the platform reports records: then it does not
+ * support the order.
+ */
 function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field']): void {
   if (received > 0 || !total) return;
   throw new EmptyOrderError(`sorted by ${field}, the platform listed no rows, and reported ${total}`);
 }
 
 /**
- * True if all rows were taken that existed when the scan began (see above). `read`: how many rows the platform has up to
- * here. Fewer than it reports, at the start and now, betray a response that was not current: then the latest rows decide.
+ * Whether all rows were taken that existed when the scan began (see above). `read` is how many rows the
+ * platform has up to here. If it reported more, at the start and now, a response was not current: then the
+ * latest rows decide.
  */
 function hasAllOfTheStart({ field, top, last, totals }: Progress, read: number): boolean {
   if (top === null || last === null || read < Math.min(totals.start ?? 0, totals.end ?? 0)) return false;
@@ -144,18 +157,21 @@ const stepOf = (position: Progress, rows: Rows, fresh: readonly number[]): ScanS
   total: position.totals.end,
 });
 
-/** True if all rows before one with this value were taken, or are gone (see above). */
+/** Whether all rows before one with this value were taken or deleted (see above). */
 function provesSeam({ field, last }: Progress, value: Value | undefined): boolean {
   if (last === null || value === undefined) return false;
   const order = compare(value, last.value);
   return order < 0 || (order === 0 && field === 'id');
 }
 
-/** The rows that are new: all with a higher value, and those of the last value with new ids. */
+/**
+ * The indexes of the rows that are new: those with a higher value, and those of the last value with new ids.
+ */
 function freshRows({ last }: Progress, { page, values }: Rows): readonly number[] {
   const known = new Set(last?.ids);
   const rows: number[] = [];
-  // An iterator over the rows allocates an object for each: two were a third of a scan's garbage.
+  // An iterator over the rows would allocate an object for each: two iterators were a third of a scan's
+  // garbage.
   for (let row = 0; row < values.length; row += 1) {
     const order = last === null ? 1 : compare(values[row] ?? '', last.value);
     if (order > 0 || (order === 0 && !known.has(page.keys[row] ?? ''))) rows.push(row);
@@ -163,7 +179,7 @@ function freshRows({ last }: Progress, { page, values }: Rows): readonly number[
   return rows;
 }
 
-/** The position after these rows are taken, which are in ascending order. */
+/** The position after these rows were taken; they are in ascending order. */
 function withTaken(position: Progress, { page, values }: Rows, fresh: readonly number[]): Progress {
   const value = values[fresh.at(-1) ?? -1];
   if (value === undefined) return counted(position, 0);
@@ -172,7 +188,7 @@ function withTaken(position: Progress, { page, values }: Rows, fresh: readonly n
   return { ...counted(position, fresh.length), last: { value, ids: [...before, ...ids] } };
 }
 
-/** The position after a page, from which the next one overlaps it. */
+/** The position after a page. The next page overlaps it. */
 function withPage(
   position: Progress,
   rows: Rows,
@@ -183,7 +199,7 @@ function withPage(
   return { ...after, next: offset + Math.max(0, overlap), stepBack: 0 };
 }
 
-/** True if the latest rows are all that is left (see above). `latest` reads them from an offset on. */
+/** Whether the latest rows are all that is left (see above). `latest` reads them from an offset on. */
 async function isWhole(
   position: Progress,
   { page, values }: Rows,
@@ -197,7 +213,10 @@ async function isWhole(
   return page.keys.every((key) => again.has(key));
 }
 
-/** The rows of a page. Throws `ScanError` if they are not in the requested order, each once and with its value. */
+/**
+ * The rows of a page. Throws `ScanError` if they are not in the requested order, if one is repeated, or if
+ * one lacks its value.
+ */
 function checkedRows(page: CalculationPage, field: Progress['field'], isAscending: boolean): Rows {
   const values = field === 'id' ? page.keys : page.keys.map((_, row) => page.createdMs(row));
   const timeless = values.findIndex((value) => typeof value === 'number' && !Number.isFinite(value));
@@ -216,7 +235,9 @@ function checkedRows(page: CalculationPage, field: Progress['field'], isAscendin
   );
 }
 
-/** Rows of a page as a batch. All rows up to its end may be written in its own memory. */
+/**
+ * Turns rows of a page into a batch. All rows up to the page's end may be written in the page's own memory.
+ */
 function batchOf({ page }: Rows, rows: readonly number[]) {
   const first = rows[0] ?? 0;
   const end = rows.at(-1) ?? 0;
@@ -224,7 +245,10 @@ function batchOf({ page }: Rows, rows: readonly number[]) {
   return isRest ? page.from(first) : page.batchOf(rows);
 }
 
-/** A page read early does no harm: its contents prove its seam. One that was not planned means that the rows moved. */
+/**
+ * Pages that are fetched early. That does no harm, since a page's content proves its seam. If the next page
+ * was not planned, the rows have moved.
+ */
 function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise<CalculationPage>) {
   const ahead = new Map<number, Promise<CalculationPage>>();
   let wanted = new AbortController();
@@ -241,16 +265,18 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
       return page ?? read(offset, wanted.signal);
     },
     /**
-     * Fetches the next pages. Each most likely starts one stride after the one before: its rows without the overlap.
+     * Fetches the next pages. Each most likely starts one stride after the page before: its rows without the
+     * overlap.
      */
     plan({ field, next, totals: { end } }: Progress, stride: number, { sizeBytes }: CalculationPage): void {
       const most = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));
       for (let at = 0; at < most; at += 1) {
         const offset = next + at * stride;
-        // Beyond the reported total pages are most likely empty. If the total is wrong, a page is merely fetched later.
+        // Pages beyond the reported total are most likely empty. If the total is wrong, a page is merely
+        // fetched later.
         if (ahead.has(offset) || (end !== null && offset + 1 >= end)) continue;
         const fetched = read(offset, wanted.signal);
-        // The error is thrown when the page is taken; that of an aborted page is not needed.
+        // The error is thrown when the page is taken; the error of an aborted page is not needed.
         fetched.catch(() => undefined);
         ahead.set(offset, fetched);
       }

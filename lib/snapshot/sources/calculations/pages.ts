@@ -22,33 +22,45 @@ import { noRecords, scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
 import { type Completeness, type ScanOutcome, totalsSchema, UNVERIFIED } from '../../scan.ts';
 
-/** A response contradicts the requested order, or the scan makes no progress: what was read may be incomplete. */
+/**
+ * Thrown if a response is not in the requested order, or the scan makes no progress: what was read may be
+ * incomplete.
+ */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
 
-/** The platform lists nothing in the requested order although it reports records. */
+/** Thrown if the platform lists no rows in the requested order although it reports records. */
 export class EmptyOrderError extends ScanError {}
 
-/** How far one read of all calculations has progressed; plain JSON. The rows that were read are in the parts of the run. */
+/**
+ * The progress of one read of all calculations; plain JSON. The rows that were read are in the parts of the
+ * run.
+ */
 export const progressSchema = z.object({
   field: z.enum(['id', 'created']),
   /** The highest value that existed when the scan began; null while it is unknown, or if the list was empty then. */
   top: z.nullable(z.union([z.string(), z.number()])),
-  /** 0 while the platform keeps to that order; then the number of the unordered round, from 1 on. */
+  /** The number of the unordered round, from 1 on; 0 as long as the platform keeps the order. */
   round: z.number(),
-  /** True if an unordered round has found something new. */
+  /** Whether an unordered round has found something new. */
   isNew: z.boolean(),
-  /** The offset to continue from; rows may have slid below it since. */
+  /** The offset to continue from; since then, rows may have moved below it. */
   next: z.number(),
-  /** By how many rows the next page starts earlier, because the last page was not proved to join the one before. */
+  /**
+   * By how many rows the next page starts earlier, because the last page was not proved to follow the one
+   * before.
+   */
   stepBack: z.number(),
-  /** In order: the highest value taken, an id or epoch milliseconds, and all ids taken with that value. */
+  /**
+   * For an ordered scan: the highest value taken, an id or epoch milliseconds, and all ids taken with that
+   * value.
+   */
   last: z.nullable(z.object({ value: z.union([z.string(), z.number()]), ids: z.array(z.string()) })),
   pages: z.number(),
-  /** The number of pages since one had something new. */
+  /** How many pages were read since one had something new. */
   idle: z.number(),
-  /** How many rows without an id were received, some of them twice: pages overlap. */
+  /** How many rows without an id were received; some may count twice, since pages overlap. */
   unnamed: z.number(),
   /** How many pages stayed degraded, counted at each read. */
   degradedPages: z.number(),
@@ -72,7 +84,9 @@ export const NO_PROGRESS: Progress = {
   totals: { start: null, end: null },
 };
 
-/** The position with the figures that a page reports about the whole list, even if no row of it is taken. */
+/**
+ * The position with the figures that a page reports about the whole list, even if none of its rows is taken.
+ */
 export function withReported(position: Progress, page: CalculationPage): Progress {
   const { degraded, total, keys, received } = page;
   const { start, end } = position.totals;
@@ -90,15 +104,19 @@ export const counted = (position: Progress, fresh: number): Progress => ({
   idle: fresh > 0 ? 0 : position.idle + 1,
 });
 
-/** More pages than any real list has: 14 hours at two a second. */
+/** Maximum pages of a read, more than any real list has: 14 hours at two pages a second. */
 const MAX_PAGES = 100_000;
 
 /**
- * How many pages in a row may have nothing new, beyond as many as were read before: a step back may read these again.
+ * Maximum pages in a row without anything new, in addition to as many as were read before, which a step back
+ * may read again.
  */
 const IDLE_PAGES = 32;
 
-/** Bounds the requests. Throws `ScanError` if the scan makes no progress, and `PlatformError` of kind `endless`. */
+/**
+ * Limits the number of requests. Throws `ScanError` if the scan makes no progress, and `PlatformError` of
+ * kind `endless`.
+ */
 export function refuseStall({ pages, idle, next }: Progress): void {
   if (pages >= MAX_PAGES) {
     const context = { operation: searchCalculations.name, about: 'calculations', attempts: 1 };
@@ -108,10 +126,12 @@ export function refuseStall({ pages, idle, next }: Progress): void {
   throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }
 
-/** How a read of all calculations ended. `unnamed`: how many rows lacked an id, of which none is a record. */
+/**
+ * How a read of all calculations ended. `unnamed`: how many rows lacked an id, so that they are not records.
+ */
 export type CalculationRead = ScanOutcome & { readonly unnamed: number };
 
-/** The outcome of a read whose order proves the claim, unless a page stayed degraded. */
+/** The outcome of a read whose order proves that it is complete, unless a page stayed degraded. */
 export const outcomeOf = (
   { degradedPages, totals, unnamed }: Progress,
   order: string,
@@ -127,7 +147,7 @@ export const outcomeOf = (
 
 type SortField = 'id' | 'created';
 
-/** One page of calculations, as received: nothing in it is trusted yet. */
+/** One page of calculations, as received: nothing in it is checked yet. */
 export type CalculationPage = {
   readonly keys: readonly Id[];
   /** When a row was created, if the page is sorted by that: see `timeMs`. */
@@ -135,9 +155,9 @@ export type CalculationPage = {
   /** The rows from this one on, ready to be written. Call it only once: they may reuse the page's memory. */
   readonly from: (row: number) => RecordBatch;
   readonly batchOf: (rows: readonly number[]) => RecordBatch;
-  /** The size of the whole page, decoded. */
+  /** The size of the whole page in bytes, decoded. */
   readonly sizeBytes: number;
-  /** True if the platform says that rows may be missing. */
+  /** Whether the platform reports that rows may be missing. */
   readonly degraded: boolean;
   readonly total: number | null;
   /** How many rows were received, including those without an id, which are left out. */
@@ -152,10 +172,16 @@ export type ReadPage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<CalculationPage>;
 
-/** The waits before a degraded page is read again, in milliseconds; after the last one it is taken as it is. */
+/**
+ * The waits before a degraded page is read again, in milliseconds. After the last one, the page is accepted
+ * as it is.
+ */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
-/** Reads pages of calculations, unparsed: they are validated while their records are found, which takes half the time. */
+/**
+ * Creates a reader of pages of calculations. Pages are not parsed: they are validated while their records are
+ * found, which takes half the time.
+ */
 export function calculationPageReader(
   {
     call,
@@ -181,15 +207,15 @@ export function calculationPageReader(
   };
 }
 
-/** Far more than a page requests: 5,000. */
+/** Maximum records in a page: far more than the 5,000 that are requested. */
 const MAX_RECORDS = 100_000;
 
-/** The page in these bytes. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page. */
+/** The page in these bytes. Throws `SyntaxError` if they are not JSON, and `Error` if they are not a page. */
 export function pageIn(
   bytes: Buffer,
   field: SortField,
   options: {
-    /** The first row that was requested. Default: 0. */
+    /** The offset of the first row that was requested. Default: 0. */
     readonly offset?: number;
     readonly onOdd?: OnOdd | undefined;
   } = {},

@@ -35,18 +35,19 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 );
 
 /**
- * Reads all calculations, in the order of ids. It orders by `created` instead if the platform refuses the very first request
- * (400), keeps failing (5xx), or lists nothing although it reports records. It uses no order at all, which is never proved
- * complete, once a response contradicts the order or the order makes no progress: the parts of the run then show which
- * records were read. Everything is read again, at most three times in all, if the platform reported more records than it
- * sent. Throws `PlatformError`, and `ScanError` if no order makes progress.
+ * Scans all calculations, in the order of ids. It orders by `created` instead if the platform refuses the
+ * first request (400), keeps failing (5xx), or lists no rows although it reports records. If a response is
+ * not in the order, or the scan makes no progress, it uses no order at all. Such a scan is never proved
+ * complete; the parts of the run show which records were read. If the platform reported more records than it
+ * sent, everything is read again, at most three times in all. Throws `PlatformError`, and `ScanError` if no
+ * order makes progress.
  */
 export const calculationScan = (options: CalculationScanOptions): Scan<RereadPosition<Progress, null>> =>
   rereading({ read: readOnce(options), judge });
 
 /**
- * A proof by order assumes current responses. If both totals exceed the number of rows read, a response was not
- * current.
+ * Judges a read. A proof by order assumes that responses are current. If both totals exceed the number of
+ * rows read, a response was not current.
  */
 function judge({
   result: { unnamed, ...result },
@@ -60,7 +61,8 @@ function judge({
 }
 
 /**
- * True if the platform may not have the requested order: it refuses, fails, or lists nothing although it has records.
+ * Whether the platform may not support the requested order: it refuses, fails, or lists no rows although it
+ * has records.
  */
 const lacksOrder = (error: unknown): boolean =>
   error instanceof EmptyOrderError || isBadRequest(error) || isServerError(error);
@@ -92,22 +94,26 @@ function readOnce({ limit, ...options }: CalculationScanOptions) {
 }
 
 /*
- * Without an order, a lost row looks the same as one that never existed. So the rows are read from the first to an
- * empty page, each id is taken once, and that is repeated until a round brings nothing new: a row missed in one round,
- * because rows were deleted or came in another order, shows up in the next. This is a best effort and not a proof.
+ * Without an order, a lost row looks like one that never existed. So the rows are read from the first one to
+ * an empty page, each id is taken once, and that is repeated until a round finds nothing new: a row missed in
+ * one round, because rows were deleted or came in another order, appears in the next. This is a best effort,
+ * not a proof.
  */
 
-/** Maximum rounds, for a platform that has something new in each of them. */
+/** Maximum rounds, if the platform has something new in each of them. */
 const MAX_ROUNDS = 4;
 
-/** Whether the scan has passed twice the number of rows reported at its start: the list grows as fast as it is read. The new rows are left to the next run. */
+/**
+ * Whether the scan has passed twice the number of rows reported at its start, because the list grows as fast
+ * as it is read. The new rows are left to the next run.
+ */
 const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
   start !== null && start > 0 && next > 2 * start;
 
 /**
- * Reads all rows in the order in which they come, each id once, except those that the run already has. Memory holds every
- * id. After a scan in order, the first step yields only a position, so that a resumed run does not try an order again.
- * Throws `ScanError`.
+ * Reads all rows in the order in which they come, each id once, except those that the run already has. All
+ * ids are in memory. After a scan in order, the first step yields only a position, so that a resumed run does
+ * not try an order again. Throws `ScanError`.
  */
 export async function* unorderedScan(
   { readPage, limit }: Parameters<typeof orderedScan>[0],

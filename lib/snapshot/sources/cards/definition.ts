@@ -60,7 +60,7 @@ export const cards = defineSource({
         'datasource_id',
       ]),
       type_sent: text('type', 'the type as the platform sent it', isWord),
-      // Only if it differs from datasourceId.
+      // The member exists only if it differs from datasourceId.
       _datasetId: storedId('the dataset that it was listed for, where that is not its own'),
       id: storedId('the same as card_id'),
       urn: storedId('its name on the platform; of a drill dr:DRILL:ROOT'),
@@ -73,7 +73,7 @@ export const cards = defineSource({
       ),
       access: stored('boolean', 'false for a card that the token may not open'),
       datasourceId: storedId('the dataset that it is built on'),
-      // Of a drill that stood inside a card, instead of datasourceId.
+      // A drill that was inside a card has this member instead of datasourceId.
       datasetId: storedId('the same of a drill that was listed inside its card'),
     },
   },
@@ -105,7 +105,7 @@ export const cards = defineSource({
     },
     { field: 'drill', flags: '--no-drill', help: 'leave out cards that use a dataset only in a drill' },
   ],
-  // Without ids: the datasets that the calculations, taken before, link to.
+  // Without ids, the datasets are those that the last published calculations link to.
   examples: ['', '--dataset cd27b9a0-a9d4-446b-9b16-02103df7f112 --no-drill'],
   sample: ({ datasetIds }) => datasetIds.slice(0, 3).flatMap((id) => ['--dataset', id]),
 });

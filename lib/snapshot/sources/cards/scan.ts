@@ -18,14 +18,17 @@ import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
 export { fanOutPosition } from '../fan-out.ts';
 
-/** Cards by dataset id as text, then by card id as an integer, each once (the first). Key: `DATASETID/CARDID`. */
+/**
+ * Scans cards by dataset id as text, then by card id as an integer. Each card is taken once, the first time.
+ * Key: `DATASETID/CARDID`.
+ */
 export const cardsScan = ({
   call,
   datasetIds,
   drill,
 }: {
   readonly call: Call;
-  /** In any order; duplicates are skipped. */
+  /** The datasets in any order; duplicates are skipped. */
   readonly datasetIds: readonly string[];
   readonly drill: boolean;
 }): Scan<FanOutPosition> =>
@@ -39,13 +42,14 @@ export const cardsScan = ({
   });
 
 const wanted = wantedOf(cards, { others: ['datasourceId', 'drills'], label: 'title' });
-/** The columns of the index with the places of `datasourceId` and `drills`. */
+/** The columns of the index with the positions of `datasourceId` and `drills`. */
 const DATASOURCE = cards.keys.length;
 const DRILLS = DATASOURCE + 1;
 
 /**
- * The cards of a dataset by id, each once, with the drills inside them if drills are wanted; a card's own row wins over
- * its copy. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a list of cards.
+ * The cards of a dataset by id, each once, with the drills inside them if drills are wanted. If a card is
+ * both in the list and inside another card, the one in the list wins. Throws `SyntaxError` if the response is
+ * not JSON, and `Error` if it is not a list of cards.
  */
 export function cardsIn(
   bytes: Buffer,
@@ -75,13 +79,13 @@ export function cardsIn(
   });
 }
 
-/** The cards in the order of their ids, each once; undefined if they were received like that. */
+/** The order of the cards by id, each once; undefined if they were received like that. */
 function inOrder({ index, records }: FoundRecords): Uint32Array | undefined {
   let at = 1;
   while (at < records && compareKeys(index, at - 1, at) < 0) at += 1;
   if (at >= records) return undefined;
   const order = rowsBetween(0, records);
-  // Of equal ids, the first one received.
+  // If ids are equal, the card that was received first is taken.
   order.sort((a, b) => compareKeys(index, a, b) || a - b);
   return order.filter((card, place) => place === 0 || compareKeys(index, order[place - 1] ?? 0, card) !== 0);
 }

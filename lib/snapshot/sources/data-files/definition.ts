@@ -14,7 +14,7 @@ export const dataFiles = defineSource({
     ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }),
   }),
   rules: [],
-  // The platform lists no data files.
+  // Ids do not narrow a snapshot here, since the platform has no list of all data files.
   narrowedBy: () => [],
   ids: { field: 'ids' },
   async openScan(_, { call, ids }) {

@@ -12,13 +12,16 @@ export { fanOutPosition } from '../fan-out.ts';
 
 const EXPAND = expandNames.join(',');
 
-/** The metadata of data files, in the order of their ids as integers. Key: the id's digits. A line is the whole response. */
+/**
+ * Scans the metadata of data files, in the order of their ids as integers. Key: the id's digits. A line is
+ * the whole response.
+ */
 export const dataFilesScan = ({
   call,
   ids,
 }: {
   readonly call: Call;
-  /** In any order; duplicates are skipped. */
+  /** The data files in any order; duplicates are skipped. */
   readonly ids: readonly Id[];
 }): Scan<FanOutPosition> =>
   fanOut({
@@ -35,7 +38,7 @@ export const dataFilesScan = ({
 
 const wanted = wantedOf(dataFiles);
 
-/** The file in a response. A response without an id is that of the requested file. */
+/** The file in a response. A response without an id is assumed to be about the requested file. */
 function dataFileIn(bytes: Buffer, id: Id, onOdd: OnOdd | undefined): RecordBatch {
   const found = scanRecord(bytes, wanted);
   if (!isRecord(found, 0)) throw new Error('the response: expected an object');

@@ -15,7 +15,7 @@ import {
 import { searchFiles } from '../../../platform/operations/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
-/** One of the names; the error suggests the nearest one. */
+/** Schema of one of these names; its error suggests the nearest one. */
 const named = (what: string, names: readonly string[]) =>
   z.refine<string>((text) => names.includes(text), {
     error({ input }) {
@@ -64,7 +64,10 @@ export const files = defineSource({
   operation: 'searchFiles',
   takes: 'All files of each FileSet, or only those that match a search.',
   fields: (list) => ({
-    /** The ids of FileSets, 1,000 at most. In lower case, each once and sorted, so that the same FileSets are the same selection. */
+    /**
+     * The ids of FileSets, 1,000 at most. The output has them in lower case, each once and sorted, so that
+     * the same FileSets are the same selection.
+     */
     filesets: z.pipe(
       list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
       z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
@@ -84,7 +87,7 @@ export const files = defineSource({
     {
       at: 'since',
       expected: (named) => `a time that is not after ${named('until')}`,
-      // An unreadable date is reported as such.
+      // An unreadable date has its own error.
       holds: ({ since, until }) => !(Date.parse(String(since)) > Date.parse(String(until))),
     },
     {
@@ -144,7 +147,7 @@ export const files = defineSource({
   records: {
     key: { owner: ['_filesetId'], id: 'id', isInteger: false },
     label: 'path',
-    // Signed again for every response.
+    // The address is signed again for every response.
     volatile: ['downloadUrl'],
     sets: [],
   },
@@ -177,7 +180,10 @@ export const files = defineSource({
   sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
 });
 
-/** A filter from `FIELD:OPERATOR:VALUE`, or undefined: `!OPERATOR` negates it, IN takes values with commas, IS_NULL none. */
+/**
+ * A filter from `FIELD:OPERATOR:VALUE`, or undefined. `!OPERATOR` negates it; IN takes several values,
+ * separated by commas; IS_NULL takes none.
+ */
 export function readWhere(text: string): z.input<typeof whereSchema> | undefined {
   const [, field, not, operator, value] = /^([^:]+):(!?)([A-Za-z_]+)(?::(.*))?$/s.exec(text) ?? [];
   if (field === undefined || operator === undefined) return undefined;

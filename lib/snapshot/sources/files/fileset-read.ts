@@ -27,24 +27,36 @@ import type { Judgement, ReadEnd } from '../rereading.ts';
 
 const rankSchema = z.object({ createdMs: z.number(), key: z.string() });
 
-/** How far one read of a FileSet has progressed; plain JSON. Its files are not in it, but in the parts of the run. */
+/**
+ * The progress of one read of a FileSet; plain JSON. Its files are not part of it: they are in the parts of
+ * the run.
+ */
 export const filesetPosition = z.object({
   /** The cursor to continue from; null means the beginning. */
   next: z.nullable(z.string()),
   followed: z.number(),
-  /** The cursor whose number was the last power of two: following cursors in a loop returns to one of them (Brent). */
+  /**
+   * The cursor at the last page whose number is a power of two. If following cursors leads in a circle, one
+   * of these comes back (Brent).
+   */
   anchor: z.nullable(z.string()),
   /** How many pages with a new cursor have been empty since the last file. */
   empty: z.number(),
   totals: totalsSchema,
   /** How many files came without an id. */
   unnamed: z.number(),
-  /** How many files were received again, and whether the last cursor was; they are not taken. */
+  /** How many files were received again, and whether the last cursor was; repeated files are not taken. */
   repeats: z.number(),
-  /** The sum of the hashes of keys and paths of the files taken, in any order; below `HASH_SPACE`. */
+  /**
+   * The sum of the hashes of keys and paths of the files taken, which does not depend on their order; below
+   * `HASH_SPACE`.
+   */
   digest: z.number(),
   isAscending: z.boolean(),
-  /** Whether the platform sorts by creation, and its newest file after the first page; null until it was requested. */
+  /**
+   * Whether the platform sorts by creation, and its newest file after the first page; null until that was
+   * requested.
+   */
   order: z.nullable(z.object({ isSorted: z.boolean(), newest: z.nullable(rankSchema) })),
   /** The last file; null before the first one, or if the files came in another order. */
   last: z.nullable(rankSchema),
@@ -55,27 +67,33 @@ export type FilesetPosition = z.infer<typeof filesetPosition>;
 type FilesetResult = Pick<FilesetPosition, 'totals' | 'unnamed' | 'repeats' | 'digest' | 'isAscending'> & {
   readonly files: number;
   readonly pages: number;
-  /** True if the platform sorts by creation; false if the files came in another order, or in a single response. */
+  /**
+   * Whether the platform sorts by creation. It is false if the files came in another order, or all in a
+   * single response.
+   */
   readonly isSorted: boolean;
-  /** False if nothing shows that the list ended: the last page had neither a cursor nor a total. */
+  /** Whether the list was shown to end. It is false if the last page had neither a cursor nor a total. */
   readonly isEndShown: boolean;
-  /** The files of the last page, which no step has yielded. */
+  /** The files of the last page, which were not yielded by a step. */
   readonly batch: RecordBatch;
 };
 
-/** More pages than any real list has: a list that reaches this is an error. */
+/** Maximum pages of a FileSet, more than any real list has; reaching it is an error. */
 const MAX_PAGES = 100_000;
 
-/** More empty pages in a row than any real list has. */
+/** Maximum empty pages in a row, more than any real list has. */
 const MAX_EMPTY_PAGES = 1_000;
 
-/** If a list without an order grows beyond twice its size at the start by this many files, it is an error. */
+/**
+ * A list without an order may grow to twice its size at the start plus this many files; beyond that it is an
+ * error.
+ */
 const MAX_GROWTH = 10_000;
 
 /**
- * Reads the files of one FileSet, each once, up to the newest one that existed after the first page. A cursor that is null,
- * absent or was followed before ends the list, an empty page does not. With `stopsAtRepeat` a repeated file ends it too.
- * Throws `PlatformError` (`endless`).
+ * Reads the files of one FileSet, each once, up to the newest one that existed after the first page. The list
+ * ends at a cursor that is null, absent or was used before, but not at an empty page. With `stopsAtRepeat` it
+ * also ends at a repeated file. Throws `PlatformError` (`endless`).
  */
 export async function* readFileset(
   {
@@ -100,7 +118,7 @@ export async function* readFileset(
       ...read,
       repeats: position.repeats + page.files - fresh.length,
     });
-    // On its last page the platform repeats the cursor that it was sent.
+    // On its last page the platform repeats the cursor that it received.
     const isLastPage = page.next === null || page.next === position.next || page.next === position.anchor;
     const needsOrder = position.order === null && after.last !== null && !(isLastPage && page.showsEnd);
     position = needsOrder ? { ...after, order: await probeOrder(readPage, { filesetId, signal }) } : after;
@@ -121,10 +139,10 @@ export async function* readFileset(
   }
 }
 
-/** True if the files came in order up to the newest one at the start: later ones are for the next run. */
+/** Whether the files came in order up to the newest one at the start: later files are for the next run. */
 function hasNewest({ isAscending, order, last, totals, unnamed }: FilesetPosition, files: number): boolean {
   if (!isAscending || last === null || !order?.isSorted || isAfter(order.newest ?? last, last)) return false;
-  // Fewer than reported mean that a response was not current: then the list is read to its end.
+  // If there are fewer than reported, a response was not current: then the list is read to its end.
   return files + unnamed >= Math.min(totals.start ?? 0, totals.end ?? 0);
 }
 
@@ -147,7 +165,7 @@ const START: FilesetPosition = {
 
 type ReadRows = Pick<FilesetPosition, 'digest' | 'isAscending' | 'last'>;
 
-/** The rows of a page that are new. A key is built once a row: a page may have millions. */
+/** The indexes of the new rows of a page. A key is built only once for each row: a page may have millions. */
 function readRows(
   { files, keyOf, pathOf, createdMs }: ScannedFilePage,
   seen: ReturnType<typeof createSeenTexts>,
@@ -191,7 +209,7 @@ function withPage(
   };
 }
 
-/** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */
+/** Adds the files that earlier processes took. The segment may also contain files of earlier FileSets. */
 async function addTaken(
   seen: ReturnType<typeof createSeenTexts>,
   filesetId: string,
@@ -215,19 +233,21 @@ function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition):
 }
 
 /*
- * What a read proves. A cursor is the sort key of the last row, so the next page begins after that key, whatever was
- * added or deleted in the meantime: a file whose key does not change is returned exactly once. When a file was created
- * and its id do not change, so a list in that order is proved by one read, if it is shown that the platform keeps to the
- * order. In any other one a rename may move a file past the cursor, and only these count:
+ * What a read proves. A cursor is the sort key of the last row, so the next page begins after that key, even
+ * if files were added or deleted in the meantime: a file whose key does not change is returned exactly once.
+ * A file's time of creation and id do not change, so one read in that order proves the list, if the platform
+ * is shown to keep the order. In any other order a rename may move a file past the cursor. Then only these
+ * are proofs:
  * - a single response: it is the list of one moment;
- * - two reads, one after the other, of exactly the same files. A file that both missed moved past the cursor twice, and
- *   back in between, while no other came or went. Where the platform reports more files than there were when the second
- *   read began, one was missed, or went since: that is no proof.
- * A file that came twice, or fewer files than both totals, mean that something moved, or that a response was not
- * current; a last page without a cursor and a total does not say that it is the last: such a read counts for nothing.
+ * - two reads, one after the other, of exactly the same files. To be missed by both, a file would have to
+ *   move past the cursor twice, and back in between, while no other file was added or deleted. If the
+ *   platform reports more files than the second read found, one was missed, or deleted since: that is no
+ *   proof. A file that came twice, or fewer files than both totals, means that something moved, or that a
+ *   response was not current. A last page without a cursor and a total does not show that it is the last.
+ *   Such reads prove nothing.
  */
 
-/** What is known of a FileSet, and its files that are still to be written. */
+/** What is known about a FileSet, and its files that are still to be written. */
 export type FilesetOutcome = Completeness & Pick<FilesetResult, 'batch' | 'totals' | 'isAscending'>;
 
 /** Judges a read of a FileSet. The digest of its files is stored for the next read. */
@@ -257,27 +277,28 @@ function isDoubtful({ files, unnamed, repeats, isEndShown, totals }: FilesetResu
   return !isEndShown || repeats > 0 || isShort;
 }
 
-/** One page of a FileSet's files. A file is a row of it. */
+/** One page of a FileSet's files, which has a row for each file. */
 type ScannedFilePage = {
   readonly files: number;
-  /** How many more rows were received, without an id. */
+  /** How many additional rows were received that have no id. */
   readonly unnamed: number;
   readonly keyOf: (row: number) => string;
-  /** Empty if the file does not have one. */
+  /** The path of a file; empty if it has none. */
   readonly pathOf: (row: number) => string;
-  /** When the file was created, in epoch milliseconds; NaN if it does not say. */
+  /** When the file was created, in epoch milliseconds; NaN if that is missing. */
   readonly createdMs: (row: number) => number;
-  /** Some of the files, as they were sent, with `_filesetId` added at the start. */
+  /** Some of the files as they were sent, with `_filesetId` added at the start. */
   readonly batchOf: (rows: Uint32Array) => RecordBatch;
   /** The cursor sent with the page; null if there is none. */
   readonly next: string | null;
   readonly total: number | null;
-  /** False if the page has neither a cursor, null included, nor a total. */
+  /** Whether the page can show the end: false if it has neither a cursor (null counts as one) nor a total. */
   readonly showsEnd: boolean;
 };
 
 /**
- * Reads the page after the cursor `next` (null: the first), oldest files first; with `newest`, that many of the newest.
+ * Reads the page after the cursor `next` (null: the first page), oldest files first. With `newest`, it reads
+ * that many of the newest files instead.
  */
 type ReadFilePage = (request: {
   readonly filesetId: string;
@@ -286,7 +307,10 @@ type ReadFilePage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
-/** Reads pages of files, in any order once the platform has refused the requested one. The files are not parsed. */
+/**
+ * Creates a reader of pages of files. Once the platform has refused the requested order, the files come in
+ * any order. The files are not parsed.
+ */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   const { directoryPath, immediateChildren, limit, ...body } = search;
   let isRefused = false;
@@ -309,7 +333,9 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
 
 const wanted = wantedOf(fileRows, { others: ['created', 'path'], label: 'path' });
 
-/** The page in a response. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page of files. */
+/**
+ * The page in a response. Throws `SyntaxError` if it is not JSON, and `Error` if it is not a page of files.
+ */
 function filesIn(
   bytes: Buffer,
   options: {
@@ -352,21 +378,30 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
   };
 }
 
-/** A file's place in the order of creation: its creation in epoch milliseconds, and its key among equal times. */
+/**
+ * A file's position in the order of creation: its creation in epoch milliseconds, and its key among files of
+ * the same time.
+ */
 type CreationRank = { readonly createdMs: number; readonly key: string };
 
-/** True if a file has a creation time and comes after another one; without another one, it is the first. */
+/**
+ * Whether a file has a creation time and comes after another one; without another one, it counts as the
+ * first.
+ */
 const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
   b === null
     ? a.createdMs > Number.NEGATIVE_INFINITY
     : a.createdMs > b.createdMs || (a.createdMs === b.createdMs && a.key > b.key);
 
-/** This many files are in the opposite order by chance once in 3.6 million lists. */
+/**
+ * How many files are requested to test the order. By chance, this many are in the opposite order once in 3.6
+ * million lists.
+ */
 const PROBED = 10;
 
 /**
- * Whether the platform sorts by creation, and its newest file: a platform that ignores the order sends the oldest files
- * as the newest.
+ * Tests whether the platform sorts by creation, and finds its newest file. A platform that ignores the order
+ * sends the oldest files as the newest.
  */
 async function probeOrder(
   readPage: ReadFilePage,

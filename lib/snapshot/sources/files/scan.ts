@@ -26,17 +26,17 @@ import {
 
 export const filesPosition = z.object({
   fileset: z.number(),
-  /** The position of its reads; null at its beginning. */
+  /** The position in the reads of the current FileSet; null at its beginning. */
   at: z.nullable(rereadPosition(filesetPosition, z.number())),
-  /** True once a segment has begun for it, so that it can be read again. */
+  /** Whether a segment has begun for it, so that it can be read again. */
   hasBegun: z.boolean(),
   /** The sum of the totals of the FileSets before it. */
   totals: totalsSchema,
-  /** The consistency of all FileSets before it. */
+  /** The combined consistency of the FileSets before it. */
   claim: z.pick(outcomeSchema, { consistency: true, assumes: true }),
-  /** True if the files of each of them came in the order of creation. */
+  /** Whether the files of each FileSet before it came in the order of creation. */
   isAscending: z.boolean(),
-  /** Maximum reads that one of them took. */
+  /** The maximum number of reads that one of them took. */
   passes: z.number(),
   /** How many of the FileSets before it are missing. */
   missing: z.number(),
@@ -53,10 +53,10 @@ const LIMIT = 1000;
  */
 export function filesScan(options: {
   readonly call: Call;
-  /** UUIDs in upper or lower case, read in this order; duplicates are skipped. */
+  /** The FileSets as UUIDs in upper or lower case, read in this order; duplicates are skipped. */
   readonly filesetIds: readonly string[];
   readonly search: FileSearch;
-  /** How many files each page requests. Default: the limit of `search`, or else 1000. */
+  /** How many files each page requests. Default: the limit of `search`, otherwise 1000. */
   readonly limit?: number | undefined;
 }): Scan<FilesPosition> {
   const { call, filesetIds, search, limit = search.limit ?? LIMIT } = options;
@@ -85,8 +85,8 @@ const START: FilesPosition = {
 };
 
 /**
- * How often the read of a FileSet is continued after a failure, once the platform responds again, before the error is
- * thrown.
+ * How often the read of a FileSet is resumed after a failure, once the platform responds again, before the
+ * error is thrown.
  */
 const MAX_RESUMED = 3;
 
@@ -172,7 +172,7 @@ const afterMissing = (position: FilesPosition): FilesPosition => ({
   missing: position.missing + 1,
 });
 
-/** Null once the platform did not report one of them. */
+/** The sum of two numbers; null if one of them is unknown. */
 const sumOf = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
 
 const bothOf = (a: Completeness, b: Completeness): Completeness =>

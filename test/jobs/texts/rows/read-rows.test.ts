@@ -490,7 +490,7 @@ test.each([
   ['PK\x03\x04\0\0mimetypeapplication/vnd.oasis.opendocument.spreadsheet', 'an OpenDocument workbook'],
   ['PK\x03\x04\0\0 Index/Document.iwa', 'a Numbers document'],
   ['PK\x03\x04\0\0 word/document.xml', 'an office document'],
-  ['PK\x03\x04\0\0 a.csv', 'a ZIP archive: take the file out of it'],
+  ['PK\x03\x04\0\0 a.csv', 'a ZIP archive: extract the file from it'],
   ['\xd0\xcf\x11\xe0…', 'an Excel workbook of an old version, or one with a password'],
   ['<html><table>', 'a web page'],
   ['\xef\xbb\xbf<?xml version="1.0"?>\n<Workbook', 'an Excel workbook (XML)'],
@@ -499,7 +499,7 @@ test.each([
   ['PAR1\x15…', 'a Parquet file'],
   ['\x28\xb5\x2f\xfd…', 'a file compressed by zstd'],
   ['%PDF-1.7', 'a PDF'],
-  ['id,text\n1,\x00\x00\x00\x00', 'zero bytes, which no text has'],
+  ['id,text\n1,\x00\x00\x00\x00', 'zero bytes, which a text does not contain'],
 ])('files that hold no text are named: %j', async (head, got) => {
   await expect(read(Buffer.from(head, 'latin1'))).rejects.toThrow(got);
 });
