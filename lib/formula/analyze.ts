@@ -24,7 +24,10 @@ import {
 } from './syntax.ts';
 import { type FormulaFault, type Objection, positionOf, shown, tokensOf } from './tokens.ts';
 
-/** What the platform reports about a formula (contract 2.1), and more. All lists of an INVALID one are empty. */
+/**
+ * What the platform reports about a formula (contract 2.1), and some more facts. For an INVALID one, all
+ * lists are empty.
+ */
 export type FormulaAnalysis =
   | (FormulaFacts & {
       readonly status: 'VALID';
@@ -34,7 +37,10 @@ export type FormulaAnalysis =
     })
   | (FormulaFacts & { readonly status: 'INVALID'; readonly faults: readonly FormulaFault[] });
 
-/** `columnName` as written, in backticks; `columnPosition` is the first backtick's offset in UTF-16 code units. */
+/**
+ * The facts about a formula that parses. `columnName` is as written, in backticks; `columnPosition` is the
+ * offset of its first backtick in UTF-16 code units.
+ */
 type FormulaFacts = {
   /** Unique function names in upper case, and SERVICE_OP_… for arithmetic; sorted. */
   readonly functions: readonly string[];
@@ -48,11 +54,13 @@ type FormulaFacts = {
   readonly nonAggregatedColumns: readonly string[];
   /** Unique names without backticks, in the order of their first use. */
   readonly columns: readonly string[];
-  /** The calculations and variables that it needs, each once, in the order of their first use. */
+  /**
+   * The calculations and variables that the formula refers to, each once, in the order of their first use.
+   */
   readonly references: readonly FormulaReference[];
 };
 
-/** Another formula, by its id: any number of decimal digits, without leading zeros. */
+/** A reference to another formula by its id: any number of decimal digits, without leading zeros. */
 type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
 /**
@@ -83,8 +91,8 @@ export function analyzeParsed(
 }
 
 /**
- * The analysis of a formula, with its faults and warnings as lines `WHERE:LINE:COLUMN: message`. `isStrict`: warnings are
- * faults. Never throws.
+ * The analysis of a formula, with its faults and warnings as lines `WHERE:LINE:COLUMN: message`. `isStrict`:
+ * warnings count as faults. Never throws.
  */
 export function judgeFormula(text: string, where: string, isStrict = false) {
   const analysis = analyzeFormula(text);
@@ -129,7 +137,7 @@ function functionsOf(node: Expression): readonly string[] {
   return node.kind === 'call' && entryOf(node.name)?.kind !== 'reference' ? [node.name] : [];
 }
 
-// (assumed) The notes name four. MySQL calls `%` a synonym of MOD, and DIV divides.
+// (assumed) The notes name four operators. MySQL calls `%` a synonym of MOD, and DIV divides.
 const arithmetic: ReadonlyMap<Operator, string> = new Map([
   ['+', 'SERVICE_OP_ADD'],
   ['-', 'SERVICE_OP_SUBTRACT'],
@@ -146,7 +154,7 @@ function referencesOf(nodes: readonly Expression[]): FormulaReference[] {
   ];
 }
 
-/** What a function of kind `reference` refers to. */
+/** What a function of kind `reference` refers to, by its name. */
 const referenceKindOf = (name: string): 'calculation' | 'variable' =>
   name.endsWith('VARIABLE') ? 'variable' : 'calculation';
 
@@ -157,8 +165,9 @@ function referenceOf(node: Expression): readonly FormulaReference[] {
 }
 
 /**
- * Checks what the grammar cannot express, in the order of the text. What is missing is a fault. A warning is what the
- * platform may refuse: functions, their arguments, and FIXED, OVER and INTERVAL in unusual places.
+ * Checks what the grammar cannot express, in the order of the text. Something that is missing is a fault.
+ * Something that the platform may refuse is a warning: functions, their arguments, and FIXED, OVER and
+ * INTERVAL in unusual places.
  */
 function* check(formula: Expression): Generator<Objection & { isFault: boolean }, void, undefined> {
   for (const place of walk(formula)) {
@@ -173,7 +182,7 @@ function missingIn(node: Expression): string | undefined {
   if (node.kind === 'column' && node.name === '') return 'Expected a column name between the backticks.';
   if (node.kind !== 'call') return undefined;
   const entry = entryOf(node.name);
-  // `SUBSTRING(a FROM 2)` has several values in one argument.
+  // In `SUBSTRING(a FROM 2)`, one argument has several values.
   const isShort = entry !== undefined && node.args.length < entry.least && node.args.at(0)?.kind !== 'phrase';
   return isShort ? argumentsOf(node, entry) : undefined;
 }
@@ -206,13 +215,13 @@ function unknownFunction(name: string): string {
   return `The platform is not known to have a function ${shown(name)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
 }
 
-/** The aggregates that take DISTINCT. */
+/** The aggregates that allow DISTINCT. */
 const DISTINCT_FUNCTIONS: ReadonlySet<string> = setOf('COUNT SUM');
 
 function doubtOfArguments(call: Call, entry: FunctionEntry): string | undefined {
   const { name, args, distinct } = call;
   const [first, second] = args;
-  // MySQL counts the distinct combinations of several.
+  // MySQL counts the distinct combinations of several values.
   if (args.length > entry.most && !(name === 'COUNT' && distinct)) return argumentsOf(call, entry);
   if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} is not known to take DISTINCT.`;
   if (first?.kind === 'star' && (name !== 'COUNT' || distinct)) return `${name} does not take "*" here.`;
@@ -227,7 +236,7 @@ function doubtOfArguments(call: Call, entry: FunctionEntry): string | undefined 
   return undefined;
 }
 
-/** The id that a reference names: decimal digits, without leading zeros. Undefined if it is invalid. */
+/** The id that a reference names, as decimal digits without leading zeros; undefined if it is invalid. */
 function idOf({ args: [id] }: Call): string | undefined {
   const digits = id?.kind === 'number' ? id.source : id?.kind === 'text' ? id.value : '';
   return /^\d+$/.test(digits) ? digits.replace(/^0+(?=\d)/, '') : undefined;
@@ -249,7 +258,7 @@ function doubtOfWindow(call: Call, entry: FunctionEntry, hasOver: boolean): stri
 }
 
 function doubtOfFixed({ call, columns, filtered = [] }: Fixed, inAggregate: boolean): string | undefined {
-  // A column may be another calculation.
+  // The column may itself be another calculation.
   if (![...columns, ...filtered].every(({ kind }) => kind === 'column' || kind === 'call'))
     return 'FIXED takes columns after BY, ADD, REMOVE, ALLOW and DENY.';
   if (!isAggregate(call)) return `Expected an aggregate such as SUM before FIXED, but got ${call.name}.`;
@@ -270,23 +279,24 @@ function doubtOfInterval(unit: string, { node, parent }: PlacedNode): string | u
     : `INTERVAL is allowed only next to + or -, or as the second argument of ${[...INTERVAL_FUNCTIONS].join(', ')}.`;
 }
 
-/**
- * A formula as a tree, with at most 20 warnings of what the platform may refuse; or its faults, 1 to 20.
- */
+/** A formula as a tree, with at most 20 warnings about what the platform may refuse; or 1 to 20 faults. */
 export type ParsedFormula =
   | { readonly kind: 'parsed'; readonly formula: Expression; readonly warnings: readonly FormulaFault[] }
   | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };
 
-/** The maximum number of faults that are reported for one formula: more would not help. */
+/** Maximum faults that are reported for one formula; more would not help. */
 const MAX_FAULTS = 20;
 
-/** The maximum length of a formula, in UTF-16 code units. At about ten times as many, the lexer's patterns fail. */
+/**
+ * Maximum length of a formula, in UTF-16 code units. At about ten times this length, the lexer's patterns
+ * fail.
+ */
 export const MAX_LENGTH = 1_000_000;
 
 /**
- * Parses a formula. Never throws, whatever the text. The faults are all of one kind, in the order of the text:
- * characters that are unknown or quotes that are not closed; otherwise the first place that breaks the grammar;
- * otherwise columns without a name and functions without their arguments.
+ * Parses a formula. Never throws. All faults are of one kind, in the order of the text: unknown characters
+ * and quotes that are not closed; if there are none, the first place that breaks the grammar; otherwise
+ * columns without a name and functions without their arguments.
  *
  * ```ts
  * const parsed = parseFormula('SUM(`Sales`'); // { kind: 'failed', faults: [{ line: 1, column: 12, … }] }
@@ -326,14 +336,16 @@ function placed(text: string, objections: readonly Objection[]): readonly Formul
     .map(({ offset, message }) => faultAt(text, offset, message));
 }
 
-/** A node of a formula and where it is: under which node, and whether inside an aggregate's parentheses. */
+/**
+ * A node of a formula with its place: its parent node, and whether it is inside an aggregate's parentheses.
+ */
 type PlacedNode = {
   readonly node: Expression;
   readonly parent: Expression | undefined;
   readonly inAggregate: boolean;
 };
 
-/** Every node of a formula, in the order in which they start in its text. */
+/** Yields every node of a formula, in the order in which the nodes start in its text. */
 function* walk(formula: Expression): Generator<PlacedNode, void, undefined> {
   const pending: PlacedNode[] = [{ node: formula, parent: undefined, inAggregate: false }];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {

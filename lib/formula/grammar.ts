@@ -3,12 +3,18 @@ import type * as syntax from './syntax.ts';
 import { type Expression, operation, operatorOf, precedence, precedences, type Step } from './syntax.ts';
 import { ADVICE, type Objection, positionOf, shown, type Token } from './tokens.ts';
 
-/* The grammar: one function a rule, by recursive descent. Operators are read by precedence, loosest last. */
+/*
+ * The grammar, with one function for each rule, by recursive descent. Operators are read by precedence,
+ * loosest last.
+ */
 
-/** What a fault says was expected where a value is missing. */
+/** The words of a fault for a missing value. */
 const A_VALUE = 'a value';
 
-/** The tree of the tokens of a formula, and what the platform may refuse in it. Throws `FormulaSyntaxError`. */
+/**
+ * Reads the tokens of a formula into a tree, and collects what the platform may refuse in it. Throws
+ * `FormulaSyntaxError`.
+ */
 export function readFormula(tokens: readonly Token[], text: string) {
   const at = createReader(tokens, text);
   const formula = at.nested(() => expression(at));
@@ -20,9 +26,9 @@ export function readFormula(tokens: readonly Token[], text: string) {
   return { formula, warnings: at.warnings };
 }
 
-// Operators.
+// Operators come first.
 
-/** An expression whose outermost operator binds at least as tightly as `least`. */
+/** Reads an expression whose outermost operator binds at least as tightly as `least`. */
 function expression(at: Reader, least: number = precedence.or, expected = A_VALUE): Expression {
   let left = prefixed(at, least, expected);
   for (let level: number = precedence.product; level >= least; level -= 1) left = extended(at, left, level);
@@ -45,7 +51,7 @@ function prefixed(at: Reader, least: number, expected: string): Expression {
   return { kind: 'not', operand: at.nested(() => expression(at, precedence.not)), offset };
 }
 
-/** `left` and the operators of one precedence to its right. */
+/** Reads the operators of one precedence to the right of `left`. */
 function extended(at: Reader, left: Expression, level: number): Expression {
   if (level === precedence.predicate) return predicate(at, left);
   const rest: Step[] = [];
@@ -61,7 +67,7 @@ function step(at: Reader, level: number): Step | undefined {
   return { operator: at.take('NOT') === undefined ? 'IS' : 'IS NOT', operand: constant(at) };
 }
 
-/** IN, LIKE or BETWEEN with what is to its right, if one of them follows. */
+/** Reads IN, LIKE or BETWEEN and its operands, if one of them follows. */
 function predicate(at: Reader, operand: Expression): Expression {
   const { offset } = operand;
   const negated = at.take('NOT') !== undefined;
@@ -89,7 +95,7 @@ function predicate(at: Reader, operand: Expression): Expression {
   return negated ? at.failExpecting('IN, LIKE or BETWEEN') : operand;
 }
 
-// Values.
+// The rules for values.
 
 function value(at: Reader, expected: string): Expression {
   const { kind, image, offset, word } = at.peek();
@@ -120,7 +126,7 @@ function value(at: Reader, expected: string): Expression {
   }
 }
 
-/** A name without parentheses: a function that needs none, or a column without its backticks. */
+/** Reads a name without parentheses: a function that needs none, or a column without its backticks. */
 function bare(at: Reader): Expression {
   const token = at.next();
   const { image: name, word, offset } = token;
@@ -167,7 +173,7 @@ function nameOf(at: Reader, expected: string): string {
   return at.peek().kind === 'name' ? at.next().word : at.failExpecting(expected);
 }
 
-// Functions, and the clauses that may follow them.
+// The rules for functions, and for the clauses that may follow them.
 
 function aggregation(at: Reader): Expression {
   const call = at.nested(() => callOf(at));
@@ -192,7 +198,9 @@ function callOf(at: Reader): syntax.Call {
   return { kind: 'call', name, distinct, args, offset };
 }
 
-/** An argument with what some functions take: a part of a date, a type, or words between values. */
+/**
+ * Reads an argument, including what some functions allow: a part of a date, a type, or words between values.
+ */
 function argument(at: Reader, name: string, index: number, expected: string): Expression {
   const { kind, word, offset } = at.peek();
   const after = at.peek(1).word;
@@ -211,7 +219,10 @@ function argument(at: Reader, name: string, index: number, expected: string): Ex
   return phrase(at, [expression(at, name === 'POSITION' ? precedence.sum : precedence.or, expected)]);
 }
 
-/** Parts of an argument, and the words and values that follow them; the first part alone if there are none. */
+/**
+ * Reads the words and values that follow the parts of an argument. If there are none, returns the first part
+ * alone.
+ */
 function phrase(at: Reader, parts: Expression[], words = CONNECTIVES): Expression {
   for (let word = at.take(...words); word !== undefined; word = at.take(...words)) {
     doubted(at, word);
@@ -227,7 +238,7 @@ function phrase(at: Reader, parts: Expression[], words = CONNECTIVES): Expressio
 
 const CONNECTIVES: readonly string[] = 'FROM FOR IN AS USING ORDER SEPARATOR IGNORE RESPECT'.split(' ');
 
-/** `DECIMAL(10, 2)`, `SIGNED INTEGER` */
+/** Reads a type, such as `DECIMAL(10, 2)` or `SIGNED INTEGER`. */
 function type(at: Reader): syntax.Word {
   const { offset } = at.peek();
   let text = nameOf(at, 'a type such as CHAR');
@@ -267,13 +278,13 @@ function window(at: Reader): Omit<syntax.Window, 'kind' | 'offset' | 'call'> {
   return frame ? { partitionBy, orderBy, frame } : { partitionBy, orderBy };
 }
 
-/** What follows ORDER. */
+/** Reads what follows ORDER. */
 function sortKeys(at: Reader): Expression[] {
   at.expect('BY', 'BY');
   return separated(at, () => sortKey(at));
 }
 
-/** `a DESC NULLS LAST`; the key alone where it ascends, as it does by default. */
+/** Reads a sort key, such as `a DESC NULLS LAST`. For the default, ascending, returns the key alone. */
 function sortKey(at: Reader): Expression {
   const key = expression(at);
   const direction = at.take('ASC', 'DESC');
@@ -285,7 +296,7 @@ function sortKey(at: Reader): Expression {
   return words.length === 0 ? key : phraseOf([key, ...words]);
 }
 
-/** `ROWS BETWEEN 3 PRECEDING AND CURRENT ROW` */
+/** Reads a frame, such as `ROWS BETWEEN 3 PRECEDING AND CURRENT ROW`. */
 function frameOf(at: Reader, unit: Token): syntax.Phrase {
   const between = at.take('BETWEEN');
   if (between === undefined) return phraseOf([wordOf(unit), ...bound(at)]);
@@ -298,9 +309,9 @@ function bound(at: Reader): Expression[] {
   return [amount, wordOf(at.expect('PRECEDING, FOLLOWING or ROW', 'PRECEDING', 'FOLLOWING', 'ROW'))];
 }
 
-// Parts of the rules.
+// Functions that several rules share.
 
-/** At least one item, with commas between them. */
+/** Reads one or more items, separated by commas. */
 function separated<Item>(at: Reader, item: () => Item): Item[] {
   const items = [item()];
   while (at.take(',')) items.push(item());
@@ -313,7 +324,9 @@ const wordOf = (first: Token, ...rest: readonly Token[]): syntax.Word => ({
   offset: first.offset,
 });
 
-/** A phrase that begins with another is one: `DATE '2026-01-31' DESC`. */
+/**
+ * Creates a phrase. If its first part is itself a phrase, as in `DATE '2026-01-31' DESC`, the two become one.
+ */
 const phraseOf = (parts: readonly Expression[], isList = false): syntax.Phrase => ({
   kind: 'phrase',
   parts: isList
@@ -323,7 +336,7 @@ const phraseOf = (parts: readonly Expression[], isList = false): syntax.Phrase =
   offset: parts[0]?.offset ?? 0,
 });
 
-/** The token, with a warning if MySQL has the word and the platform is not known to take it. */
+/** Returns the token. If MySQL has the word but the platform is not known to, adds a warning. */
 function doubted(at: Reader, token: Token): Token {
   if (/\w/.test(token.word) && !CERTAIN.has(token.word))
     at.warn(token, `The platform is not known to take ${token.word}.`);
@@ -333,29 +346,33 @@ function doubted(at: Reader, token: Token): Token {
 const CERTAIN: ReadonlySet<string> = new Set(['AND', 'OR', 'IS', 'LIKE']);
 
 /*
- * Quoting: columns in backticks (or brackets), text in single (or double) quotes, each with its own way to contain its quote.
+ * Quoting: columns are in backticks (or brackets), text in single (or double) quotes. Each has its own way to
+ * write its quote inside.
  */
 
-/** `` a`b `` becomes `` `a``b` ``: the only way to write a column. */
+/** Quotes a column: `` a`b `` becomes `` `a``b` ``, the only way in which columns are written. */
 export function quoteColumn(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``;
 }
 
-/** `` `a``b` `` becomes `` a`b ``, and `[a]]b]` becomes `a]b`. */
+/** Removes a column's quotes: `` `a``b` `` becomes `` a`b ``, and `[a]]b]` becomes `a]b`. */
 function unquoteColumn(source: string): string {
   const close = source.slice(-1);
   return source.slice(1, -1).replaceAll(close + close, close);
 }
 
-/** `it's` becomes `'it''s'`: quotes are doubled, backslashes escaped, everything else stays as it is. */
+/**
+ * Quotes a text: `it's` becomes `'it''s'`. Quotes are doubled, backslashes escaped, and everything else stays
+ * unchanged.
+ */
 export function quoteText(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
 /**
- * `'it''s\n'` becomes the text that it stands for, by MySQL's rules: `\%` and `\_` keep their backslash, since LIKE
- * interprets them; an unknown escape is the character itself.
- * Source: MySQL manual, "Special Character Escape Sequences".
+ * The text that a quoted text such as `'it''s\n'` stands for, by MySQL's rules: `\%` and `\_` keep their
+ * backslash, since LIKE interprets them; an unknown escape is the character itself. Source: MySQL manual,
+ * "Special Character Escape Sequences".
  */
 function unquoteText(source: string): string {
   return source
@@ -379,15 +396,16 @@ const escapes: ReadonlyMap<string, string> = new Map([
 const LIKE_WILDCARDS: ReadonlySet<string> = new Set(['%', '_']);
 
 /**
- * How deep parentheses, CASEs, NOTs and signs may be nested. The grammar recurses, and so does what reads its trees: on
- * Node's default stack (984 KB), in a process that has just started, whose code is not compiled yet, the worst mix of
- * operators and calls takes 200 levels; `ABS(ABS(…` alone takes 700.
+ * Maximum depth to which parentheses, CASEs, NOTs and signs may be nested. The grammar is recursive, and so
+ * are the functions that read its trees. On Node's default stack (984 KB), in a process that has just started
+ * and whose code is not compiled yet, the worst mix of operators and calls takes 200 levels; `ABS(ABS(…`
+ * alone takes 700.
  */
 const MAX_NESTING = 128;
 
 const TOO_DEEP = `Expected at most ${MAX_NESTING} levels of nested parentheses, CASEs, NOTs and signs.`;
 
-/** The first place that breaks the grammar: thrown to the parser's one caller. */
+/** The first place that breaks the grammar; thrown to the parser's only caller. */
 export class FormulaSyntaxError extends Error {
   override readonly name = 'FormulaSyntaxError';
   readonly objection: Objection;
@@ -407,7 +425,7 @@ function createReader(tokens: readonly Token[], text: string) {
   let position = 0;
   let nesting = 0;
 
-  /** The token this many places ahead; past the last one, the end token. */
+  /** The token that is `ahead` places further; after the last one, the end token. */
   function peek(ahead = 0): Token {
     const token = tokens[Math.min(position + ahead, tokens.length - 1)];
     if (token === undefined) throw new Error('expected tokens that end, got none');
@@ -427,7 +445,9 @@ function createReader(tokens: readonly Token[], text: string) {
     return words.includes(peek().word) ? next() : undefined;
   }
 
-  /** If the formula ends too early, also says which parenthesis or CASE is left open. */
+  /**
+   * Throws the fault. If the formula ends too early, it also names the parenthesis or CASE that is left open.
+   */
   function fail(message: string, { offset, kind }: Token): never {
     const last = kind === 'end' ? open.at(-1) : undefined;
     const hint = last === undefined ? '' : unclosed(last, text);
@@ -451,7 +471,7 @@ function createReader(tokens: readonly Token[], text: string) {
     /** Consumes a token whose word is one of these. */
     expect: (expected: string, ...words: readonly string[]): Token =>
       take(...words) ?? failExpecting(expected),
-    /** Runs a body that may recurse, one level deeper. */
+    /** Runs `body`, which may recurse, one level deeper. */
     nested<Result>(body: () => Result): Result {
       if (nesting === MAX_NESTING) throw new FormulaSyntaxError({ offset: peek().offset, message: TOO_DEEP });
       nesting += 1;

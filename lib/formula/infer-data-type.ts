@@ -54,7 +54,7 @@ function inferred(node: Expression, columnTypes: ColumnTypes): DataType | undefi
 type TypeOf = (part: Expression) => DataType | undefined;
 
 function typeOfOperation(node: Operation, typeOf: TypeOf): DataType | undefined {
-  if (precedenceOf(node) < precedence.sum) return 'LONG'; // a truth value
+  if (precedenceOf(node) < precedence.sum) return 'LONG'; // It is a truth value.
   const operands = [node.first, ...node.rest.map(({ operand }) => operand)];
   if (operands.some(({ kind }) => kind === 'interval')) return typeOfMoved(operands, typeOf);
   const widest = widestNumber(operands.map(typeOf));
@@ -84,14 +84,16 @@ function typeOfCall({ name, args }: Call, typeOf: TypeOf): DataType | undefined 
   }
 }
 
-/** Of CAST(… AS type) and CONVERT(…, type): the type is the last word. */
+/** The type of CAST(… AS type) and CONVERT(…, type), which is their last word. */
 function typeOfCast(args: readonly Expression[], typeOf: TypeOf): DataType | undefined {
   const last = args.at(-1);
   const type = last?.kind === 'phrase' ? last.parts.at(-1) : last;
   return type && typeOf(type);
 }
 
-/** A date and the intervals that move it: a DATETIME if it was one, or if an interval changes the time of day. */
+/**
+ * The type of a date that intervals move: DATETIME if it was one, or if an interval changes the time of day.
+ */
 function typeOfMoved(parts: readonly Expression[], typeOf: TypeOf): DataType {
   const hasClock = parts.some((part) =>
     part.kind === 'interval' ? CLOCK_UNITS.has(part.unit) : typeOf(part) === 'DATETIME',
@@ -110,13 +112,16 @@ function commonType(types: readonly (DataType | undefined)[]): DataType | undefi
   return known.isSubsetOf(new Set(dates)) ? 'DATETIME' : 'STRING';
 }
 
-/** The type of arithmetic over values of these types: text is read as a DOUBLE, an unknown type as a DECIMAL. */
+/**
+ * The type of arithmetic with values of these types: a text is read as a DOUBLE, an unknown type as a
+ * DECIMAL.
+ */
 function widestNumber(types: readonly (DataType | undefined)[]): DataType {
   const numeric = new Set(types.map((type) => (type === undefined ? 'DECIMAL' : asNumber[type])));
   return numbers.findLast((number) => numeric.has(number)) ?? 'DECIMAL';
 }
 
-/** From the narrowest to the widest. */
+/** The number types, from the narrowest to the widest. */
 const numbers: readonly DataType[] = ['LONG', 'DECIMAL', 'DOUBLE'];
 
 const dates: readonly DataType[] = ['DATE', 'DATETIME'];
@@ -130,18 +135,21 @@ const asNumber: Readonly<Record<DataType, DataType>> = {
   DATETIME: 'LONG',
 };
 
-/** The type of the values of a calculation or a column. A truth value is a LONG; a time of day is a STRING. */
+/**
+ * The type of the values of a calculation or a column. A truth value is a LONG, a time of day is a STRING.
+ */
 export type DataType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
-/** Types of columns by name, without backticks. A column that is missing has no known type. */
+/** Types of columns by name, without backticks. A column that is missing has an unknown type. */
 export type ColumnTypes = ReadonlyMap<string, DataType>;
 
 /**
  * A function of the language.
  *
- * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` names a calculation
- *   or a variable by its id and is not counted among the formula's functions.
- * - `isDocumented`: the platform documents it; others are MySQL's and those seen in the wild, for their types.
+ * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` names a
+ *   calculation or a variable by its id and is not counted among the formula's functions.
+ * - `isDocumented`: whether the platform documents it. The others are MySQL's, and some seen in real
+ *   formulas; they are here for their types.
  * - `least` and `most`: how many arguments it takes, `Infinity` for any number.
  * - `result`: the type of its value, or the rule that determines it (see `ResultRule`).
  */
@@ -151,9 +159,10 @@ export type FunctionEntry = {
   readonly most: number;
   readonly result:
     | DataType /**
-     * `first`: the first argument's type. `common`: one that can hold every argument, `values` every one but the first.
-     * `widest`: of arithmetic over them. `moved`: a date moved by an interval, DATETIME if the time of day matters. `cast`:
-     * the type that the last argument ends with. `unknown`: the formula alone does not determine it.
+     * The rule for a result's type. `first`: that of the first argument. `common`: one that can hold every
+     * argument; `values`: every argument but the first. `widest`: that of arithmetic with them. `moved`: a date
+     * moved by an interval, DATETIME if the time of day matters. `cast`: the type at the end of the last
+     * argument. `unknown`: the formula alone does not determine it.
      */
     | 'first'
     | 'common'
@@ -165,7 +174,7 @@ export type FunctionEntry = {
   readonly isDocumented: boolean;
 };
 
-/** Functions that are alike, by their names in upper case. */
+/** A group of similar functions: their names in upper case. */
 type Line = readonly [
   kind: FunctionEntry['kind'],
   least: number,
@@ -177,9 +186,9 @@ type Line = readonly [
 const any = Number.POSITIVE_INFINITY;
 
 /**
- * The functions that the platform documents: least and most arguments, the result, and the names. (assumed) What they
- * take is MySQL's. A name that begins with `_` carries the platform's prefix, and is known by its end. There is no data
- * type for a time of day: it is a STRING.
+ * The functions that the platform documents: least and most arguments, the result, and the names. (assumed)
+ * Their arguments are MySQL's. A name that begins with `_` comes after the platform's prefix, so only its end
+ * is known. There is no data type for a time of day: it is a STRING.
  */
 const documented: readonly Line[] = [
   ['aggregate', 1, 1, 'DOUBLE', 'AVG STDDEV_POP VAR_POP'],
@@ -229,7 +238,10 @@ const documented: readonly Line[] = [
   ['scalar', 1, 2, 'LONG', 'WEEK YEARWEEK'],
 ];
 
-/** Functions of MySQL and others seen in real formulas, for their types: the platform is not known to have them. */
+/**
+ * Functions of MySQL and others seen in real formulas, included for their types: the platform is not known to
+ * have them.
+ */
 const undocumented: readonly Line[] = [
   ['aggregate', 0, any, 'first', 'ANY_VALUE MEDIAN MODE PERCENTILE PERCENTILE_CONT PERCENTILE_DISC'],
   ['aggregate', 0, any, 'DOUBLE', 'CORR STD STDDEV STDDEV_SAMP VAR_SAMP VARIANCE'],
@@ -270,10 +282,10 @@ export function entryOf(name: string): FunctionEntry | undefined {
   return functions.get(name) ?? functions.get(PREFIXED.exec(name)?.[0] ?? '');
 }
 
-/** Names that carry the platform's prefix, by their ends. */
+/** Matches names that begin with the platform's prefix, by their ends. */
 const PREFIXED = /_(?:BEAST_MODE|VARIABLE|OP_(?:ADD|SUBTRACT|MULTIPLY|DIVIDE))$/;
 
-/** The functions that the platform documents, by name, without those that carry its prefix. */
+/** The functions that the platform documents, by name, except those with its prefix. */
 export const catalog: ReadonlyMap<string, FunctionEntry> = new Map(
   [...functions].filter(([name, { isDocumented }]) => isDocumented && !name.startsWith('_')),
 );
@@ -298,14 +310,17 @@ export const PART_FUNCTIONS: ReadonlySet<string> = setOf(
   'DATEADD DATEDIFF DATENAME DATEPART DATE_PART DATE_TRUNC EXTRACT TIMESTAMPADD TIMESTAMPDIFF',
 );
 
-/** The parts of a date that `PART_FUNCTIONS` take, in upper case. */
+/** The parts of a date that are allowed in `PART_FUNCTIONS`, in upper case. */
 export const PARTS_OF_DATES: ReadonlySet<string> = new Set([
   ...DAY_UNITS,
   ...CLOCK_UNITS,
   ...setOf('DAYOFYEAR DOW DOY EPOCH ISOWEEK WEEKDAY'),
 ]);
 
-/** The type that CAST returns, or that precedes a text as in `DATE '2026-01-31'`; undefined if it is unknown. */
+/**
+ * The type that a CAST to these words returns, or that precedes a text as in `DATE '2026-01-31'`; undefined
+ * if it is unknown.
+ */
 function castTypeOf(text: string): DataType | undefined {
   return castTypes.find(([pattern]) => pattern.test(text))?.[1];
 }
@@ -319,7 +334,7 @@ const castTypes: readonly (readonly [RegExp, DataType])[] = [
   [/^(?:\w*CHAR|\w*TEXT|STRING|TIME\b)/, 'STRING'],
 ];
 
-/** Words with white space between them. */
+/** A set of words, given as one text with white space between them. */
 export function setOf(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }

@@ -28,7 +28,7 @@ export function printFormula(expression: Expression): string {
     case 'star':
       return '*';
     case 'negation':
-      return `-${bound(precedence.value, expression.operand)}`; // `--` would begin a comment
+      return `-${bound(precedence.value, expression.operand)}`; // The two signs `--` would begin a comment.
     case 'not':
       return `NOT ${bound(precedence.not, expression.operand)}`;
     case 'operation':
@@ -58,7 +58,10 @@ export function printFormula(expression: Expression): string {
   }
 }
 
-/** One text for all formulas that are the same but for white space, comments, the case of names and the order of AND. */
+/**
+ * The same text for all formulas that differ only in white space, comments, the case of names and the order
+ * of AND.
+ */
 export const canonicalFormula = (expression: Expression): string => printFormula(inOneForm(expression));
 
 function inOneForm<Value>(value: Value): Value {
@@ -75,13 +78,13 @@ function inOneForm<Value>(value: Value): Value {
   return { ...node, first, rest: rest.map((operand) => ({ operator: 'AND', operand })) } as Value;
 }
 
-/** An expression, in parentheses unless it binds at least as tightly as `least`. */
+/** Prints an expression, in parentheses unless it binds at least as tightly as `least`. */
 function bound(least: number, expression: Expression): string {
   const text = printFormula(expression);
   return precedenceOf(expression) < least ? `(${text})` : text;
 }
 
-/** An operand of IN, LIKE, BETWEEN and INTERVAL, and a value in a phrase. */
+/** Prints an operand of IN, LIKE, BETWEEN or INTERVAL, or a value in a phrase. */
 const term = (expression: Expression) => bound(precedence.sum, expression);
 
 const list = (expressions: readonly Expression[]) => expressions.map(printFormula).join(', ');
@@ -92,7 +95,7 @@ function predicate({ operand, negated }: { operand: Expression; negated: boolean
 
 function printOperation(operation: Operation): string {
   const own = precedenceOf(operation);
-  const tighter = own + 1; // on the right, the same precedence needs parentheses: a - (b - c)
+  const tighter = own + 1; // On the right, an operator of the same precedence needs parentheses: a - (b - c).
   const rest = operation.rest.map(({ operator, operand }) => `${operator} ${bound(tighter, operand)}`);
   return [bound(own, operation.first), ...rest].join(' ');
 }

@@ -1,7 +1,8 @@
 /**
- * A formula as a tree. Every node has the `offset` of its first character in the formula, in UTF-16 code units from 0
- * (parentheses around a node are not part of it). No formula that parses is deep enough for recursion over it to
- * overflow the stack: long chains of operators are flat, and the parser bounds how deep the rest is nested.
+ * A formula as a tree. Every node has the `offset` of its first character in the formula, in UTF-16 code
+ * units from 0 (parentheses around a node are not part of it). Recursion over a formula that parses cannot
+ * overflow the stack: long chains of operators are flat, and the parser limits how deep everything else is
+ * nested.
  */
 export type Expression =
   | Column
@@ -25,27 +26,27 @@ export type Expression =
 
 type Node<Kind extends string> = { readonly kind: Kind; readonly offset: number };
 
-/** `` `Sales` ``: the name without its backticks. */
+/** A column such as `` `Sales` ``; the name is without its backticks. */
 export type Column = Node<'column'> & { readonly name: string };
 
-/** A number without its sign, as written, so that no digit is lost: `12345678901234567890.10`. */
+/** A number without its sign, as it was written, so that no digit is lost: `12345678901234567890.10`. */
 type NumberLiteral = Node<'number'> & { readonly source: string };
 
-/** `'it''s'`: the text itself, without its quotes and escapes. */
+/** A text such as `'it''s'`; the value is without its quotes and escapes. */
 type Text = Node<'text'> & { readonly value: string };
 
 export type Constant = Node<'constant'> & { readonly value: 'NULL' | 'TRUE' | 'FALSE' };
 
-/** `-a` */
+/** A negation: `-a`. */
 type Negation = Node<'negation'> & { readonly operand: Expression };
 
-/** `NOT a`, `!a` */
+/** `NOT a` or `!a`. */
 type Not = Node<'not'> & { readonly operand: Expression };
 
-/** Operators that bind equally tightly, applied from left to right: `a - b + c`. Created by `operation`. */
+/** Operators of the same precedence, applied from left to right: `a - b + c`. Created by `operation`. */
 export type Operation = Node<'operation'> & {
   readonly first: Expression;
-  /** At least one. `IS` and `IS NOT` have a constant as their operand. */
+  /** The further operands, at least one. `IS` and `IS NOT` have a constant as their operand. */
   readonly rest: readonly Step[];
 };
 
@@ -83,7 +84,10 @@ type Between = Node<'between'> & {
   readonly negated: boolean;
 };
 
-/** `CASE [subject] WHEN … THEN … [ELSE …] END`; a searched CASE if there is no subject. At least one branch. */
+/**
+ * `CASE [subject] WHEN … THEN … [ELSE …] END`, with at least one branch. Without a subject it is a searched
+ * CASE.
+ */
 export type Case = Node<'case'> & {
   readonly subject: Expression | undefined;
   readonly branches: readonly Branch[];
@@ -92,10 +96,10 @@ export type Case = Node<'case'> & {
 
 export type Branch = { readonly when: Expression; readonly result: Expression };
 
-/** `INTERVAL 3 DAY`; the unit is in upper case. */
+/** An interval such as `INTERVAL 3 DAY`; the unit is in upper case. */
 export type Interval = Node<'interval'> & { readonly amount: Expression; readonly unit: string };
 
-/** `COUNT(DISTINCT a)`; the function's name is in upper case. */
+/** A call such as `COUNT(DISTINCT a)`; the function's name is in upper case. */
 export type Call = Node<'call'> & {
   readonly name: string;
   readonly distinct: boolean;
@@ -106,8 +110,8 @@ export type Call = Node<'call'> & {
 type Star = Node<'star'>;
 
 /**
- * `SUM(a) FIXED (BY b, c FILTER DENY d)`: an aggregate at a grain of its own. `columns` is empty without a grain: the
- * total. `filtered` is empty for `FILTER NONE`.
+ * An aggregate with its own grain: `SUM(a) FIXED (BY b, c FILTER DENY d)`. `columns` is empty without a
+ * grain, which gives the total. `filtered` is empty for `FILTER NONE`.
  */
 export type Fixed = Node<'fixed'> & {
   readonly call: Call;
@@ -117,7 +121,10 @@ export type Fixed = Node<'fixed'> & {
   readonly filtered?: readonly Expression[];
 };
 
-/** `RANK() OVER (PARTITION BY a ORDER BY b DESC ROWS 3 PRECEDING)`; a key that descends is a phrase. */
+/**
+ * An OVER clause: `RANK() OVER (PARTITION BY a ORDER BY b DESC ROWS 3 PRECEDING)`. A descending key is a
+ * phrase.
+ */
 export type Window = Node<'window'> & {
   readonly call: Call;
   readonly partitionBy: readonly Expression[];
@@ -125,17 +132,26 @@ export type Window = Node<'window'> & {
   readonly frame?: Phrase;
 };
 
-/** Keywords, or the name of a type or of a part of a date, between values: `AS`, `DECIMAL(10, 2)`, `YEAR`. */
+/**
+ * Words between values: keywords, or the name of a type or of a part of a date, such as `AS`, `DECIMAL(10,
+ * 2)`, `YEAR`.
+ */
 export type Word = Node<'word'> & { readonly text: string };
 
-/** Values and the words between them, where a function or clause takes words: `a AS CHAR`, `BOTH 'x' FROM a`, `a DESC`. */
+/**
+ * Values and the words between them, for functions and clauses that allow words: `a AS CHAR`, `BOTH 'x' FROM
+ * a`, `a DESC`.
+ */
 export type Phrase = Node<'phrase'> & {
   readonly parts: readonly Expression[];
-  /** Its parts have commas between them. */
+  /** Whether commas separate the parts. */
   readonly isList: boolean;
 };
 
-/** How tightly operators bind: the higher, the tighter. The same order as in the grammar, and in MySQL. */
+/**
+ * How tightly operators bind; a higher number binds more tightly. The order is that of the grammar, and of
+ * MySQL.
+ */
 export const precedence = {
   or: 1,
   xor: 2,
@@ -165,7 +181,7 @@ export const precedences: ReadonlyMap<string, Precedence> = new Map(
   byLevel.flatMap(([level, operators]) => operators.map((operator) => [operator, level])),
 );
 
-/** The operator that a word or sign spells, in upper case; undefined if it spells none. */
+/** The operator that a word or sign stands for, in upper case; undefined if it is not an operator. */
 export const operatorOf = (word: string): Operator | undefined =>
   precedences.has(word) ? (word as Operator) : synonyms.get(word);
 
@@ -195,8 +211,9 @@ export function precedenceOf(expression: Expression): Precedence {
 }
 
 /**
- * `first` and the operators to its right, all of one precedence; `first` alone if there are none. If `first` is
- * itself an operation of that precedence, the two are merged: `(a + b) + c` and `a + b + c` give the same tree.
+ * Creates an operation of `first` and the operators to its right, all of one precedence; returns `first`
+ * alone if there are none. If `first` is itself an operation of that precedence, the two are merged: `(a + b)
+ * + c` and `a + b + c` give the same tree.
  */
 export function operation(first: Expression, rest: readonly Step[]): Expression {
   if (rest.length === 0) return first;

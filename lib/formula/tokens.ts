@@ -1,8 +1,8 @@
 import { setOf } from './infer-data-type.ts';
 
 /**
- * A word or sign of a formula. `word` is what names and signs are compared by, in upper case, and empty for all else:
- * a column or a text is never a keyword. The last token is the `end`, at the formula's length.
+ * A word or sign of a formula. `word` is the name or sign in upper case, for comparisons. For everything else
+ * it is empty: a column or a text is never a keyword. The last token is the `end`, at the formula's length.
  */
 export type Token = {
   readonly kind: Kind | 'reserved' | 'end';
@@ -14,8 +14,8 @@ export type Token = {
 type Kind = keyof typeof patterns;
 
 /*
- * The lexer takes the first pattern that matches. A closing quote is one that is not doubled: otherwise an unclosed
- * `` `a``b `` would be read as column a. What is not closed extends to the end.
+ * The lexer takes the first pattern that matches. A closing quote is one that is not doubled: otherwise an
+ * unclosed `` `a``b `` would be read as column a. A token that is not closed extends to the end.
  */
 const NAME = String.raw`[\p{L}_$][\p{L}\p{M}\p{N}_$]*`;
 const patterns = {
@@ -52,7 +52,7 @@ const RESERVED = setOf(
   THEN TRAILING TRUE WHEN XOR`,
 );
 
-/** How names and texts are written. */
+/** How to write names and texts. */
 export const ADVICE = 'write columns in backticks, text in single quotes';
 
 const unclosed: Partial<Record<Kind, string>> = {
@@ -71,7 +71,10 @@ const doubtful: Partial<Record<Kind, string>> = {
   quoted: 'Text is written in single quotes: the platform is not known to take double quotes.',
 };
 
-/** Splits a formula. `faults` are characters that are unknown and whatever is not closed; both in the order of the text. */
+/**
+ * Splits a formula into tokens. `faults` are unknown characters and everything that is not closed. Both are
+ * in the order of the text.
+ */
 export function tokensOf(text: string) {
   const tokens: Token[] = [];
   const faults: Objection[] = [];
@@ -102,10 +105,10 @@ function tokenAt(text: string, offset: number): { readonly kind: Kind; readonly 
 }
 
 /**
- * What is wrong with a formula, or may be, for the person who wrote it.
+ * What is wrong with a formula, or may be wrong, for the person who wrote it.
  *
  * - `message`: one sentence that says what was expected and what was found.
- * - `offset`: where, in UTF-16 code units from 0; the formula's length if it ends too early.
+ * - `offset`: where it is, in UTF-16 code units from 0; the formula's length if it ends too early.
  * - `line`, `column`: the same position, both from 1; a column is a UTF-16 code unit.
  */
 export type FormulaFault = {
@@ -115,7 +118,7 @@ export type FormulaFault = {
   readonly column: number;
 };
 
-/** What is wrong with a formula at an offset of its text: a fault before its line and column are known. */
+/** What is wrong at an offset of a formula, before its line and column are known. */
 export type Objection = { readonly offset: number; readonly message: string };
 
 /** Line and column, both from 1. A line ends with a line feed, a carriage return, or both. */
@@ -131,6 +134,6 @@ export function shown(source: string): string {
 
 /** The first 40 characters of a piece of the formula, followed by … if it is longer. */
 function shortened(source: string): string {
-  const characters = [...source.slice(0, 82)]; // a character is one or two code units
+  const characters = [...source.slice(0, 82)]; // A character is one or two code units.
   return characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : source;
 }

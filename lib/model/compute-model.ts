@@ -17,29 +17,32 @@ import {
   type UsesGraph,
 } from './uses-graph.ts';
 
-/** A dataset, with how many things use it. */
+/** A dataset, and how many things use it. */
 export type Dataset = {
   readonly dataset_id: string;
   readonly node: number;
   readonly cards: number;
   readonly calculations: number;
-  /** How many of these uses have a link that is not VALID. */
+  /** How many of these uses come from a link that is not VALID. */
   readonly broken_links: number;
 };
 
-/** The model as computed and stored: arrays of numbers, indexed by the nodes of `uses`. */
+/** The model as it is computed and stored: arrays of numbers, indexed by the nodes of `uses`. */
 export type PackedModel = {
   readonly uses: PackedUses;
-  /** The formulas whose text is known: `uses` has the columns that they read and the calculations that they refer to. */
+  /**
+   * The formulas whose text is known. `uses` contains the columns that they read and the calculations that
+   * they refer to.
+   */
   readonly formulas: Awaited<ReturnType<typeof withFormulas>>['formulas'];
   readonly calculations: RecordedThings;
   readonly cards: RecordedThings;
-  /** `flagBits` and `IN_SNAPSHOT`, by node. */
+  /** The bits of `flagBits` and `IN_SNAPSHOT`, by node. */
   readonly flags: Uint16Array;
   readonly whole: readonly string[];
   readonly datasets: readonly Dataset[];
   readonly owners: readonly Owner[];
-  /** The owners of cards, as pairs: `owners[owner[i]]` owns the card at `node[i]`. */
+  /** The owners of cards, as pairs: the card at `node[i]` belongs to `owners[owner[i]]`. */
   readonly cardOwners: Readonly<Record<'node' | 'owner', Uint32Array>>;
 };
 
@@ -47,7 +50,10 @@ export type PackedModel = {
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
-  /** True if a whole snapshot of the node's kind lacks it: what uses it has a missing target. */
+  /**
+   * Whether the thing does not exist: a whole snapshot of its kind lacks it. Whatever uses it has a missing
+   * target.
+   */
   readonly isMissing: (node: number) => boolean;
 };
 
@@ -63,8 +69,8 @@ const missingIn =
     ((flags[node] ?? 0) & IN_SNAPSHOT) === 0 && whole.includes(kindAt(node));
 
 /**
- * Computes the model from the columns of the last runs. Memory: about 150 bytes a calculation with three uses, and one
- * file with its columns. `known` defaults to no formulas. Throws `StoredObjectError`.
+ * Computes the model from the columns of the last runs. Memory: about 150 bytes a calculation with three
+ * uses, and one file with its columns. Default of `known`: no formulas. Throws `StoredObjectError`.
  */
 export async function computeModel(columns: ModelColumns, known?: KnownFormulas): Promise<PackedModel> {
   const collector = createUsesCollector();
@@ -105,7 +111,10 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
   };
 }
 
-/** The known formulas, but for those of calculations that are gone: a whole snapshot that began later lacks them. */
+/**
+ * The known formulas of calculations that still exist. A calculation was deleted if a whole snapshot that
+ * began after its formula was stored lacks it.
+ */
 async function livingFormulas(
   known: KnownFormulas | undefined,
   options: Pick<Model, 'things'> & {
@@ -147,15 +156,15 @@ function add(flags: Uint16Array, node: number, bits: number): void {
 }
 
 /**
- * Flags things that depend, over any number of steps, on a thing that is wrong. In a circle, that thing depends on
- * itself.
+ * Sets the flag of things that depend, over any number of steps, on a thing that is wrong. In a circle, a
+ * thing can depend on itself.
  */
 function addAffected(flags: Uint16Array, { user, used }: UsesGraph): void {
   const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
   const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
   reach(users, wrong, { most: 0, see: (node) => add(flags, node, flagBits.affected) });
   for (const memory of [users.starts, users.edges]) freeMemory(memory);
-  // A thing that is wrong does not make itself affected.
+  // A wrong thing outside a circle is not affected by itself.
   const isBad = (node: number) => ((flags[node] ?? 0) & (WRONG | flagBits.affected)) !== 0;
   for (let edge = 0; edge < user.length; edge += 1) {
     const by = user[edge] ?? 0;
@@ -181,14 +190,14 @@ function addByEdges(
   }
 }
 
-/** Flags calculations whose entries have the same number; 0 means none. */
+/** Sets a flag of calculations whose entries have the same number; 0 stands for no number. */
 function addRepeated(
   flags: Uint16Array,
   nodes: Uint32Array,
   numberAt: (place: number) => number,
   bit: number,
 ): void {
-  // By number: the index of its first entry, plus 1.
+  // For each number: the index of its first entry, plus 1.
   const firsts = growing(Uint32Array);
   for (const [place, node] of nodes.entries()) {
     const number = numberAt(place);
@@ -204,7 +213,7 @@ function addRepeated(
   firsts.free();
 }
 
-/** Flags the calculations that use the same things, two at least besides themselves. */
+/** Sets the flag of calculations that use the same things, at least two besides themselves. */
 function addSameLinks(
   flags: Uint16Array,
   nodes: Uint32Array,
@@ -233,7 +242,7 @@ function countDatasets(
   { user, used, isBrokenAt }: UsesGraph,
 ): readonly Dataset[] {
   const found = new Map<number, { -readonly [Name in keyof Dataset]: Dataset[Name] }>();
-  // Not by entries: each would be an object.
+  // Not with `entries()`, which would allocate an object for each.
   for (let edge = 0; edge < used.length; edge += 1) {
     const node = used[edge] ?? 0;
     if (kindAt(node) !== 'dataset') continue;
@@ -248,24 +257,24 @@ function countDatasets(
   return [...found.values()];
 }
 
-/** The things that a source has records of, in the order of their first records. */
+/** The things of which a source has records, in the order of their first records. */
 type RecordedThings = {
   readonly nodes: Uint32Array;
-  /** By thing: the index of its first record in the source. */
+  /** For each thing, the index of its first record in the source. */
   readonly rows: Uint32Array;
-  /** Ids of records that are not written in canonical form, with their nodes. */
+  /** Ids of records that are not in canonical form, with their nodes. */
   readonly spellings: readonly (readonly [id: string, node: number])[];
 };
 
 type ReadCalculations = {
   readonly held: RecordedThings;
-  /** By thing: 1 if a record of it has a status that is not VALID. */
+  /** For each thing: 1 if one of its records has a status that is not VALID. */
   readonly isInvalid: Uint8Array;
-  /** By thing: the number of its name plus 1; 0 if it has no name. */
+  /** For each thing: the number of its name plus 1; 0 if it has no name. */
   readonly names: Uint32Array;
 };
 
-/** Collects what calculations use, and counts what their owners have. */
+/** Collects what calculations use, and the figures of their owners. */
 async function readCalculations(
   source: SourceColumns | undefined,
   uses: UsesCollector,
@@ -301,7 +310,9 @@ async function readCalculations(
   return { held, isInvalid: isBad.values(), names: names.values() };
 }
 
-/** Collects what cards use, and counts what their owners have. A card may stand in the lists of several datasets. */
+/**
+ * Collects what cards use, and the figures of their owners. A card may be in the lists of several datasets.
+ */
 function readCards(
   source: SourceColumns | undefined,
   uses: UsesCollector,
@@ -324,7 +335,7 @@ function readCards(
   });
 }
 
-/** The owners of each card, without groups. */
+/** The owners of each card who are users, not groups. */
 function peopleIn(group: RowGroup) {
   const read = (name: string) => group.lists(`owners.list.element.${name}`);
   const ids = read('id');
@@ -353,7 +364,10 @@ async function readOwned(
   }
 }
 
-/** Takes a record: its row, the index of its thing (a new one for the thing's first record), and the node. */
+/**
+ * Reads the records of a source, and calls `take` with each: its row, the index of its thing (a new one for
+ * the thing's first record), and its node.
+ */
 async function readRecords(
   source: SourceColumns | undefined,
   collector: UsesCollector,
@@ -361,7 +375,7 @@ async function readRecords(
 ): Promise<RecordedThings> {
   const nodes = growing(Uint32Array);
   const rows = growing(Uint32Array);
-  // By node: the index of its thing, plus 1.
+  // For each node: the index of its thing, plus 1.
   const places = growing(Uint32Array);
   const spellings = new Map<string, number>();
   let start = 0;
@@ -398,12 +412,12 @@ async function readRecords(
 
 const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
 
-/** How many things a user owns, and how many of them have each flag. `locked`: locked calculations. */
+/** How many things a user owns, and how many of them have each flag. `locked` counts locked calculations. */
 export type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
   readonly user_id: string;
-  /** The name that a card gives; null if no card does. */
+  /** The name, if a card gives it; otherwise null. */
   readonly name: string | null;
-  /** The last change of the calculation that has been unchanged for longest, in epoch milliseconds. */
+  /** The oldest of the last changes of the user's calculations, in epoch milliseconds. */
   readonly oldest_modified: number | null;
 };
 
@@ -411,7 +425,7 @@ type Counting = { -readonly [K in keyof Owner]: Owner[K] };
 
 type Owners = ReturnType<typeof createOwners>;
 
-/** Counts what users own. A user is an id as `canonicalId` writes it. */
+/** Counts what users own. A user is an id in the form of `canonicalId`. */
 function createOwners() {
   const owners = new Map<string, { readonly place: number; readonly counts: Counting }>();
   const pairs = () => ({ node: growing(Uint32Array), owner: growing(Uint32Array) });
@@ -434,7 +448,7 @@ function createOwners() {
       owned[what].owner.push(place);
       return counts;
     },
-    /** All users, in the order of their first appearance. To be called once the flags of all nodes are known. */
+    /** All users, in the order of their first appearance. Call it once the flags of all nodes are known. */
     counted(flags: Uint16Array): readonly Owner[] {
       const found = Array.from(owners.values(), ({ counts }) => counts);
       for (const { node, owner } of Object.values(owned))

@@ -6,7 +6,10 @@ import { formulasIn } from './formulas/formula-uses.ts';
 import { canonicalId, lowerCase } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
 
-/** What a record says about its thing; null where it says nothing. Texts are the platform's, of any length. */
+/**
+ * The name, type and owner of a thing, from its record; null where they are missing. Texts are the
+ * platform's, of any length.
+ */
 export type Description = {
   /** A card's title, a file's path, otherwise the name. */
   readonly name: string | null;
@@ -15,17 +18,17 @@ export type Description = {
   readonly owner: string | null;
 };
 
-/** A record of a source. Its id is canonical, except a file's, which is as sent. */
+/** A record of a source. Its id is in canonical form, except a file's, which is as it was sent. */
 export type Described = Description & {
   readonly source: Source;
   readonly id: string;
-  /** The key by which snapshots are compared; undefined if it has none. */
+  /** The key by which snapshots are compared; undefined if the record has none. */
   readonly key: string | undefined;
   /** A file's FileSet. */
   readonly fileset: string | null;
 };
 
-/** All records of some sources, in order, a row group at a time. */
+/** All records of some sources, in order, one row group at a time. */
 export async function* describedRecords(columns: ModelColumns): AsyncGenerator<readonly Described[]> {
   for (const [name, of] of Object.entries(columns)) {
     const source = name as Source;
@@ -56,14 +59,14 @@ export async function* firstRecords(
     const first = next;
     while ((firsts[next] ?? Number.POSITIVE_INFINITY) < start + group.rows) next += 1;
     const rows = firsts.slice(first, next).map((row) => row - start);
-    // `first`: the number of things before these. Nodes are in the order of the rows.
+    // `first` is the number of things before these. Nodes have the order of the rows.
     yield { group, rows, nodes: nodes.subarray(first, next), first };
   }
 }
 
 /**
- * The nodes of calculations or cards in their order, each with what the first record of it says, some at a time. Default of
- * `isWanted`: all of them.
+ * The nodes of calculations or cards in their order, in batches, each described by its first record. Default
+ * of `isWanted`: all nodes.
  */
 export async function* describedNodes(
   model: Pick<Model, 'calculations' | 'cards'>,
@@ -85,7 +88,7 @@ export async function* describedNodes(
   }
 }
 
-/** Name, type and owner of the wanted calculations and cards, by node, from the first record of each. */
+/** The name, type and owner of the wanted calculations and cards, by node, from the first record of each. */
 export async function describeNodes(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,
@@ -98,7 +101,7 @@ export async function describeNodes(
   return found;
 }
 
-/** The formulas whose text is known, with their nodes, and their names as the records have them. */
+/** The formulas whose text is known, with their nodes, and the names from their calculations' records. */
 export async function describedFormulas(model: Model, columns: ModelColumns) {
   const { nodes } = model.formulas;
   const said = await describeNodes(model, columns, new Set(nodes));

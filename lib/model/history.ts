@@ -7,30 +7,37 @@ import type { LastRun } from './runs.ts';
 import { thingsIn } from './uses-graph.ts';
 
 /**
- * What models leave behind, a day each, which is computed from nothing again: how many things had each flag, by owner, for
- * SQL; and since when each thing has been unused or broken, which the next model continues. The day is that of the newest
- * run of calculations or cards, whenever the model is computed.
+ * The history of models, with one object a day, which cannot be computed again: how many things had each
+ * flag, by owner, for SQL; and since when each thing has been unused or broken, which the next model
+ * continues. The day is that of the newest run of calculations or cards, not the day on which the model is
+ * computed.
  */
 export const HISTORY_FOLDER = 'model/history/';
 const rowsKey = (day: string) => `${HISTORY_FOLDER}${day}.json`;
 const stateKey = (day: string) => `${HISTORY_FOLDER}_${day}.packed`;
 
-/** For each node, since when it has been unused or broken: the start of the first run that showed it, in epoch seconds; 0 if it is not. */
+/**
+ * For each node, since when it has been unused or broken: the start of the first run that showed it, in epoch
+ * seconds; 0 if it is not.
+ */
 type Since = Readonly<Record<'unused' | 'broken', Uint32Array>>;
 
-/** A model, with what is known of it over time: the counts of all days, the oldest first. */
+/** A model with its history: `since`, and the counts of all days, the oldest first. */
 export type DatedModel = PackedModel & { readonly since: Since; readonly days: readonly DayCounts[] };
 
 const KINDS = ['calculations', 'cards'] as const;
 
-/** `since` by the ids of things, which no later rule changes; with the runs that the model was over, by place. */
+/**
+ * `since` by the ids of things, in a form that no later version of the rules changes; with the runs of the
+ * model, by place.
+ */
 type State = Readonly<Record<(typeof KINDS)[number], { readonly ids: readonly string[] } & Since>> & {
   readonly version: 1;
   readonly runs: Readonly<Record<string, string>>;
   readonly days: readonly DayCounts[];
 };
 
-/** The state of the newest day up to one, with the etag of that day's own. One that is damaged is skipped. */
+/** The newest state up to a day, with the etag of that day's own state. A damaged state is skipped. */
 async function findState(store: Store, day: string) {
   const keys: string[] = [];
   for await (const { key } of store.list(`${HISTORY_FOLDER}_`)) if (key <= stateKey(day)) keys.push(key);
@@ -44,15 +51,17 @@ async function findState(store: Store, day: string) {
   return { state: undefined, etag };
 }
 
-/** The newest run of calculations or cards: flags that hold since then hold since its start. */
+/**
+ * The start of the newest run of calculations or cards. A flag that is new in this model holds since then.
+ */
 function newestStart(runs: readonly LastRun[]): string | undefined {
   const starts = runs.flatMap(({ source, manifest }) => (hasLinks(source) ? [manifest.startedAt] : []));
   return starts.sort().at(-1);
 }
 
 /**
- * Says of a model since when what it says holds, and how to store that. What held by the state before has held since then;
- * what it had ceased to do begins anew.
+ * Adds its history to a model, and a function that stores it. A flag that was set in the state before keeps
+ * its time; a flag that is new begins now.
  */
 export async function datedModel(store: Store, computed: PackedModel, runs: readonly LastRun[]) {
   const start = newestStart(runs);
@@ -111,8 +120,8 @@ type DayToWrite = {
 };
 
 /**
- * Stores a day before `model/latest.json` moves: a writer that is killed in between is repeated with the same result. A model
- * over older runs than those of the stored day changes nothing.
+ * Stores a day before `model/latest.json` moves: if a writer is killed in between, the next one stores the
+ * same. A model of older runs than the stored day's changes nothing.
  */
 async function writeDay(store: Store, { model, runs, start, before: { state, etag } }: DayToWrite) {
   const day = start.slice(0, 10);
@@ -140,7 +149,7 @@ async function writeDay(store: Store, { model, runs, start, before: { state, eta
     contentType: PACKED_TYPE,
     condition: ifUnchanged(etag),
   });
-  // Another writer's is there, with the rows that follow.
+  // Another writer has stored its state, and stores the rows that belong to it.
   if (put.kind !== 'stored') return;
   const body = Buffer.concat(rowsOf(model, day, Date.parse(start)).map(printStoredLine));
   await updateObject(
@@ -151,7 +160,10 @@ async function writeDay(store: Store, { model, runs, start, before: { state, eta
   );
 }
 
-/** The rows of a day in SQL: a flag over all things, which has no owner, and a flag and an owner. */
+/**
+ * The rows of a day for SQL: one for each flag, counting all things, without an owner; and one for each flag
+ * and owner.
+ */
 function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
   const all = { owner_id: null, owner_name: null };
   return wrongFlags.flatMap((flag) => [
@@ -169,6 +181,9 @@ function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
   ]);
 }
 
-/** The start of the run that stored rows belong to, in epoch milliseconds; negative infinity if they are damaged. */
+/**
+ * The start of the run to which stored rows belong, in epoch milliseconds; negative infinity if the rows are
+ * damaged.
+ */
 const startOf = (rows: Buffer): number =>
   Number(/"as_of":(\d+)/.exec(rows.toString('utf8', 0, 1_024))?.[1] ?? Number.NEGATIVE_INFINITY);

@@ -1,6 +1,6 @@
 /*
- * The model: who uses what, and what is broken, missing or unused, over the last published runs. It is computed once
- * for these runs, stored, and queried here. The rules of single records are in `rules/`.
+ * The model: what uses what, and what is broken, missing or unused, in the last published runs. It is
+ * computed once for these runs, stored, and queried here. The rules about single records are in `rules/`.
  */
 
 export { computeModel, type Dataset, type Model, modelOf, type Owner } from './compute-model.ts';

@@ -18,10 +18,13 @@ const as_of = stored(
   moment(epochMoment('as_of'), 'when the runs behind the flags were the latest, in UTC'),
 );
 
-/** Joins records to things: `record_id` is the id as it was sent, `thing_id` is canonical, as all other ids are. */
+/**
+ * The columns that join records to things: `record_id` is the id as it was sent, `thing_id` is canonical, as
+ * all other ids are.
+ */
 const ids = { record_id: stored('string'), thing_id: stored('string') };
 
-/** What people call the flags. */
+/** Names that people may try for the flags' columns. */
 const flagGuesses: Partial<Record<Flag, readonly string[]>> = {
   broken_links: ['broken', 'is_broken'],
   unused: ['is_unused', 'used', 'in_use'],
@@ -38,13 +41,13 @@ const since = (name: string, holds: string) =>
     'bigint',
     moment(
       epochMoment(name),
-      `when the first of the runs began since which it is ${holds}, in UTC; null if it is not`,
+      `when the first run that showed it as ${holds} began, in UTC; null if it is not`,
     ),
   );
 
 const broken_since = since('broken_since', 'broken itself: broken links, invalid, or a missing target');
 
-/** A list of texts, which is stored as JSON. */
+/** A column with a list of texts, stored as JSON. */
 const texts = (name: string, about: string): Column => ({
   type: 'array<string>',
   sql: `CAST(json_parse(${name}) AS array(varchar))`,
@@ -53,10 +56,10 @@ const texts = (name: string, about: string): Column => ({
 
 const kinds = ['calculation', 'card'] as const;
 
-/** The tables of a model. What it says of calculations and cards is shown in their own tables. */
+/** The tables of a model. Its facts about calculations and cards are shown in the tables of those. */
 export const modelTables = {
   calculations: {
-    about: 'a calculation, with what the model says of it',
+    about: 'a calculation, with what the model knows about it',
     columns: {
       ...ids,
       ...flags(flagsOf.calculation),
@@ -66,7 +69,7 @@ export const modelTables = {
     },
   },
   cards: {
-    about: 'a card, with what the model says of it',
+    about: 'a card, with what the model knows about it',
     columns: { ...ids, ...flags(flagsOf.card), broken_since, as_of },
   },
   uses: {
@@ -82,7 +85,7 @@ export const modelTables = {
         'user',
       ),
       used_kind: storedWord('used_kind', [...kinds, 'dataset', 'column', 'other'], {
-        more: ': what is used, and breaks its users if it goes',
+        more: ': what is used, and breaks its users if it is deleted',
         guesses: ['to_kind', 'used_type', 'kind'],
       }),
       used_id: storedId(
@@ -99,7 +102,7 @@ export const modelTables = {
       }),
       validity: storedWord(
         'validity',
-        'what the link says of itself, in lower case; null if it says nothing',
+        'the validity that the link states, in lower case; null if it states none',
         {
           guesses: ['valid', 'status'],
         },
@@ -169,7 +172,7 @@ export const modelTables = {
 
 export type ModelTable = keyof typeof modelTables;
 
-/** The types of the columns of each table, as they are stored. */
+/** The stored types of the columns of each table. */
 export const modelColumns = {
   calculations: storedTypes(modelTables.calculations.columns),
   cards: storedTypes(modelTables.cards.columns),

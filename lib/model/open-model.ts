@@ -28,7 +28,7 @@ const key = z.string().check(z.refine(isKey));
 
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
-/** Goes up with the rules. */
+/** The version of the rules: increased whenever they change. */
 const VERSION = 3;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(
@@ -40,13 +40,16 @@ const MODEL_FORMAT = parquetFormat({
 const modelSchema = z.object({
   version: z.literal(1),
   format: z.literal(MODEL_FORMAT),
-  /** When its runs were the latest: ISO text. */
+  /** When the runs of the model were the latest ones: ISO text. */
   asOf: z.string(),
   /** The runs that it was computed over, by place, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
-  /** Identifies the formulas whose text was known. */
+  /** A text that identifies the formulas whose text was known. */
   formulas: z.string(),
-  /** What SQL reads; null until it is requested. If `tablesAsOf` is not `asOf`, they belong to an earlier model. */
+  /**
+   * The tables that SQL reads; null until they are requested. If `tablesAsOf` is not `asOf`, they belong to
+   * an earlier model.
+   */
   tables: z.nullable(
     z.object({
       calculations: table,
@@ -58,7 +61,7 @@ const modelSchema = z.object({
     } satisfies Record<ModelTable, typeof table>),
   ),
   tablesAsOf: z.nullable(z.string()),
-  /** The key of the packed model, which is queried here. */
+  /** The key of the packed model, which commands query. */
   packed: key,
 });
 
@@ -67,7 +70,7 @@ type StoredModel = z.infer<typeof modelSchema>;
 const MODEL_FOLDER = 'model/';
 const MODEL_KEY = `${MODEL_FOLDER}latest.json`;
 
-/** What is stored. `model` is undefined if it is missing or damaged. */
+/** What is stored of a model. `model` is undefined if it is missing or damaged. */
 type FoundModel = { readonly model: StoredModel | undefined; readonly etag: string | undefined };
 
 export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
@@ -85,7 +88,9 @@ export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] 
 const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
-/** True if a model is over other runs or other formulas. By default the formulas are not compared. */
+/**
+ * Whether a model was computed from other runs or other formulas. By default the formulas are not compared.
+ */
 export function isBehind(
   { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
   current: readonly LastRun[],
@@ -98,16 +103,16 @@ export function isBehind(
 type ModelToOpen = {
   readonly store: Store;
   readonly now: () => number;
-  /** Receives what is missing or damaged while the last runs are looked up. Default: it is thrown. */
+  /** Receives what is missing or damaged when the last runs are found. Default: it is thrown as an error. */
   readonly addFault?: ((fault: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A model with a missing or damaged object: it is computed again. */
+  /** A model with a missing or damaged object, which must be computed again. */
   readonly damaged?: Pick<StoredModel, 'asOf'> | undefined;
 };
 
 type StoredTables = Readonly<Record<ModelTable, z.infer<typeof table>>>;
 
-/** A model whose tables are stored, or in memory if they cannot be. */
+/** A model whose tables are stored; they are in memory if they cannot be stored. */
 export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
   readonly tables: Readonly<Record<ModelTable, StoredTables[ModelTable] | BuiltTable>>;
 };
@@ -116,13 +121,14 @@ export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
 type OpenedModel = {
   readonly model: Model & Pick<DatedModel, 'since' | 'days'>;
   readonly runs: readonly LastRun[];
-  /** When its runs were the latest, in epoch milliseconds. */
+  /** When the runs of the model were the latest ones, in epoch milliseconds. */
   readonly asOfMs: number;
   readonly columns: ModelColumns;
 };
 
 /**
- * Returns the stored model, or computes and stores it; in memory if the store is read-only. Throws `StoredObjectError`.
+ * Returns the stored model, or computes and stores it. If the store is read-only, it stays in memory. Throws
+ * `StoredObjectError`.
  */
 export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   const { stored, computed, runs, asOfMs } = await current(options, true);
@@ -137,11 +143,14 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   };
 }
 
-/** A model's tables, unless they belong to an earlier model. */
+/** The tables of a model, unless they belong to an earlier model. */
 const ownTables = ({ tables, tablesAsOf, asOf }: StoredModel): StoredTables | undefined =>
   tables !== null && tablesAsOf === asOf ? tables : undefined;
 
-/** Opens the model for queries here. Its tables, which cost twice as much, are built when SQL first needs them. */
+/**
+ * Opens the model for queries. Its tables, which take twice as long, are built only when SQL first needs
+ * them.
+ */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   const { stored, computed, ...about } = await current(options, false);
   const packed = computed ?? (stored && (await readPacked(options.store, stored)));
@@ -188,7 +197,10 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
-/** Another account may read published runs, but not formulas. */
+/**
+ * Returns undefined if access is denied: another account may be allowed to read published runs, but not
+ * formulas.
+ */
 function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }
@@ -202,20 +214,21 @@ async function readPacked(store: Store, { packed }: StoredModel): Promise<DatedM
 
 type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
   readonly computed: DatedModel;
-  /** Absent for one that was stored before. */
+  /** Stores the model's history; absent for a model that was stored before. */
   readonly writeHistory: (() => Promise<void>) | undefined;
-  /** Undefined if the reader may not read formulas. */
+  /** The known formulas; undefined if the reader may not read formulas. */
   readonly known: KnownFormulas | undefined;
-  /** What was stored before the runs were read. */
+  /** The stored model, as it was before the runs were read. */
   readonly before: FoundModel;
-  /** Whether to build the tables. If not, those of the previous model stay. */
+  /** Whether to build the tables. If false, those of the previous model stay. */
   readonly withTables: boolean;
 };
 
 /**
- * Stores a model and points at it. If another writer has stored one since, deletes its own objects. A killed writer
- * leaves the previous model complete. Readers may still use the model that is replaced, so the next writer deletes it,
- * and what killed writers left. Returns the stored model of these runs, if any.
+ * Stores a model and moves `latest.json` to it. If another writer has stored one meanwhile, deletes its own
+ * objects instead. If a writer is killed, the previous model stays complete. Readers may still use a replaced
+ * model, so the next writer deletes it, and also what killed writers left. Returns the stored model of these
+ * runs, if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, known, before } = options;
@@ -244,7 +257,8 @@ async function storeModel(
   store: Store,
   { computed, runs, known, asOfMs, before, withTables }: ModelToWrite,
 ): Promise<StoredModel> {
-  // No other writer uses these names, so deleting unnamed objects never deletes one that is being stored again.
+  // Other writers never use these names, so deleting objects that no model names cannot delete one that is
+  // being stored.
   const token = randomBytes(8).toString('hex');
   const tables: Partial<Record<ModelTable, StoredTables[ModelTable]>> = {};
   for (const name of withTables ? modelTableNames : []) {
@@ -307,11 +321,11 @@ const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ReadFor
   functions: JSON.stringify(functions),
 });
 
-/** A row for each id of a kind that has a record, and one for each other spelling of an id. */
+/** A row for each id of a kind that has a record, and another row for each other spelling of an id. */
 function flaggedTable(kind: FlaggedKind, { uses, flags, since, ...model }: DatedModel, asOfMs: number) {
   const { nodes, spellings } = model[`${kind}s`];
   const names: readonly (typeof flagsOf.calculation)[number][] = flagsOf[kind];
-  // Cards have some of the flags of calculations.
+  // Cards have only some of the flags of calculations.
   const file = createColumnFile(modelColumns[`${kind}s`] as typeof modelColumns.calculations);
   const { record_id, thing_id, as_of, ...rest } = file.columns;
   const addId = idsOf(uses);

@@ -5,10 +5,13 @@ export const PACKED_TYPE = 'application/octet-stream';
 
 const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
 
-/** A typed array in the JSON: its offset behind the JSON, in bytes, and its length. */
+/** Stands for a typed array in the JSON: its offset in bytes after the JSON, and its length. */
 type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; readonly length: number };
 
-/** The type of an array, by its class and not by its name: a Buffer is a Uint8Array. Throws for another kind of array, which would not be restored. */
+/**
+ * The type of an array, found by its class: a Buffer counts as a Uint8Array. Throws for other kinds of
+ * arrays, which could not be restored.
+ */
 function arrayTypeOf(each: ArrayBufferView): Place['array'] {
   if (each instanceof Uint8Array) return 'Uint8Array';
   if (each instanceof Uint16Array) return 'Uint16Array';
@@ -18,21 +21,24 @@ function arrayTypeOf(each: ArrayBufferView): Place['array'] {
   );
 }
 
-/** The header: the unpacked size of the rest, and the size of the JSON in it. */
+/** The bytes of the header: the unpacked size of the rest, and the size of the JSON in it. */
 const HEAD_BYTES = 8;
 
 const aligned = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
 /**
- * A copy of an object with its members changed. Arrays are not entered, as a replacer of JSON would, at five times the
- * time.
+ * Copies an object with its members changed. Arrays are not entered: a replacer of JSON would enter them,
+ * which takes five times as long.
  */
 const eachMember = (value: unknown, change: (member: unknown) => unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member)]))
     : value;
 
-/** Packs a value as JSON followed by its typed arrays, compressed with a checksum. Only for what can be computed again. */
+/**
+ * Packs a value as JSON followed by its typed arrays, compressed with a checksum. Use it only for values that
+ * can be computed again.
+ */
 export function pack(value: object): Buffer {
   const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];
   let end = 0;
@@ -58,7 +64,7 @@ export function pack(value: object): Buffer {
   return Buffer.concat([head, packed]);
 }
 
-/** The value that was packed. Its typed arrays share one buffer. Undefined if the bytes are damaged. */
+/** Restores a packed value. Its typed arrays share one buffer. Undefined if the bytes are damaged. */
 export function unpack<T>(body: Buffer): T | undefined {
   try {
     const sizeBytes = body.readUInt32LE(0);

@@ -14,27 +14,27 @@ import {
 import { createUsesCollector, type PackedUses } from './uses-graph.ts';
 
 type PartUses = PackedUses & {
-  /** By record: the node of its own thing, plus 1; 0 if it has no id. */
+  /** For each record, the node of its own thing, plus 1; 0 if it has no id. */
   readonly own: Uint32Array;
-  /** The ids of records that are not written in canonical form. */
+  /** The ids of records that are not in canonical form. */
   readonly spellings: readonly (readonly [record: number, id: string])[];
 };
 
-/** Goes up when the same lines give other uses. */
+/** The version: increased whenever the same lines lead to other uses. */
 const VERSION = 2;
 export const USES_FORMAT = hash('sha256', JSON.stringify([VERSION, kinds, relations, statements])).slice(
   0,
   12,
 );
 
-/** The key of the uses of a published part, outside the folders of tables over records. */
+/** The key under which the uses of a published part are stored, outside the folders of tables of records. */
 export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
   `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${USES_FORMAT}.packed`;
 
-/** True for a source whose records state uses. */
+/** Whether the records of a source state uses. */
 export const hasLinks = (source: string): source is LinkSource => Object.hasOwn(linkFields, source);
 
-/** Collects what lines state, one part after another. */
+/** Collects the uses that lines state, one part after another. */
 export function createUsesBuilder(source: LinkSource) {
   const readFields = createRecordFields(linkFields[source]);
   const begin = () => ({
@@ -44,7 +44,7 @@ export function createUsesBuilder(source: LinkSource) {
   });
   let collected = begin();
   return {
-    /** Takes the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
+    /** Adds the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
     add(reader: LineReader): void {
       const { uses, own, spellings } = collected;
       const record = readFields(reader);
@@ -53,7 +53,7 @@ export function createUsesBuilder(source: LinkSource) {
         spellings.push([own.length(), record['id']]);
       own.push(self === undefined ? 0 : uses.nodeOf(self) + 1);
     },
-    /** The uses of the lines so far, to be stored; the next part begins. */
+    /** Returns the uses of all lines so far, packed to be stored, and begins the next part. */
     end(): Buffer {
       const { uses, own, spellings } = collected;
       const body = pack({ ...uses.pack(), own: own.values(), spellings } satisfies PartUses);
@@ -70,7 +70,10 @@ type UsesToRead = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The uses of a part. Throws `StoredObjectError` if it is missing or altered, or a line of it is not JSON. */
+/**
+ * Computes the uses of a part. Throws `StoredObjectError` if the part is missing or altered, or one of its
+ * lines is not JSON.
+ */
 export async function buildUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
   const maker = createUsesBuilder(source);
   await eachLine({ store, parts: [part], signal }, maker.add);
@@ -78,7 +81,8 @@ export async function buildUses({ store, source, part, signal }: UsesToRead): Pr
 }
 
 /**
- * The uses of a published part: as stored, or else computed from its lines and stored, unless the store is read-only.
+ * The uses of a published part: the stored ones, otherwise computed from its lines and stored, unless the
+ * store is read-only.
  */
 export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
   const { store, part } = options;
@@ -89,10 +93,10 @@ export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
   try {
     await store.put(key, body, { contentType: PACKED_TYPE });
   } catch (error) {
-    // With a read-only store they stay in memory.
+    // With a read-only store the uses stay in memory.
     if (!(error instanceof StoreError)) throw error;
   }
-  // Just packed, so not damaged.
+  // It was just packed, so it is not damaged.
   return unpack(body) as PartUses;
 }
 

@@ -21,7 +21,10 @@ export type LastRun = {
   readonly key: string;
 };
 
-/** The last runs of whole sources; of a source without one, those of its named places. By default a fault is thrown. */
+/**
+ * The last runs of whole sources. For a source without one, the last runs of its named places. By default a
+ * fault is thrown.
+ */
 export async function lastRuns(
   store: Store,
   wanted: readonly Source[],
@@ -52,19 +55,22 @@ type PartColumns = {
   readonly key: string;
   readonly count: number;
   readonly records: () => Promise<Uint8Array>;
-  /** The uses that its records state; undefined for a source whose records state none. */
+  /** The uses that the source's records state; undefined if records of this source state none. */
   readonly uses: () => Promise<Awaited<ReturnType<typeof usesOfPart>> | undefined>;
 };
 
 export type SourceColumns = {
-  /** True if a thing that it lacks does not exist: one run of the whole source, with nothing missing. */
+  /**
+   * Whether a thing that the source lacks does not exist: it is one run of the whole source, without missing
+   * ids.
+   */
   readonly isWhole: boolean;
   /** When the first of its runs began, in epoch milliseconds. */
   readonly startedAtMs: number;
   readonly parts: readonly PartColumns[];
 };
 
-/** The columns of runs, by source; an unpublished source is absent. */
+/** The columns of runs, by source; sources without a published run are absent. */
 export type ModelColumns = Readonly<Partial<Record<Source, SourceColumns>>>;
 
 type RunsToRead = {
@@ -74,8 +80,8 @@ type RunsToRead = {
 };
 
 /**
- * Columns from stored Parquet, or else from the lines. Uses that are computed from the lines are stored. Throws
- * `StoredObjectError` for a damaged part.
+ * Reads columns from stored Parquet, or else from the lines. Uses that are computed from the lines are
+ * stored. Throws `StoredObjectError` for a damaged part.
  */
 export function columnsOfRuns(options: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
@@ -91,8 +97,8 @@ export function columnsOfRuns(options: RunsToRead): ModelColumns {
 }
 
 /**
- * True if a thing that a run lacks does not exist, as far as a snapshot can show: the whole source, without ids that
- * failed.
+ * Whether a thing that a run lacks does not exist, as far as a snapshot can show: the run is of the whole
+ * source, and no id failed.
  */
 function isWhole({ place, source, manifest }: LastRun): boolean {
   const isOfAll =
@@ -100,7 +106,7 @@ function isWhole({ place, source, manifest }: LastRun): boolean {
   return place === source && isOfAll && manifest.missing.every(({ status }) => IS_GONE.has(status));
 }
 
-/** Statuses that show that a thing is gone: not found, and archived. */
+/** Statuses that show that a thing no longer exists: 404 (not found) and 410 (archived). */
 const IS_GONE: ReadonlySet<number> = new Set([404, 410]);
 
 function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsToRead): PartColumns[] {
@@ -115,7 +121,10 @@ function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsTo
   }));
 }
 
-/** The row groups of a source, each with the number of records before it. Memory: one file and its columns. */
+/**
+ * The row groups of a source, each with the number of records before it. Memory holds one file and its
+ * columns.
+ */
 export async function* groupsOf(
   source: SourceColumns | undefined,
 ): AsyncGenerator<{ readonly group: RowGroup; readonly start: number }> {

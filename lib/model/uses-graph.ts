@@ -13,23 +13,29 @@ import {
   type Use,
 } from './rules/record-rules.ts';
 
-/** Things and their uses as stored, in numbers: edge `i` says that node `user[i]` uses node `used[i]`. */
+/**
+ * Things and their uses as they are stored, as numbers: edge `i` says that node `user[i]` uses node
+ * `used[i]`.
+ */
 export type PackedUses = {
-  /** The ids of the things, each tagged with the index of its kind. */
+  /** The ids of the things; the tag of each is the index of its kind. */
   readonly things: PackedTexts;
   readonly user: Uint32Array;
   readonly used: Uint32Array;
-  /** By edge, in bits: the relation, the field that states it, and the number of its validity. */
+  /** For each edge, in bits: the relation, the field that states it, and the number of its validity. */
   readonly linkAttributes: Uint32Array;
-  /** Validities by number; 0 stands for no validity. */
+  /** Validities by number; number 0 means no validity. */
   readonly validities: readonly (string | null)[];
 };
 
-/** From the lowest bit: the relation, the field that states it, whether it is confirmed, the number of the validity. */
+/**
+ * The position of the bits, from the lowest: the relation, the field that states it, whether it is confirmed,
+ * the number of the validity.
+ */
 const STATED_BY = 3;
-/** Set if the user's own record states it, not only a link in the record of the used thing. */
+/** Set if the user's own record states the use, not only a link in the record of the used thing. */
 const CONFIRMED = 1 << 6;
-/** Set if a link that is not VALID is in the record of the user, or in that of the used thing. */
+/** Set if a link that is not VALID is in the user's record, or in the record of the used thing. */
 const BROKEN_BY_USER = 1 << 7;
 const BROKEN_BY_USED = 1 << 8;
 const VALIDITY = 9;
@@ -40,7 +46,7 @@ export type UsesGraph = ReturnType<typeof graphIn>;
 export function graphIn({ user, used, linkAttributes, validities }: PackedUses) {
   const broken = validities.map(isBroken);
   const attributesAt = (edge: number) => linkAttributes[edge] ?? 0;
-  /** The field that states it first. */
+  /** The field that first states the use. */
   const statedByAt = (edge: number): Statement =>
     statements[(attributesAt(edge) >> STATED_BY) & EIGHT] ?? 'links';
   const relationAt = (edge: number): Relation => relations[attributesAt(edge) & EIGHT] ?? 'links to';
@@ -48,17 +54,20 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
     user,
     used,
     relationAt,
-    /** The node whose record states it, which decides its validity. */
+    /** The node whose record states the use, and so its validity. */
     staterAt: (edge: number) =>
       (isStatedByUsed(relationAt(edge), statedByAt(edge)) ? used[edge] : user[edge]) ?? 0,
-    /** Whether a link in the record of the user, or of the used thing, is not VALID. */
+    /**
+     * Whether a link that is not VALID is in the user's record; if not, it is in the record of the used
+     * thing.
+     */
     isBrokenByUser: (edge: number) => (attributesAt(edge) & BROKEN_BY_USER) !== 0,
     isBrokenByUsed: (edge: number) => (attributesAt(edge) & BROKEN_BY_USED) !== 0,
     statedByAt,
-    /** True if only a link says that one calculation refers to another: it may be the other way round. */
+    /** Whether only a link states that one calculation refers to another: it may be the other way round. */
     isByLinkAlone: (edge: number) =>
       relationAt(edge) === 'refers to' && (attributesAt(edge) & CONFIRMED) === 0,
-    /** The validity that the link states, as sent; null if it states none. */
+    /** The validity that the link states, as sent; null if it has none. */
     validityAt: (edge: number) => validities[attributesAt(edge) >> VALIDITY] ?? null,
     isBrokenAt: (edge: number) => broken[attributesAt(edge) >> VALIDITY] === true,
   };
@@ -76,7 +85,7 @@ export function thingsIn(texts: PackedTexts) {
     count,
     thingAt: (node: number): Thing => ({ kind: kindAt(node), id: textAt(texts, node) }),
     kindAt,
-    /** The node of a thing; undefined if it is absent. Scans all nodes. */
+    /** The node of a thing; undefined if it is absent. It searches all nodes. */
     find({ kind, id }: Thing): number | undefined {
       const wanted = Buffer.concat([Buffer.of(kinds.indexOf(kind)), Buffer.from(id)]);
       for (let node = 0; node < count; node += 1) {
@@ -91,7 +100,7 @@ export function thingsIn(texts: PackedTexts) {
 
 export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
-/** The bits of a use, without its validity. */
+/** The bits of a use, except those of its validity. */
 const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   relations.indexOf(relation) |
   (statements.indexOf(statedBy) << STATED_BY) |
@@ -99,22 +108,25 @@ const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   (isBroken(validity) ? (isStatedByUsed(relation, statedBy) ? BROKEN_BY_USED : BROKEN_BY_USER) : 0);
 
 /**
- * True for relations that the record of the used thing states: that of a calculation lists the cards and calculations
- * that use it.
+ * Whether the record of the used thing states the relation: a calculation's record lists the cards and
+ * calculations that use it.
  */
 const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
   relation === 'uses' || (relation === 'refers to' && !isOwnWord(statedBy));
 
-/** What a calculation itself says of those that it refers to, by its record or its formula. */
+/** Whether a calculation itself states what it refers to, by its record or its formula. */
 const isOwnWord = (statedBy: Statement): boolean =>
   statedBy === 'functionTemplateDependencies' || statedBy === 'formula';
 
-/** The indexes of kinds: looked up once, not for each link. */
+/** The index of each kind, so that it need not be searched for each link. */
 const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
   Record<Kind, number>
 >;
 
-/** Collects the uses of records, or of parts. Memory: some 25 bytes a thing and 12 a use, and at the end 8 more. */
+/**
+ * Collects the uses of records, or of parts. Memory: some 25 bytes for each thing and 12 for each use; at the
+ * end 8 more.
+ */
 export function createUsesCollector() {
   const things = createNumberedTexts();
   const user = growing(Uint32Array);
@@ -145,9 +157,12 @@ export function createUsesCollector() {
       }
       return nodes;
     },
-    /** Packs all uses, each pair once: as its first use says, with the first broken validity, or else the first. */
+    /**
+     * Packs all uses, each pair of things once: with the attributes of its first use, and the first broken
+     * validity, or else the first one.
+     */
     pack(): PackedUses {
-      // First, since it frees memory that numbering needs.
+      // This comes first, since it frees memory that is needed only for numbering.
       const packed = things.pack();
       const nodes = packed.starts.length - 1;
       const all = {
@@ -168,7 +183,10 @@ export function createUsesCollector() {
   };
 }
 
-/** Moves the first use of each pair to the front, merged with the others of the pair; returns the number of pairs. */
+/**
+ * Moves the first use of each pair to the front, merged with the pair's other uses; returns the number of
+ * pairs.
+ */
 function keepFirst(
   options: {
     readonly nodes: number;
@@ -180,7 +198,7 @@ function keepFirst(
 ): number {
   const { nodes, user, used, linkAttributes } = options;
   const { starts, edges } = adjacencyOf({ nodes, from: user, to: used });
-  // By node: the edge by which the current user first uses it, plus 1.
+  // For each node, the edge by which the current user first uses it, plus 1.
   const first = new Uint32Array(nodes);
   const isRepeated = new Uint8Array(user.length);
   for (let node = 0; node < nodes; node += 1)
@@ -210,8 +228,9 @@ function keepFirst(
 }
 
 /**
- * Uses without those that a link alone states against a formula: of two calculations only one refers to the other, and the
- * text says which. What that link says of itself counts for the use that it meant.
+ * Removes uses that only a link states and that a formula contradicts: of two calculations only one refers to
+ * the other, and the formula shows which. The validity of the removed link is kept for the use in the right
+ * direction.
  */
 export function withDirections(uses: PackedUses): PackedUses {
   const { user, used, isByLinkAlone, relationAt, isBrokenAt } = graphIn(uses);
@@ -236,7 +255,8 @@ export function withDirections(uses: PackedUses): PackedUses {
 }
 
 /**
- * Merges two uses of a pair: the attributes of the first, the worse validity, and what either confirms or calls broken.
+ * Merges two uses of a pair: the attributes of the first, the worse validity, and the bits CONFIRMED and
+ * BROKEN of either.
  */
 function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
   const before = first >> VALIDITY;
@@ -261,24 +281,27 @@ function createValidities() {
   return { texts, numberOf };
 }
 
-/** Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`, and begins with its length and its tag. */
+/**
+ * Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`. It begins with its length and its
+ * tag.
+ */
 type PackedTexts = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
 };
 
-/** The bytes before the UTF-8 of a text; the last of them is its tag. */
+/** How many bytes precede the UTF-8 of a text; the last of them is its tag. */
 export const HEAD_BYTES = 5;
 
 /**
- * Numbers distinct texts from 0 in the order in which they come. Equal texts with different tags are different. Memory: 20
- * to 40 bytes each, and their own.
+ * Gives each distinct text a number, from 0, in the order in which texts come. Equal texts with different
+ * tags are different. Memory: 20 to 40 bytes for each text, plus the text.
  */
 export function createNumberedTexts() {
   const texts = noTexts();
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
-    /** The number of a text in UTF-8; a text that was not there gets a new one. `tag`: 0 to 255. */
+    /** The number of a text in UTF-8; a new text gets the next number. `tag`: 0 to 255. */
     numberOf(utf8: Uint8Array, tag = 0, start = 0, end = utf8.length): number {
       const length = end - start;
       if (length >= scratch.bytes.length) scratch = memoryOf(2 * length);
@@ -289,7 +312,10 @@ export function createNumberedTexts() {
       return numberOfText(texts, scratch, 0, length + 1);
     },
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
-    /** All texts, in their memory. Frees what only numbering needs: no text can be numbered afterwards. */
+    /**
+     * Returns all texts in the memory that they already have. Frees everything that is needed only for
+     * numbering, so no text can be added afterwards.
+     */
     pack(): PackedTexts {
       freeMemory(texts.table);
       freeMemory(texts.hashes);

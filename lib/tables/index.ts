@@ -1,11 +1,11 @@
 /*
- * Tables over what is stored: built as Parquet once a run is published, and queried in SQL here. `catalog/` has their names
- * and columns. DuckDB, Glue and what builds tables are loaded when they are first used.
+ * Tables of what is stored: built as Parquet once a run is published, and queried with SQL. `catalog/` has
+ * their names and columns. DuckDB, Glue and the code that builds tables are loaded when they are first used.
  */
 import type { TableOutcome, TablesToBuild } from './build/build-tables.ts';
 import type { Tables } from './duckdb/open-tables.ts';
 
-/** Opens SQL over a store. Dispose of it. Throws `PeerMissingError` where DuckDB is not installed. */
+/** Opens SQL over a store. Dispose of it. Throws `PeerMissingError` if DuckDB is not installed. */
 export const openTables = async (
   ...given: Parameters<typeof import('./duckdb/open-tables.ts').openTables>
 ): Promise<Tables> => (await import('./duckdb/open-tables.ts')).openTables(...given);
@@ -20,12 +20,15 @@ export async function* buildTables(options: TablesToBuild): AsyncGenerator<Table
   yield* (await import('./build/build-tables.ts')).buildTables(options);
 }
 
-/** Builds tables in one step of the function that a publication or the nightly schedule starts; returns what to log. */
+/**
+ * Builds tables in one step of the function that a publication or the nightly schedule starts. Returns what
+ * to log.
+ */
 export const writeTables = async (
   ...given: Parameters<typeof import('./build/build-tables.ts').writeTables>
 ) => (await import('./build/build-tables.ts')).writeTables(...given);
 
-/** Runs a rule, and compares its rows with those of the check before. Throws `StoreError`. */
+/** Runs a rule, and compares its rows with those of the last check. Throws `StoreError`. */
 export const checkRule = async (...given: Parameters<typeof import('./checks/check-rule.ts').checkRule>) =>
   (await import('./checks/check-rule.ts')).checkRule(...given);
 

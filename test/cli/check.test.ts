@@ -157,7 +157,7 @@ describe('check', () => {
     expect(first.out).toContain(`and ${(ROWS - 20).toLocaleString('en')} more (--limit)`);
     const [rule] = JSON.parse(second.out).rules;
     expect(rule).toMatchObject({ rows: ROWS, new: null, gone: null });
-    expect(rule.notes).toEqual(['there were more than 100,000 rows then: which are new is unknown']);
+    expect(rule.notes).toEqual(['there were more than 100,000 rows then: it is unknown which rows are new']);
     expect(rule.listed).toHaveLength(1_000);
   });
 
@@ -221,7 +221,9 @@ describe('what a check stores', () => {
 
     expect(changed.out).toContain('2 rows, 1 new and 0 gone since');
     expect(changed.out).toContain('its SQL has changed since then: a new row may be an old fault');
-    expect(keyed.out).toContain('its rows were known by id then, and now by name: which are new is unknown');
+    expect(keyed.out).toContain(
+      'the key of its rows was id then, and is name now: it is unknown which rows are new',
+    );
   });
 
   test('is left alone by a rule that could not be run', async () => {

@@ -4,10 +4,10 @@ import { findStored, MAX_LIST_BYTES, type Store } from '../../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
-/** `20261121T091500123Z`: sorts by time, and is a valid name everywhere. */
+/** A time as a name, such as `20261121T091500123Z`: it sorts by time, and is allowed in every store. */
 export const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
 
-/** Stores the calculation as an update left it. Idempotent: the same bytes go under the same key. */
+/** Stores the calculation as it is after an update. Idempotent: the same bytes get the same key. */
 export async function storeFormula(
   store: Store,
   { calculationId, finishedAtMs, ...update }: FormulaResponse,
@@ -20,15 +20,15 @@ export async function storeFormula(
 type FormulaResponse = {
   readonly calculationId: string;
   readonly finishedAtMs: number;
-  /** The formula that was sent. Absent: the response has it. */
+  /** The formula that was sent. Absent: the response contains it. */
   readonly expression?: string;
   /** The response as JSON text; undefined if none was stored. */
   readonly response: string | undefined;
 };
 
 /**
- * The platform's response as received. If it lacks the formula that was sent, that is added, since nothing else records
- * it; the formula that the platform returned instead is `_answeredExpression`.
+ * The platform's response as received. If it lacks the formula that was sent, that is added, since it is
+ * stored nowhere else. If the platform returned another formula, that one is stored as `_answeredExpression`.
  */
 function calculationAfter({
   expression,
@@ -47,7 +47,10 @@ export type FormulaLogEntry = {
   readonly calculation: Readonly<Record<string, unknown>>;
 };
 
-/** The responses to our updates of a calculation, oldest first. Throws `StoredObjectError` if one is not a JSON object. */
+/**
+ * The stored responses to our updates of a calculation, oldest first. Throws `StoredObjectError` if one is
+ * not a JSON object.
+ */
 export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
   for await (const { key } of store.list(folderOf(calculationId))) {
     const entry = await findFormula(store, key);
@@ -55,18 +58,24 @@ export async function* readFormulaLog(store: Store, calculationId: string): Asyn
   }
 }
 
-/** The response under a key; undefined if it was deleted. Throws `StoredObjectError` if it is not a JSON object. */
+/**
+ * The stored response under a key; undefined if it was deleted. Throws `StoredObjectError` if it is not a
+ * JSON object.
+ */
 export async function findFormula(
   store: Pick<Store, 'get'>,
   key: string,
 ): Promise<FormulaLogEntry | undefined> {
   const stored = await findStored(store, key, anyRecord(), MAX_LIST_BYTES);
   const [, id, time = ''] = /([^/]+)\/([^/]+)\.json$/.exec(key) ?? [];
-  // An id is its digits, in whatever form the platform wrote it.
+  // Ids are compared as digits, since the platform may write them in several forms.
   return stored && { key, time, calculation: { ...stored.value, id } };
 }
 
-/** The keys of all responses, or of those of one calculation, by calculation and then by time, in epoch milliseconds. */
+/**
+ * The keys of all stored responses, or of those of one calculation, sorted by calculation and then by time,
+ * in epoch milliseconds.
+ */
 export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSignal, calculationId?: string) {
   const folder = calculationId === undefined ? folderOf('').slice(0, -1) : folderOf(calculationId);
   for await (const { key } of store.list(folder, { signal })) {
@@ -76,7 +85,7 @@ export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSig
   }
 }
 
-/** When an update had returned, in epoch milliseconds; NaN if its key has no time. */
+/** When the update returned, in epoch milliseconds; NaN if the key has no time. */
 export const timeOfEntry = ({ time = '' }: { readonly time?: string | undefined }): number =>
   Date.parse(time.replace(TIME_NAME, '$1-$2-$3T$4:$5:$6.$7Z'));
 

@@ -11,31 +11,31 @@ import {
 import { valuesIn } from './imported-formulas.ts';
 import type { KnownFormula } from './known-formulas.ts';
 
-/** A formula whose text is known, and what it says. */
+/** A formula whose text is known, with the result of parsing it. */
 export type ReadFormula = Omit<KnownFormula, 'datasetIds'> & {
-  /** The calculation's id, as `canonicalId` writes it. */
+  /** The calculation's id, in the form of `canonicalId`. */
   readonly id: string;
   readonly status: 'valid' | 'invalid';
-  /** In lower case; null of an invalid one, whose lists are empty. */
+  /** The type of its result in lower case; null for an invalid formula, whose lists are empty. */
   readonly dataType: string | null;
   readonly functions: readonly string[];
-  /** Their names as the formula first writes them, without backticks. */
+  /** The names of columns as the formula first writes them, without backticks. */
   readonly columns: readonly string[];
 };
 
-/** All of them, one after another: each is a line of JSON. */
+/** Formulas, one after another, each as a line of JSON. */
 type PackedFormulas = {
   readonly nodes: Uint32Array;
-  /** Equal for formulas that are the same. */
+  /** For each formula a number, equal for formulas that are the same. */
   readonly same: Uint32Array;
   readonly lines: Uint8Array;
 };
 
-/** The formulas of a model. */
+/** Reads the formulas of a model. */
 export const formulasIn = ({ lines }: PackedFormulas): Generator<ReadFormula> =>
   valuesIn(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength));
 
-/** The formula of the calculation that a node is; undefined if its text is not known. */
+/** The formula of the calculation at a node; undefined if its text is not known. */
 export function formulaOf({ nodes, ...formulas }: PackedFormulas, node: number): ReadFormula | undefined {
   const place = nodes.indexOf(node);
   return place === -1
@@ -52,22 +52,22 @@ const NONE: PackedFormulas = {
 };
 
 /**
- * A column of a dataset as a thing: `DATASET:COLUMN`, or `:COLUMN` where no link says which dataset the calculation is on.
- * Names are compared without regard to case.
+ * A column of a dataset as a thing: `DATASET:COLUMN`, or `:COLUMN` if no link names the dataset of the
+ * calculation. The case of names does not matter.
  */
 const columnOf = (dataset: string, column: string): Thing | undefined =>
   column.trim() === '' ? undefined : thing('column', `${dataset}:${column.trim()}`);
 
 /**
- * Adds to uses what the known formulas say: which columns they read, of each dataset that their calculation is on, and which
- * calculations they refer to. What is there keeps its numbers.
+ * Adds what the known formulas show to the uses: the columns that they read, in each dataset of their
+ * calculation, and the calculations that they refer to. Existing nodes keep their numbers.
  */
 export async function withFormulas(
   uses: PackedUses,
   known: ReadonlyMap<string, KnownFormula>,
 ): Promise<{ readonly uses: PackedUses; readonly formulas: PackedFormulas }> {
   if (known.size === 0) return { uses, formulas: NONE };
-  // The parser is large.
+  // The parser is large, so it is loaded only here.
   const parser = await import('../../formula/index.ts');
   const datasets = datasetsOf(uses, known);
   const collector = createUsesCollector();
@@ -123,7 +123,7 @@ function readFormula(
   };
 }
 
-/** The datasets that these calculations are on, by the ids of the calculations. */
+/** The datasets of these calculations, by the ids of the calculations. */
 function datasetsOf(uses: PackedUses, wanted: Pick<ReadonlyMap<string, unknown>, 'has'>) {
   const { kindAt, thingAt } = thingsIn(uses.things);
   const { user, used } = graphIn(uses);

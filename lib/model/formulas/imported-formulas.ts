@@ -4,31 +4,34 @@ import { parseOwnJson } from '../../base/json/index.ts';
 import { getBounded, parseStored, type Store } from '../../store/index.ts';
 import { timeName, timeOfEntry } from './formula-log.ts';
 
-/** The text of a formula that an import had. */
+/** The text of a formula that was imported. */
 export type ImportedFormula = {
   /** The calculation's id: digits. */
   readonly id: string;
   readonly expression: string;
-  /** What the calculation is called; null if the import did not say. */
+  /** The calculation's name; null if it was not imported. */
   readonly name: string | null;
-  /** The datasets that it is on, as the import had them. */
+  /** The calculation's datasets, as imported. */
   readonly datasetIds: readonly string[];
-  /** When the import was made, or the function that yielded it was started: ISO text. */
+  /** When the import was made, or the function that returned it was started: ISO text. */
   readonly importedAt: string;
 };
 
 const FOLDER = 'formulas/imported/';
 const KEY = /^formulas\/imported\/(\d{8}T\d{9}Z)\.ndjson\.gz$/;
 
-/** Maximum bytes of an import, compressed and not: some million formulas. */
+/** Maximum bytes of an import, both compressed and decompressed: enough for some million formulas. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 const keyOf = (atMs: number) => `${FOLDER}${timeName(atMs)}.ndjson.gz`;
 
-/** When an import was made, by its key, in epoch milliseconds; NaN for a key of another object. */
+/** When an import was made, in epoch milliseconds, by its key; NaN for the key of another object. */
 export const timeOfImport = (key: string): number => timeOfEntry({ time: KEY.exec(key)?.[1] });
 
-/** The first line of an import, whose rows are what it had, and then what the imports in `merged` (times) had of others. */
+/**
+ * The first line of an import. Its `rows` are the import's own; after them come rows of other calculations,
+ * copied from the imports in `merged` (times).
+ */
 const headSchema = z.object({
   version: z.literal(1),
   job: z.nullable(z.string()),
@@ -36,16 +39,20 @@ const headSchema = z.object({
 });
 
 /**
- * Stores what an import has, with what earlier ones had of other calculations, so that a reader needs the newest alone: of
- * two imports at once both are read. Returns its key; undefined, and stores nothing, if it has nothing.
+ * Stores an import together with the rows that earlier imports have of other calculations, so that a reader
+ * needs only the newest one. After two simultaneous imports, both are read. Returns the key; if there are no
+ * rows, stores nothing and returns undefined.
  */
 export async function storeImport(
   store: Pick<Store, 'get' | 'list' | 'put'>,
   read: () => Promise<readonly Omit<ImportedFormula, 'importedAt'>[]>,
   options: {
-    /** Epoch milliseconds. */
+    /** When the import was made, in epoch milliseconds. */
     readonly atMs: number;
-    /** The job that yielded it, whose formulas are stored once, however often this is called. Default: none. */
+    /**
+     * The job that returned the formulas. They are stored only once, however often this is called for it.
+     * Default: none.
+     */
     readonly job?: string;
     readonly signal?: AbortSignal | undefined;
   },
@@ -77,8 +84,8 @@ export async function storeImport(
 }
 
 /**
- * What imports say of each calculation, by its id: the newest of them. `read`: the keys of all of these that it comes from.
- * One that is damaged says nothing.
+ * The formulas in imports, by the id of their calculation: for each the newest. `read`: the keys of all
+ * imports that were used. A damaged import is ignored.
  */
 export async function readImports(store: Pick<Store, 'get'>, keys: readonly string[]) {
   const rows = new Map<string, ImportedFormula>();
@@ -95,7 +102,10 @@ export async function readImports(store: Pick<Store, 'get'>, keys: readonly stri
   return { rows, read: keys.filter((key) => merged.has(key)) };
 }
 
-/** An import; undefined if there is none, or it is damaged. What was compressed with a checksum is as we wrote it. */
+/**
+ * Reads an import; undefined if there is none, or it is damaged. The checksum of its compression shows that
+ * it is unchanged.
+ */
 async function findImport(store: Pick<Store, 'get'>, key: string) {
   const body = (await getBounded(store, key, MAX_BYTES))?.body;
   try {
@@ -106,7 +116,7 @@ async function findImport(store: Pick<Store, 'get'>, key: string) {
   }
 }
 
-/** The values of lines of JSON, each of which ends. `from`: the first byte of the first. */
+/** Parses lines of JSON; each line must end in a line feed. `from`: the first byte of the first line. */
 export function* valuesIn<Value>(bytes: Buffer, from = 0): Generator<Value> {
   for (let start = from, end = bytes.indexOf('\n', start); end !== -1; end = bytes.indexOf('\n', start)) {
     yield parseOwnJson(bytes.toString('utf8', start, end)) as Value;

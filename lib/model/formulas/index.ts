@@ -1,4 +1,7 @@
-/* The formulas whose text is known: what the platform returned to each of our updates, and what users import. */
+/*
+ * The formulas whose text is known: those in the platform's responses to our updates, and those that users
+ * import.
+ */
 export {
   type FormulaLogEntry,
   findFormula,

@@ -5,27 +5,27 @@ import { canonicalId } from '../rules/record-rules.ts';
 import { findFormula, formulaKeys } from './formula-log.ts';
 import { readImports, timeOfImport } from './imported-formulas.ts';
 
-/** The text of a calculation's formula, by the newest of our updates of it and of the imports that have it. */
+/** The text of a calculation's formula, from the newest of our updates and imports. */
 export type KnownFormula = {
   readonly expression: string;
   readonly name: string | null;
   /** The datasets that the newest import names; empty without an import. */
   readonly datasetIds: readonly string[];
-  /** When it was set, or imported, in epoch milliseconds. */
+  /** When it was set or imported, in epoch milliseconds. */
   readonly atMs: number;
   readonly source: 'update' | 'import';
 };
 
 export type KnownFormulas = {
-  /** Equal for the same formulas. */
+  /** A text that is equal for the same formulas. */
   readonly mark: string;
-  /** Reads them, by the canonical ids of their calculations. Default of `ids`: all. */
+  /** Reads formulas, by the canonical ids of their calculations. Default of `ids`: all formulas. */
   readonly read: (ids?: ReadonlySet<string>) => Promise<ReadonlyMap<string, KnownFormula>>;
 };
 
 const AT_ONCE = 32;
 
-/** The formulas whose text is known. */
+/** Lists the formulas whose text is known. */
 export async function listFormulas(
   store: Pick<Store, 'get' | 'list'>,
   signal?: AbortSignal,

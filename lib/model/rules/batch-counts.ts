@@ -1,9 +1,10 @@
-/** How a row of a batch may end. `bad`: it had no text to score; `cancelled`: its job was. */
+/** How a row of a batch may end. `bad`: it had no text to score; `cancelled`: its job was cancelled. */
 export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
 
 /**
- * What is counted of a batch: in its chunks, `_summary.json`, the commands, SQL and the report. `rows` by how they ended,
- * what they have cost, and the tokens of what was paid for: `total` as the platform counts.
+ * The counts of a batch, as its chunks, `_summary.json`, the commands, SQL and the report have them: `rows`
+ * by how they ended, what they cost, and the tokens that were paid for, with `total` as the platform counts
+ * it.
  */
 export const batchCounts = {
   rows: {
@@ -38,7 +39,7 @@ export const batchCounts = {
 
 type Numbers<Counted> = { readonly [Name in keyof Counted]: number };
 
-/** What rows have cost; of one row, `cached` is 1 if its result was there already. */
+/** What rows cost. For a single row, `cached` is 1 if its result was already known. */
 export type RowCosts = Numbers<typeof batchCounts.costs> & {
   readonly tokens: Numbers<typeof batchCounts.tokens>;
 };
@@ -47,6 +48,6 @@ export type BatchCounts = Numbers<typeof batchCounts.rows> & RowCosts;
 
 const names = [...Object.keys(batchCounts.rows), ...Object.keys(batchCounts.costs), 'tokens'];
 
-/** The counts alone of what holds more: of a summary. */
+/** Only the counts of a larger object, such as a summary. */
 export const countsOf = (counted: BatchCounts): BatchCounts =>
   Object.fromEntries(Object.entries(counted).filter(([name]) => names.includes(name))) as BatchCounts;

@@ -1,4 +1,4 @@
-/** Edges that lead from numbered nodes to others: edge `i` leads from `from[i]` to `to[i]`. */
+/** Edges between numbered nodes: edge `i` leads from `from[i]` to `to[i]`. */
 type Edges = {
   readonly nodes: number;
   readonly from: ArrayLike<number>;
@@ -6,12 +6,15 @@ type Edges = {
 };
 
 /**
- * Edges grouped by the node where they start: those of node `n` are `edges[starts[n]]` up to, not including,
- * `edges[starts[n + 1]]`.
+ * Edges grouped by the node where they start: those of node `n` are `edges[starts[n]]` up to, but not
+ * including, `edges[starts[n + 1]]`.
  */
 export type Adjacency = Edges & { readonly starts: Uint32Array; readonly edges: Uint32Array };
 
-/** Groups edges by the node where they start; those of one node stay in order. Linear in time and memory. */
+/**
+ * Groups edges by the node where they start; edges of one node keep their order. Takes linear time and
+ * memory.
+ */
 export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
   const starts = new Uint32Array(nodes + 1);
   const increment = (values: Uint32Array, at: number) => {
@@ -31,15 +34,16 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
 }
 
 /**
- * Everything reachable from the start nodes, breadth first, without the start nodes; each node once, even in circles.
+ * Finds everything that can be reached from the start nodes, breadth first, without the start nodes. Each
+ * node is returned once, even in circles.
  */
 export function reach(
   { nodes: size, to, starts, edges }: Adjacency,
   from: Iterable<number>,
   options: {
-    /** Maximum distance in edges. Default: any. */
+    /** Maximum distance, in edges. Default: unlimited. */
     readonly hops?: number;
-    /** Maximum nodes to list; all are counted. Default: any number. */
+    /** Maximum nodes to list; all nodes are counted. Default: unlimited. */
     readonly most?: number;
     /** Called with each node that is reached, listed or not. */
     readonly see?: (node: number) => void;
@@ -47,16 +51,19 @@ export function reach(
 ): {
   readonly nodes: Uint32Array;
   readonly hops: Uint32Array;
-  /** The last edges of shortest paths to `nodes`: each starts one hop nearer. In order of hops. */
+  /**
+   * The last edges of the shortest paths to `nodes`: each starts one hop nearer. They are ordered by hops.
+   */
   readonly edges: Uint32Array;
   /** How many nodes are 1, 2, 3 … hops away, listed or not. */
   readonly counts: readonly number[];
-  /** True if more nodes are further away than `hops`. */
+  /** Whether there are nodes further away than `hops`. */
   readonly isCut: boolean;
 } {
   const { hops = Number.POSITIVE_INFINITY, most = Number.POSITIVE_INFINITY, see } = options;
   const numbers = () => new Uint32Array(size);
-  // In the order in which they are reached; and by node its index there, plus 1: 0 if it was not reached.
+  // The nodes in the order in which they are reached; and for each node its index there, plus 1; 0 if it was
+  // not reached.
   const nodes = numbers();
   const away = numbers();
   const places = numbers();

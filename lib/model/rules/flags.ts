@@ -1,4 +1,4 @@
-/** What is wrong or odd about a thing, as bits: see `flagMeanings`. */
+/** What is wrong or odd about a thing, as bits; `flagMeanings` describes them. */
 export const flagBits = {
   broken_links: 1,
   invalid: 2,
@@ -22,21 +22,21 @@ export const brokenFlags = [
 
 export type BrokenFlag = (typeof brokenFlags)[number];
 
-/** What each flag says of a thing, for people. */
+/** What each flag means, for people. */
 export const flagMeanings: Readonly<Record<Flag, string>> = {
-  broken_links: 'A link of it says that it is not VALID.',
+  broken_links: 'One of its links says that it is not VALID.',
   invalid: 'Its own status says that it is not VALID.',
-  missing_target: 'It uses a calculation or card that a whole snapshot does not hold.',
+  missing_target: 'It uses a calculation or card that is missing from a complete snapshot.',
   affected:
     'It depends, over any number of steps, on another thing that has broken links or a missing target, or is invalid.',
   unused: 'Nothing but itself uses it.',
   same_name: 'Another one has the same name.',
   same_links: 'Another one uses the same things, two at least.',
   same_formula:
-    'Another one has the same formula, of those whose text is known: white space, case of names and order of AND aside.',
+    'Another one has the same formula, except for white space, case of names and order of AND (if the text of both is known).',
 };
 
-/** The bit of things that a snapshot has a record of. */
+/** The bit of things of which a snapshot has a record. */
 export const IN_SNAPSHOT = 128;
 
 /** The flags that records of each kind may have. */
@@ -50,9 +50,9 @@ export type FlaggedKind = keyof typeof flagsOf;
 /** The flags of a thing that is wrong itself: things that depend on it are affected. */
 export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing_target;
 
-/** What is counted for each user. */
+/** The kinds of things that are counted for each user. */
 export const ownedNames = ['calculations', 'cards', 'files', 'data_files', 'locked'] as const;
 export const wrongFlags = [...brokenFlags, 'unused'] as const satisfies Flag[];
 
-/** How many calculations and cards had each flag on a day. */
+/** How many calculations and cards had each flag on one day. */
 export type DayCounts = { readonly day: string } & Readonly<Record<(typeof wrongFlags)[number], number>>;

@@ -1,6 +1,11 @@
-/* The rules that read one record. They import nothing of the other rooms, so that every room may use them. */
+/*
+ * The rules that read a single record. They import nothing from other rooms, so that every room may use them.
+ */
 
-/** `other` is the target of a link of unknown type; its id is `TYPE:ID`. The order is stored nowhere. */
+/**
+ * The kinds of things. `other` is the target of a link of unknown type; its id is `TYPE:ID`. Their order is
+ * not stored, so it may change.
+ */
 export const kinds = [
   'calculation',
   'card',
@@ -15,16 +20,19 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
-/** A thing by its kind and its id as `canonicalId` writes it: two things are the same if both are equal. */
+/**
+ * A thing by its kind and its id, in the form of `canonicalId`: two things are the same if both are equal.
+ */
 export type Thing = { readonly kind: Kind; readonly id: string };
 
 const INTEGER = /^(-?)0*(\d+)$/;
-/** Most ids look like this, and are canonical already: they cost only this test. */
+/** Matches most ids: these are canonical already, so this test is all they need. */
 export const CANONICAL_DIGITS = /^[1-9]\d*$/;
 
 /**
- * An id as received in JSON in the one form in which equal ids are equal texts: the digits of an integer without leading
- * zeros, any other text in lower case. Undefined if the value is no id: another type, a fraction, or nothing but space.
+ * An id from JSON in canonical form: equal ids become equal texts. Integers are digits without leading zeros,
+ * any other text is in lower case. Undefined if the value is not an id: another type, a fraction, or only
+ * white space.
  */
 export function canonicalId(value: unknown): string | undefined {
   const text = idText(value);
@@ -34,7 +42,9 @@ export function canonicalId(value: unknown): string | undefined {
   return digits === '0' ? '0' : `${sign}${digits}`;
 }
 
-/** An id from JSON as the text that a request sends: its spelling is kept. Undefined if the value is no id. */
+/**
+ * An id from JSON as the text that a request sends; its spelling stays. Undefined if the value is not an id.
+ */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -43,7 +53,7 @@ function idText(value: unknown): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** The thing of a kind with an id as received in JSON; undefined if that is no id. */
+/** The thing with this kind and an id from JSON; undefined if the value is not an id. */
 export function thing(kind: Kind, value: unknown): Thing | undefined {
   const id = canonicalId(value);
   return id === undefined ? undefined : { kind, id };
@@ -62,12 +72,12 @@ const DRILL = /^dr(?::|$)/i;
 /**
  * How one thing uses another, read as USER RELATION USED:
  * - A calculation is saved on a dataset, or used on it by a card that it is saved on.
- * - A calculation refers to another, by its formula: as its own text says where that is known.
+ * - A calculation refers to another one in its formula. If the text of the formula is known, it decides.
  * - A card uses a calculation.
  * - A card is built on a dataset.
  * - The card of a drill drills from the root card.
- * - A thing links to another: nothing more is known of a link of another type.
- * - A calculation reads a column, by its formula where the text of that is known.
+ * - A thing links to another one: the link has an unknown type.
+ * - A calculation reads a column in its formula, if the text of that is known.
  */
 export const relations = [
   'saved on',
@@ -102,17 +112,17 @@ export type Use = {
   readonly relation: Relation;
   /** The validity that the link states, in lower case; null if it states none. */
   readonly validity: string | null;
-  /** The first field that states it. */
+  /** The first field that states the use. */
   readonly statedBy: Statement;
 };
 
-/** The dataset and the name in the id of a column. */
+/** The dataset and the name of a column, from its id. */
 export function partsOfColumn(id: string): { readonly dataset: string; readonly column: string } {
   const end = id.indexOf(':');
   return { dataset: id.slice(0, end), column: id.slice(end + 1) };
 }
 
-/** The sources whose records state uses, with the fields that do. */
+/** The sources whose records state uses, with the fields that state them. */
 export const linkFields = {
   calculations: ['id', 'links', 'activeLinks', 'functionTemplateDependencies'],
   cards: ['id', 'datasourceId', 'datasetId', '_datasetId', 'urn'],
@@ -121,15 +131,15 @@ export const linkFields = {
 export type LinkSource = keyof typeof linkFields;
 
 /**
- * A value of a list, such as a status or a sentiment, as SQL, files and commands show it: in lower case, since the
- * platform's case varies. Anything but text is returned unchanged.
+ * The lower-case form of a value such as a status or a sentiment, as SQL, files and commands show it, since
+ * the platform's case varies. A value that is not text is returned unchanged.
  */
 export const lowerCase = <Value>(value: Value): Spelled<Value> =>
   (typeof value === 'string' ? value.toLowerCase() : value) as Spelled<Value>;
 
 type Spelled<Value> = Value extends string ? Lowercase<Value> : Value;
 
-/** True if a link's validity is anything but VALID, in any case. */
+/** Whether a link's validity is anything but VALID, in any case. */
 export const isBroken = (validity: string | null): boolean =>
   validity !== null && lowerCase(validity) !== VALID;
 
@@ -139,8 +149,9 @@ export const isInvalid = (status: unknown): boolean =>
 const VALID = 'valid';
 
 /**
- * Calls `see` with each use that a record (a value of `parseJson`) states, in the order of its links; a pair of things
- * may repeat. Links of any other shape are skipped. Returns the record's own thing: if it has no id, it states nothing.
+ * Calls `see` with each use that a record (a value of `parseJson`) states, in the order of its links; a pair
+ * of things may repeat. Links of unknown shape are skipped. Returns the record's own thing; a record without
+ * an id states no uses.
  */
 export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) => void): Thing | undefined {
   const members = membersOf(record);
@@ -153,24 +164,24 @@ export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) 
   } else {
     const { datasourceId, datasetId, _datasetId, urn } = members;
     const built = thing('dataset', datasourceId);
-    // A drill inside a card names its dataset like this.
+    // A drill inside a card names its dataset in this member.
     const drilled = built === undefined ? thing('dataset', datasetId) : undefined;
     add(own, 'built on', built, 'datasourceId');
     add(own, 'built on', drilled, 'datasetId');
-    // A drill of the card uses the dataset in whose list it stood.
+    // A drill of the card uses the dataset in whose list it was found.
     if (drilled === undefined) add(own, 'built on', thing('dataset', _datasetId), '_datasetId');
     add(own, 'drills from', namedCard(urn).root, 'urn');
   }
   return own;
 }
 
-/** An id that a record links to, as sent. `isGone`: the link says that its target does not exist. */
+/** An id that a record links to, as sent. `isGone`: the link states that its target does not exist. */
 export type LinkedId = { readonly id: string; readonly isGone: boolean };
 
-/** The ids of the datasets that a calculation's record uses: their cards are fetched. */
+/** The ids of the datasets that a calculation's record uses, whose cards are to be fetched. */
 export function datasetsUsed(record: unknown): readonly LinkedId[] {
   const found = new Map<string, LinkedId>();
-  // Links with a validity come first: one without adds nothing about the same dataset.
+  // Links with a validity come first; one without a validity adds nothing about the same dataset.
   eachLink(membersOf(record), ({ type, target, validity }) => {
     const used = type === 'DATA_SOURCE' ? thing('dataset', target) : undefined;
     if (used === undefined) return;
@@ -195,7 +206,7 @@ type Members = Readonly<Record<string, unknown>>;
 type Link = {
   readonly type: string;
   readonly target: unknown;
-  /** True of a dataset that the calculation is not itself saved on. */
+  /** Whether the dataset is only used through a card: the calculation itself is not saved on it. */
   readonly isHidden: boolean;
   readonly validity: string | null;
   readonly statedBy: Statement;
@@ -213,7 +224,7 @@ type Add = (
   validity?: string | null,
 ) => void;
 
-/** All links of a calculation, those with a validity first. */
+/** Calls `see` with all links of a calculation, those with a validity first. */
 function eachLink(record: Members, see: (link: Link) => void): void {
   const { links, activeLinks, functionTemplateDependencies } = record;
   for (const each of listIn(links)) {
@@ -233,7 +244,10 @@ function eachLink(record: Members, see: (link: Link) => void): void {
     see({ ...plain, type: 'FUNCTION_TEMPLATE', target, statedBy: 'functionTemplateDependencies' });
 }
 
-/** The target of links of a type, and the relation: a card is the user. `hidden`: the relation of hidden links. */
+/**
+ * What a type of link means: the kind of its target, and the relation. The user is the card. `hidden`: the
+ * relation of hidden links.
+ */
 type LinkType = { readonly kind: Kind; readonly relation: Relation; readonly hidden: Relation };
 
 const linkTypes: ReadonlyMap<string, LinkType> = new Map([
@@ -243,12 +257,13 @@ const linkTypes: ReadonlyMap<string, LinkType> = new Map([
 ]);
 const OTHER_TYPE: LinkType = { kind: 'other', relation: 'links to', hidden: 'links to' };
 
-/** `type`: in upper case. */
+/** The meaning of a link's type, given in upper case. */
 const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
 
 /**
- * Adds a link of a calculation: it names where the calculation is used, a card or another calculation. `templates`: the
- * canonical ids of the calculations that it depends on itself, to which its full record may link as well.
+ * Adds the use that a link of a calculation states. The link names where the calculation is used: a card or
+ * another calculation. `templates`: the canonical ids of the calculations that it depends on itself; its full
+ * record may link to these as well.
  */
 function addLink(
   own: Thing,

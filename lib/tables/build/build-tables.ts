@@ -43,19 +43,21 @@ export type TablesToBuild = Pick<
   RunToBuild,
   'store' | 'isOver' | 'signal' | 'partitions' | 'isSparse' | 'warn'
 > & {
-  /** Default: all places. */
+  /** The places to build. Default: all places. */
   readonly places?: readonly Place[] | undefined;
 };
 
 type NamedRun = { readonly group: Place; readonly name: string };
 
-/** What happened to a run that lacked tables; `why` is in words. `left`: time was up. */
+/** What happened to a run that lacked tables; `why` is in words. `left`: there was no time left for it. */
 export type TableOutcome =
   | (NamedRun & { readonly kind: 'made' } & Omit<BuiltRun, 'isLeft'>)
   | (NamedRun & { readonly kind: 'left' })
   | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
-/** Builds what is missing; it may be repeated. Skips a damaged run, and ends with the first that is `left`. */
+/**
+ * Builds missing tables; it may be repeated. Skips a damaged run, and stops at the first run that is `left`.
+ */
 export async function* buildTables(options: TablesToBuild): AsyncGenerator<TableOutcome> {
   for (const place of options.places ?? (await placesIn(options.store)))
     for await (const outcome of tablesOf(place, options)) {
@@ -65,7 +67,8 @@ export async function* buildTables(options: TablesToBuild): AsyncGenerator<Table
 }
 
 /**
- * The newest come first: they are queried most. Files that a run shares with the next or the previous one are copied.
+ * Builds the newest runs first, since they are queried most. Files that a run shares with the next or the
+ * previous one are copied.
  */
 async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<TableOutcome> {
   const { store, signal, isOver } = options;
@@ -93,7 +96,7 @@ async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<T
     if (files.files > 0) yield { ...named(run.run), kind: 'made', files: files.files, records, bytes, other };
     if (isLeft) return yield { ...named(run.run), kind: 'left' };
   }
-  // Again, now that older runs have their tables.
+  // The list is written again, since older runs now have their tables.
   const why = await unlessSkipped(list);
   if (why !== undefined) yield { ...named('runs'), kind: 'skipped', why };
 }
@@ -118,13 +121,19 @@ async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
   }
 }
 
-/** The event: the key of a `latest.json` that was stored, to build its place alone; or nothing. */
+/**
+ * The event that starts the function: with the key of a `latest.json` that was stored, it builds only that
+ * place; otherwise all places.
+ */
 const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 
 /** Maximum skipped runs that a line of the log names. */
 const MAX_SKIPPED = 20;
 
-/** Runs `buildTables` until time is up: returns what it built, the first damaged runs and why, and what is left. */
+/**
+ * Runs `buildTables` until time is up. Returns what it built, the first damaged runs and why, and what is
+ * left.
+ */
 export async function writeTables(event: unknown, options: Omit<TablesToBuild, 'places' | 'isSparse'>) {
   const { published } = writeTablesEvent.parse(event);
   const place = parsePlace(published?.split('/').at(-2) ?? '');
@@ -149,22 +158,25 @@ type RunToBuild = {
   readonly place: Place;
   readonly run: PublishedRun;
   readonly isLatest: boolean;
-  /** The names in the folder of its Parquet, as listed. */
+  /** The names of files in the run's Parquet folder. */
   readonly built: ReadonlySet<string>;
-  /** Runs that may have parts with the same bytes: files of these are copied. */
+  /** Other runs that may have parts with the same bytes: the files of such parts are copied. */
   readonly neighbours: readonly string[];
-  /** The partitions of published runs. Default: none. */
+  /** The partitions of published runs in Glue. Default: none. */
   readonly partitions?: NonNullable<ReturnType<typeof openPartitions>> | undefined;
-  /** Trusts what is recorded. If not, each file is looked for, and narrowed snapshots get their partitions again. */
+  /**
+   * Whether to trust what is recorded. If false, it checks each file, and adds the partitions of narrowed
+   * snapshots again.
+   */
   readonly isSparse?: boolean | undefined;
-  /** Called after each part: true ends the work. */
+  /** Called after each part: if it returns true, the work ends. */
   readonly isOver: () => boolean;
-  /** Called with what could not be done, in words, and why. */
+  /** Called with what failed, in words, and why. */
   readonly warn: (what: string, reason: Error) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What was built, and of how many parts; `isLeft`: there is more to do. */
+/** What was built, and how many parts it has; `isLeft`: there is more to do. */
 type BuiltRun = {
   readonly files: number;
   readonly records: number;
@@ -174,8 +186,8 @@ type BuiltRun = {
 };
 
 /**
- * The name of the record that all Parquet (`files` files) and uses of a run are built, and its partitions added. It
- * differs if the columns do.
+ * The name of the record which says that all Parquet (`files` files) and uses of a run are built, and its
+ * partitions added. If the columns change, the name changes too.
  */
 function markOf({ place, partitions }: Pick<RunToBuild, 'place' | 'partitions'>, files: number): string {
   const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
@@ -184,15 +196,15 @@ function markOf({ place, partitions }: Pick<RunToBuild, 'place' | 'partitions'>,
 
 type RunInHand = RunToBuild & { readonly at: Run };
 
-/** `isChanged`: something was stored. */
+/** The result of building a run. `isChanged`: something was stored. */
 type Outcome = BuiltRun & { readonly isChanged: boolean };
 
 const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false, isChanged: false };
 
 /**
- * Builds what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was replaced.
- * Several may do it at once: the bytes depend on the parts alone. Undefined if the run is gone. Throws
- * `StoredObjectError` if a part is damaged.
+ * Builds what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was
+ * replaced. Several processes may do it at once: the bytes depend only on the parts. Undefined if the run no
+ * longer exists. Throws `StoredObjectError` if a part is damaged.
  */
 export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefined> {
   const { run, built, isSparse = false } = options;
@@ -204,7 +216,9 @@ export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefine
   return outcome;
 }
 
-/** Builds the files. If the run is removed meanwhile, deletes them again, since a part may have been missing. */
+/**
+ * Builds the files. If the run was removed meanwhile, deletes them again, since a part may have been missing.
+ */
 async function unlessGone(inHand: RunInHand): Promise<Outcome | undefined> {
   const built = await buildFiles(inHand).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
@@ -235,7 +249,7 @@ async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
   const mark = markOf(inHand, parts.length);
   const isMarked = inHand.built.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
-  // What is stored from now on lacks the tag, so the record that all have it is deleted first.
+  // New objects lack the tag, so the record that all objects have it is deleted first.
   if (counts.isChanged && run.isTagged) await forgetTagged({ store, place, run: at });
   for (const { part, index, key, isBuilt } of lacking) {
     counts.files += 1;
@@ -259,7 +273,7 @@ async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
   return counts;
 }
 
-/** The manifest of a run; undefined if it is gone, or being removed. */
+/** The manifest of a run; undefined if it no longer exists, or is being removed. */
 async function manifestNow({ store, place, at, run }: RunInHand): Promise<Manifest | undefined> {
   if ((await readLatest(store, place))?.removed.includes(at.id)) return undefined;
   try {
@@ -276,7 +290,9 @@ async function withdraw({ store, place, at, partitions }: RunInHand): Promise<un
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
-/** Tags a replaced run, or removes the tag of the newest. If the store refuses, it only logs a warning. */
+/**
+ * Tags a replaced run, or removes the tag from the newest one. If the store refuses, it only logs a warning.
+ */
 async function tagRun(
   { store, place, at, run, isLatest, warn }: RunInHand,
   isChanged: boolean,
@@ -293,7 +309,7 @@ async function tagRun(
 /** The folder of the uses of a run. Ends in a slash. */
 const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
 
-/** Builds the Parquet and the uses of each part, or copies those of a neighbour with the same part. */
+/** Builds the Parquet and the uses of each part, or copies them from a neighbour run with the same part. */
 async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand) {
   const source = sourceOf(place);
   const usesBuilder = hasLinks(source) ? createUsesBuilder(source) : undefined;
@@ -313,8 +329,8 @@ async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand
   return {
     lacksUses,
     /**
-     * The Parquet of a part, ready to be stored. If its uses are missing, they are computed from the same lines, and
-     * stored.
+     * The Parquet of a part, ready to be stored. If its uses are missing, they are computed from the same
+     * lines and stored.
      */
     async parquet(part: Part): Promise<BuiltParquet & Partial<Pick<ParquetFile, 'sha256'>>> {
       const equal = (await known()).parquet.get(parquetIdOf(place, part));
@@ -336,7 +352,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand
   };
 }
 
-/** The files of runs: Parquet by what it was built of, the keys of uses by the hash of their parts. */
+/** The files of runs: Parquet by what it was built from, and the keys of uses by the hash of their parts. */
 async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   const parquet = new Map<string, Awaited<ReturnType<typeof readBuilt>>[number]>();
   const uses = new Map<string, string>();
@@ -347,6 +363,6 @@ async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   return { parquet, uses };
 }
 
-/** The content that a key of uses names: the hash of the part, and the format. */
+/** What a key of uses says about its content: the hash of the part, and the format. */
 const contentOf = (key: string): string =>
   key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');

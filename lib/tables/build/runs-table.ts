@@ -20,17 +20,20 @@ type RunsToList = {
   readonly store: Store;
   readonly place: Place;
   readonly runs: readonly RunAt[];
-  /** Receives what is missing or damaged, and left out. */
+  /** Receives what is missing or damaged; that is left out. */
   readonly report: (fault: string) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A row of the table `runs`, with the name of what it was built from (`of`); null where it is not known yet. */
+/**
+ * A row of the table `runs`, with the id of what it was built from (`of`). Values that are not known yet are
+ * null.
+ */
 type RunRow = Readonly<Record<keyof typeof storedTables.runs.columns, unknown>> & { readonly of: string };
 
 const READ_AHEAD = 16;
 
-/** The published runs of a place as rows: stored ones, or else computed from their manifests. */
+/** The published runs of a place as rows: stored rows, otherwise computed from the manifests. */
 export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
   const { store, place, runs: items, report, signal } = options;
   const orReport = unlessDamaged(report);
@@ -41,7 +44,7 @@ export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
     if (row !== undefined) yield { ...row, latest: row.run === latest?.run };
 }
 
-/** Writes the rows of a place where Athena reads them, unless they exist. */
+/** Writes the rows of a place where Athena reads them, unless they are already there. */
 export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<void> =>
   replaceAsFound(options.store, keyOf(options.place), 'application/x-ndjson', async () => {
     const runs = await publishedRuns(options.store, options.place, options);
@@ -52,10 +55,12 @@ export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<
 
 const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
 
-/** Identifies a row: it differs if the columns do. */
+/** An id of a row, which changes if the columns do. */
 const rowIdOf = ({ manifest }: RunAt) => `${parquetFormat(storedTables.runs.columns)} ${manifest}`;
 
-/** The stored rows by their `of`. A row of a run whose Parquet is incomplete is left out, and built again. */
+/**
+ * The stored rows by their `of`. If the Parquet of a run is incomplete, its row is left out, and built again.
+ */
 async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {
   const body = (await store.get(keyOf(place)))?.body.toString() ?? '';
   try {
@@ -113,8 +118,9 @@ const totalOf = <Name extends string>(
   );
 
 /**
- * Points the table of a source's latest run at its Parquet files, or at those of its narrowed places if there is no whole
- * run: `symlink.txt` lists their addresses, one a line. Does nothing in a directory, since the addresses are those of S3.
+ * Makes the table of a source's latest run read that run's Parquet files, or those of its narrowed places if
+ * there is no whole run. `symlink.txt` lists their addresses, one a line. Does nothing in a directory, since
+ * the addresses are those of S3.
  */
 export async function pointAtLatest(store: Store, source: Source): Promise<void> {
   if (!store.location.startsWith('s3://')) return;
@@ -123,8 +129,8 @@ export async function pointAtLatest(store: Store, source: Source): Promise<void>
 }
 
 /**
- * Replaces an object by what `bodyOf` returns, unless the object changed meanwhile: a slow process never overwrites a
- * newer one. Does nothing if the body is the same, or undefined.
+ * Replaces an object by the result of `bodyOf`, unless the object changed meanwhile: a slow process never
+ * overwrites a newer object. Does nothing if the result is the same, or undefined.
  */
 async function replaceAsFound(
   store: Store,
@@ -139,7 +145,10 @@ async function replaceAsFound(
   await updateObject(store, key, decide, { contentType });
 }
 
-/** Undefined if a latest run is damaged, or some of its Parquet is not built yet: the object then stays as it is. */
+/**
+ * The addresses of the latest runs' files; undefined if one of these runs is damaged or has Parquet that is
+ * not built yet: then the object stays unchanged.
+ */
 async function addressesOfLatest(store: Store, source: Source): Promise<Buffer | undefined> {
   let isSound = true;
   const { runs } = await lastRuns(store, [source], () => {

@@ -1,14 +1,14 @@
 import { type Column, number, stored, storedWord, type TableDefinition, text, word } from '../../columns.ts';
 import { batchCounts, outcomes } from '../../model/rules/index.ts';
 
-/** Guesses of counts: of a row, and of all rows of a batch. */
+/** Other names that people may try for the counts, of a row and of all rows of a batch. */
 const guesses: Readonly<Record<string, readonly string[]>> = {
   rows: ['rows', 'count'],
   failed: ['failures', 'errors'],
   total: ['tokens', 'cost'],
 };
 
-/** The columns of tokens, with what each is made of. */
+/** The columns of token counts, and how each is computed. */
 const tokens = (
   made: (token: string) => string,
 ): Readonly<Record<`${keyof typeof batchCounts.tokens}_tokens`, Column>> =>
@@ -19,7 +19,7 @@ const tokens = (
     ]),
   ) as Record<`${keyof typeof batchCounts.tokens}_tokens`, Column>;
 
-/** The texts of batches. */
+/** The table of the texts of batches. */
 export const scores = {
   about: 'a text of a batch, with its score',
   columns: {
@@ -87,13 +87,13 @@ const scoreTopics: TableDefinition = {
   guesses: ['sentiments', 'sentiment', 'topics'],
 };
 
-/** What a count is called in SQL. */
+/** The name of a count in SQL. */
 const named = (name: string): string =>
   name === 'rows' ? 'texts' : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const { rows, costs } = batchCounts;
 
-/** What is summed over the rows of a batch. */
+/** The columns that are summed over the rows of a batch. */
 const summed = [...Object.keys(costs).map(named), ...Object.keys(tokens(named))];
 
 const counted = Object.entries(rows).map(
@@ -131,5 +131,5 @@ const batches: TableDefinition = {
 ) AS j ON s.batch = j.batch`,
 };
 
-/** The tables over scores, which are made of the rows of batches and of their jobs. */
+/** The tables of scores, which are computed from the rows of batches and from their jobs. */
 export const batchTables = { scores, score_topics: scoreTopics, batches };

@@ -3,16 +3,18 @@ import { sources } from '../../snapshot/sources/index.ts';
 import { viewsOver } from './tables.ts';
 import type { View } from './view.ts';
 
-/** A view as Glue stores it for Athena and Trino. `text` is the encoded SQL, with the database of its tables. */
+/**
+ * A view as Glue stores it for Athena and Trino. `text` is the encoded SQL, which names the database of its
+ * tables.
+ */
 export type GlueView = Pick<View, 'name'> & {
   readonly columns: readonly { readonly name: string; readonly type: HiveType }[];
   readonly text: string;
 };
 
 /**
- * The tables of SQL over whole sources, as views in a database of Glue. Narrowed snapshots have none: a stack has at most
- * 500 resources.
- * Source: the form in which Trino's Hive connector stores a view, which Athena reads.
+ * The SQL tables of whole sources, as views in a Glue database. Narrowed snapshots have no views: a stack has
+ * at most 500 resources. Source: the form in which Trino's Hive connector stores a view, which Athena reads.
  */
 export const glueViews = (database: string): readonly GlueView[] =>
   viewsOver(sources).map((view) => ({
@@ -21,7 +23,7 @@ export const glueViews = (database: string): readonly GlueView[] =>
     text: `/* Presto View: ${Buffer.from(JSON.stringify(definitionOf(view, database))).toString('base64')} */`,
   }));
 
-/** A type in Hive's notation as one of Trino's. */
+/** Converts a type from Hive's notation to Trino's. */
 const trinoType = (hive: string): string =>
   hive
     .replaceAll(/\bstring\b/g, 'varchar')
@@ -36,14 +38,17 @@ const definitionOf = (view: View, database: string) => ({
   catalog: 'awsdatacatalog',
   schema: database,
   columns: columnsOf(view, trinoType),
-  // Otherwise it would need an owner, and would run with the owner's rights.
+  // Otherwise the view would need an owner, and would run with the owner's rights.
   runAsInvoker: true,
 });
 
 const columnsOf = ({ columns }: View, typeOf: (type: HiveType) => string) =>
   Object.entries(columns).map(([name, { type }]) => ({ name, type: typeOf(type.toLowerCase()) }));
 
-/** The tables of latest runs have no partitions: the day and the run are in the names of their files. */
+/**
+ * Converts SQL over stored tables to SQL over Glue's. The tables of latest runs have no partitions there: the
+ * day and the run are read from the names of their files.
+ */
 const overGlue = (sql: string): string =>
   sql.replaceAll(
     /\bstored_latest_\w+/g,

@@ -1,4 +1,7 @@
-/* What SQL sees, here and in Athena: the tables with their columns, how Glue names them, and the saved queries. */
+/*
+ * What SQL shows, here and in Athena: the tables with their columns, their names in Glue, and the saved
+ * queries.
+ */
 
 export { type GlueView, glueViews } from './glue-views.ts';
 export { macros } from './macros.ts';

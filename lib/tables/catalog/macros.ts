@@ -1,6 +1,6 @@
 /**
- * Frequent questions: queries with parameters, which SQL calls as tables, such as `SELECT * FROM where_used('1036')`. Ids and
- * days may be texts, numbers or dates.
+ * Queries with parameters for frequent questions, which SQL uses as tables: `SELECT * FROM
+ * where_used('1036')`. Ids and days may be texts, numbers or dates.
  */
 export const macros: readonly {
   readonly name: string;

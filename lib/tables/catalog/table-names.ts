@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { type Place, partsOf } from '../../snapshot/sources/index.ts';
 
 /**
- * The name of a place's tables in SQL: `files`, `files_reports`. It has no capitals and no `-`, which would need
- * quotes.
+ * The name of a place's tables in SQL: `files`, `files_reports`. It has neither capitals nor `-`, which would
+ * need quotes.
  */
 export function tableNameOf(place: Place): string {
   const { source, name } = partsOf(place);
@@ -11,7 +11,7 @@ export function tableNameOf(place: Place): string {
   return words.join('_').replaceAll('-', '_').toLowerCase();
 }
 
-/** The name of a narrowed snapshot's tables if those of another place have its name. */
+/** The name of a narrowed snapshot's tables, if another place already has its name. */
 const otherTableNameOf = (place: Place): string =>
   `${tableNameOf(place)}_${hash('sha256', place).slice(0, 6)}`;
 
@@ -25,11 +25,11 @@ export function tableNameAmong(place: Place, places: readonly Place[]): string {
 export const tableNames = (places: readonly Place[]): ReadonlyMap<Place, string> =>
   new Map(places.map((place) => [place, tableNameAmong(place, places)]));
 
-/** The Glue table over the Parquet of a place's published runs, from which its views in SQL read. */
+/** The Glue table of the Parquet of a place's published runs, from which the place's SQL views read. */
 export const glueTableOf = (place: Place): string => `stored_${tableNameOf(place)}`;
 
-/** The Glue table of a narrowed snapshot if that of another place has its name. */
+/** The Glue table of a narrowed snapshot, if another place already has its name. */
 export const otherGlueTableOf = (place: Place): string => `stored_${otherTableNameOf(place)}`;
 
-/** The partition keys of those tables: the components of a run's folder, in order. */
+/** The partition keys of these tables: the components of a run's folder, in order. */
 export const gluePartitionKeys = ['dt', 'run'] as const;

@@ -33,7 +33,10 @@ import { latestModel, NEEDS_MODEL, type View, viewOf } from './view.ts';
 
 const member = (column: string, name: string) => `json_extract_scalar(${column}, '$.${name}')`;
 
-/** A chunk of a batch is a job of this name, also where its response says nothing. */
+/**
+ * The batch of a job: from its response, or else from its id, since the job of a chunk is named after its
+ * batch.
+ */
 const BATCH = `coalesce(${member('response', 'batch')}, CASE WHEN type = 'score' AND id LIKE '%.chunk-%' THEN regexp_replace(id, '\\.chunk-[0-9]+$', '') END)`;
 
 const runs = {
@@ -74,7 +77,7 @@ const jobs = {
   about: 'a job that has ended',
   columns: {
     job_id: text('id', 'the id of the job', { guesses: ['job', 'name'] }),
-    // As it is stored, since Athena leaves out the folders of other types by it.
+    // The column has the stored spelling, since Athena uses it to skip the folders of other types.
     type: text('type', alternatives(jobTypes), { values: jobTypes }),
     status: storedWord('status', Object.keys(endStates), { guesses: ['state', 'outcome'] }),
     error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one', { guesses: ['kind'] }),
@@ -136,7 +139,7 @@ const formulaLog = {
     lastModified: stored('bigint'),
     importedAt: stored('string'),
   },
-  // Imports lie in the same folder, and are no updates.
+  // Imports are in the same folder, but are not updates.
   from: 'FROM stored_formulas WHERE importedat IS NULL',
 } as const satisfies TableDefinition;
 
@@ -227,14 +230,17 @@ const modelHistory = {
   guesses: ['progress', 'trend', 'flag_history'],
 } as const satisfies TableDefinition;
 
-/** A table that shows one of the latest model: SQL holds no rule of it. `as`: another name of the same. */
+/**
+ * A table that shows a table of the latest model: SQL itself has none of the model's rules. `as`: another
+ * name for the same table.
+ */
 const ofModel = (table: ModelTable, as?: string): TableDefinition => ({
   ...modelTables[table],
   ...(as && { about: `${modelTables[table].about}: the same as ${table}`, guesses: [] }),
   from: `FROM ${latestModel(table)} AS model`,
 });
 
-/** The tables that are no place's, in the order in which they are listed. */
+/** The tables that belong to no place, in the order in which they are listed. */
 const otherTables: Readonly<Record<string, TableDefinition>> = {
   uses: ofModel('uses'),
   links: ofModel('uses', 'links'),
@@ -258,32 +264,32 @@ export const otherViews: readonly View[] = Object.entries(otherTables).map(([nam
   viewOf(name, table),
 );
 
-/** The owners of the model, with the columns named as no other column is. */
+/** The owners of the model. Their columns have names that no other column has. */
 const OWNERS = `(SELECT user_id AS id_of_owner, name AS name_of_owner FROM ${latestModel('owners')} AS owners)`;
 
-/** What every table of records ends in. */
+/** The last columns of every table of records. */
 const LAST: TableColumns = {
   _other: text('_other', 'what has no column or does not fit its own, as JSON; else null'),
   dt: text('dt', 'the day on which the run began, as text: 2026-11-21', { guesses: ['day', 'date'] }),
   run: text('run', 'the run that the row is of', { guesses: ['run_id'] }),
 };
 
-/** True for a source whose ids the model writes in one form. */
+/** Whether the model has canonical ids for a source. */
 const isFlagged = (source: Source): source is 'calculations' | 'cards' => Object.hasOwn(modelTables, source);
 
 /**
- * A column of the model where there is no model yet: reading it fails the query, except in a row with a value of its
- * own.
+ * A column of the model while there is no model yet: reading it fails the query, except in a row that has its
+ * own value.
  */
 const lacking = (name: string, type: string, given = ''): string =>
   `CASE ${given}WHEN error('${NEEDS_MODEL}' || left(coalesce(_other, ''), 0)) IS NULL THEN CAST(NULL AS ${type === 'string' ? 'varchar' : type}) END AS ${name}`;
 
 const LACKING_OWNER = lacking('name_of_owner', 'string');
 
-/** The name of the owner in tables of all runs: the model covers only the last ones. */
+/** The owner's name in tables of all runs is null: the model covers only the last runs. */
 const OF_ANY_RUN = 'CAST(NULL AS varchar) AS name_of_owner';
 
-/** The views of a place: its latest run, and all of its runs. `name` is that of its table. */
+/** The views of a place: its latest run, and all of its runs. `name` is the table's name. */
 function recordViews(place: Place, name: string): readonly View[] {
   const source = sourceOf(place);
   const { table, described } = sourceDefinitions[source];
@@ -306,7 +312,7 @@ function recordViews(place: Place, name: string): readonly View[] {
       withoutModel: viewOf(name, { ...shown, from: `FROM (SELECT *, ${missing} FROM ${stored}) AS plain` })
         .sql,
     },
-    // An id that the model does not know is as it was sent.
+    // An id that the model does not know stays as it was sent.
     viewOf(`all_${name}`, {
       about: `a ${row}, in any published run of ${place}`,
       columns: source === 'cards' ? columns : unnamed,
@@ -315,7 +321,9 @@ function recordViews(place: Place, name: string): readonly View[] {
   ];
 }
 
-/** The columns of the model for a source, where there is no model yet; an id that is digits is known all the same. */
+/**
+ * The columns of the model for a source while there is no model yet. An id of digits is known all the same.
+ */
 const lackedOf = (source: 'calculations' | 'cards'): readonly string[] =>
   Object.entries(modelColumns[source]).map(([column, type]) =>
     lacking(
@@ -325,25 +333,31 @@ const lackedOf = (source: 'calculations' | 'cards'): readonly string[] =>
     ),
   );
 
-/** All SQL tables of a store with these places, in the order in which they are listed. */
+/** All SQL tables of a store that has these places, in the order in which they are listed. */
 export const viewsOver = (places: readonly Place[]): readonly View[] => [
   ...[...tableNames(places)].flatMap(([place, name]) => recordViews(place, name)),
   ...otherViews,
 ];
 
-/** A table over objects, in `folder` of the store. */
+/** A table of objects in `folder` of the store. */
 export type StoredTable<Columns = Readonly<Record<string, string>>> = {
-  /** Ends in a slash. */
+  /** The folder; ends in a slash. */
   readonly folder: string;
-  /** By the names in the objects; only ever appended to. A `json` column has any value that the platform or a user sent. */
+  /**
+   * The columns by the names in the objects; new ones are only appended. A `json` column may have any value
+   * that the platform or a user sent.
+   */
   readonly columns: Columns;
-  /** The columns that come from the folders in it, in their order: text, which follows `prefix` in the folder's name. */
+  /**
+   * The columns that come from the folders below it, in order. Each is text, and follows `prefix` in the
+   * folder's name.
+   */
   readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
 };
 
 /**
- * What the platform or a user sent is text there, as JSON where it is not text itself, so that no value breaks a query;
- * what only this program writes has its type.
+ * The stored tables. Values that the platform or a user sent are text, as JSON if they are not texts, so that
+ * no value breaks a query. Values that only this program writes have their own type.
  */
 export const storedTables = {
   runs: storedTable('parquet/runs/', runs),

@@ -2,16 +2,16 @@ import { type Column, shownColumns, type TableDefinition } from '../../columns.t
 import type { ModelTable } from '../../model/index.ts';
 
 /**
- * A table as people see it, here and in Athena. `sql` is in Trino's SQL, over tables that begin with `stored_` and
- * other views.
+ * A table as people see it, here and in Athena. `sql` is written for Trino; it reads tables that begin with
+ * `stored_`, and other views.
  */
 export type View = Pick<TableDefinition, 'about' | 'guesses'> & {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sql: string;
   /**
-   * The SQL for DuckDB without the model: a query that needs a value of the model fails with `NEEDS_MODEL`, so that
-   * others need not wait for it. Absent if all or nothing comes from the model.
+   * The SQL for DuckDB without the model. A query that needs a value of the model fails with `NEEDS_MODEL`,
+   * so that other queries need not wait for the model. Absent if everything or nothing comes from the model.
    */
   readonly withoutModel?: string;
 };
@@ -25,9 +25,9 @@ export function viewOf(name: string, table: TableDefinition): View {
   return { name, about, guesses, columns, sql: `SELECT ${selected.join(', ')} ${from}` };
 }
 
-/** The error of a query that needs the model contains this text. */
+/** A text in the error of a query that needs the model. */
 export const NEEDS_MODEL = 'this query needs the model';
 
-/** A table of the latest model: in Athena, its predecessor may lie beside it. */
+/** The rows of a table of the latest model: in Athena, the model before it may still be there. */
 export const latestModel = (table: ModelTable): string =>
   `(SELECT * FROM stored_model_${table} WHERE as_of = (SELECT max(as_of) FROM stored_model_${table}))`;

@@ -14,24 +14,24 @@ import type { QueryResult } from '../duckdb/open-query.ts';
 import type { Tables } from '../duckdb/open-tables.ts';
 import { onlyQuery, QueryError } from '../duckdb/query-text.ts';
 
-/** A rule of the user's own, which is SQL whose rows are violations, and what it found. */
+/** A rule of the user: SQL whose rows are violations. And what it found. */
 export type CheckedRule = {
   readonly file: string;
-  /** The first comment of the file; its name where it has none, or is no rule. */
+  /** The first comment of the file. If there is none, or the file is not a rule, its name. */
   readonly title: string;
   readonly severity: (typeof severities)[number] | null;
   readonly status: 'passed' | 'violated' | 'not-run';
-  /** Why it was not run, or not over everything. */
+  /** Why it was not run, or did not cover everything. */
   readonly fault: string | null;
   readonly columns: readonly string[];
   readonly rows: number | null;
-  /** How many rows the check before did not have, and how many of its rows are gone; null if that is not known. */
+  /** How many rows are new since the last check, and how many have gone; null if that is not known. */
   readonly new: number | null;
   readonly gone: number | null;
-  /** When the check before was, as ISO text; null for the first one. */
+  /** When the last check was, as ISO text; null for the first check. */
   readonly since: string | null;
   readonly notes: readonly string[];
-  /** Some of the rows, the new ones first. */
+  /** Some of the rows, new ones first. */
   readonly listed: readonly { readonly new: boolean; readonly row: Readonly<Record<string, ExactValue>> }[];
   readonly seconds: number;
 };
@@ -39,20 +39,21 @@ export type CheckedRule = {
 const severities = ['error', 'warn'] as const;
 
 type RuleToCheck = NonNullable<Parameters<Tables['query']>[1]> & {
-  /** The name of its folder and of its file: by these it is known from one check to the next. */
+  /** The name of its folder and of its file, by which the next check recognizes the rule. */
   readonly name: string;
   readonly file: string;
   readonly read: () => Promise<string>;
   readonly store: Pick<Store, 'get' | 'put'>;
   readonly tables: Pick<Tables, 'query'>;
   readonly now: () => number;
-  /** Maximum rows to list. All are counted. */
+  /** Maximum rows to list. All rows are counted. */
   readonly maxListed: number;
 };
 
 /**
- * Runs a rule, and compares its rows with those of the check before. Memory: the keys of 100,000 rows, and what is listed.
- * `save` stores the rows' keys for the next check, unless another check has stored its own since. Both throw `StoreError`.
+ * Runs a rule, and compares its rows with those of the last check. Memory: the keys of 100,000 rows, and the
+ * rows that are listed. `save` stores the rows' keys for the next check, unless another check has stored its
+ * own since. Both throw `StoreError`.
  */
 export async function checkRule(options: RuleToCheck) {
   const { file, read, store, tables, now, maxListed, signal } = options;
@@ -77,7 +78,7 @@ export async function checkRule(options: RuleToCheck) {
     const about = { columns: namesOf(result), rows, since: before?.checkedAt ?? null, notes };
     const status = rows === 0 ? 'passed' : 'violated';
     found = { ...about, ...compared, status, fault: null };
-    // What is missing in a damaged store is neither gone, nor will it be new.
+    // In a damaged store, rows that are missing have not really gone, and will not really be new later.
     if (faults.length > 0)
       found = { ...found, status: 'not-run', fault: `not in the result: ${faults.join('; ')}` };
     else
@@ -99,8 +100,9 @@ export async function checkRule(options: RuleToCheck) {
 const COMMENTS = /^(?:\s*(?:--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/))*/;
 
 /**
- * Reads the text of a rule's file. The comments at its start have its title and `severity: error|warn`, which is error
- * without them, and may name the columns of its `key: COLUMN, …`. Throws `QueryError` unless the rest is one SELECT.
+ * Parses the file of a rule. The comments at its start have its title, and may have `severity: error|warn`
+ * (default: error) and `key: COLUMN, …`, the columns that identify a row. Throws `QueryError` unless the rest
+ * is one SELECT.
  */
 function parseRule(file: string, text: string) {
   const [comments = ''] = COMMENTS.exec(text) ?? [];
@@ -128,36 +130,42 @@ const quoted = (text: string) => JSON.stringify(shortened(text, 100));
 const storedCheck = z.object({
   version: z.literal(1),
   rule: z.string(),
-  /** When it was checked: ISO text. */
+  /** When the rule was checked: ISO text. */
   checkedAt: z.string(),
-  /** The SHA-256 of its SQL without the comments at its start. */
+  /** The SHA-256 of its SQL, without the comments at its start. */
   sha256: z.string(),
-  /** The columns by which its rows are known. */
+  /** The columns that identify its rows. */
   key: z.array(z.string()),
   rows: z.number(),
-  /** Eight bytes for each row, of the hash of its key; null if there were more than `MAX_KEYS`. */
+  /** Eight bytes for each row: the hash of its key; null if there were more than `MAX_KEYS` rows. */
   keys: z.nullable(z.base64()),
 });
 
 const MAX_KEYS = 100_000;
 const HEX_DIGITS = 16;
 
-/** The object of a rule. The name of a file may have any characters, and the same ones in several forms. */
+/**
+ * The key of a rule's object. It is hashed, since a file's name may have any characters, and the same name in
+ * several Unicode forms.
+ */
 const keyOfRule = ({ name }: Pick<RuleToCheck, 'name'>) =>
   `checks/${hash('sha256', name.normalize('NFC')).slice(0, 32)}.json`;
 
 function* notesOn(before: z.infer<typeof storedCheck> | undefined, key: readonly string[], sha256: string) {
   if (before === undefined) return;
   if (before.key.join() !== key.join())
-    yield `its rows were known by ${before.key.join(', ')} then, and now by ${key.join(', ')}: which are new is unknown`;
+    yield `the key of its rows was ${before.key.join(', ')} then, and is ${key.join(', ')} now: it is unknown which rows are new`;
   else if (before.keys === null)
-    yield `there were more than ${MAX_KEYS.toLocaleString('en')} rows then: which are new is unknown`;
+    yield `there were more than ${MAX_KEYS.toLocaleString('en')} rows then: it is unknown which rows are new`;
   else if (before.sha256 !== sha256) yield 'its SQL has changed since then: a new row may be an old fault';
 }
 
 const namesOf = ({ columns }: QueryResult) => columns.map(({ name }) => name);
 
-/** The columns by which a row is known again: those that the rule names, or that hold ids, or all. Throws `QueryError`. */
+/**
+ * The columns that identify a row: those that the rule names, otherwise those that have ids, otherwise all.
+ * Throws `QueryError`.
+ */
 function keyColumns(named: readonly string[], result: QueryResult): readonly string[] {
   const names = namesOf(result);
   for (const each of named)
@@ -174,7 +182,7 @@ async function compareRows(
   result: QueryResult,
   options: Pick<RuleToCheck, 'maxListed'> & {
     readonly key: readonly string[];
-    /** The keys of the check before; undefined if they are not known. */
+    /** The keys of the last check; undefined if they are not known. */
     readonly known: ReadonlySet<string> | undefined;
   },
 ) {

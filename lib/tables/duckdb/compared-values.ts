@@ -3,11 +3,17 @@ import { alternatives } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
 import { columnOf, comparedIn, meantBy, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
 
-/* What a query compares with a value that it never has: else no rows would seem to be the answer. */
+/*
+ * Finds texts that a query compares with a column that never has them. Without a hint, no rows would look
+ * like a valid result.
+ */
 
 const EQUALS = /^COMPARE_(?:EQUAL|NOTEQUAL|DISTINCT_FROM|NOT_DISTINCT_FROM|IN|NOT_IN)$/;
 
-/** A text that a query compares a column with, whose values are words; `values`: all of them, if that is known. */
+/**
+ * A text that a query compares with a column whose values are words. `values`: all possible values, if they
+ * are known.
+ */
 type ComparedText = {
   /** The column as the query names it. */
   readonly name: string;
@@ -17,7 +23,7 @@ type ComparedText = {
   readonly of?: { readonly table: string; readonly name: string } | undefined;
 };
 
-/** The texts that a query compares columns of words with. */
+/** The texts that a query compares with columns of words. */
 export function comparedTexts({ root }: QueryTree, views: readonly View[]): readonly ComparedText[] {
   return [...scopedNodes(root, views)].flatMap(([node, scope]) =>
     comparedIn(node).flatMap(({ type, operand, others }) => {
@@ -33,8 +39,8 @@ const textsOf = ({ type, value }: QueryNode): readonly string[] =>
   type === 'VALUE_CONSTANT' && typeof value?.value === 'string' ? [value.value] : [];
 
 /**
- * Says of each text that its column never has which values that has: all that there are of a list, else those in the tables
- * that are loaded. `connection` has what the query read.
+ * For each text that its column never has, says which values it has: all values of a fixed list, otherwise
+ * those in the loaded tables. `connection` has the tables that the query read.
  */
 export async function* neverEqual(
   compared: readonly ComparedText[],
@@ -54,7 +60,7 @@ export async function* neverEqual(
   }
 }
 
-/** How many values are named: the most frequent ones. */
+/** Maximum values that are named: the most frequent ones. */
 const MAX_NAMED = 12;
 
 const wordsOf = (found: readonly string[]): string =>
@@ -62,7 +68,7 @@ const wordsOf = (found: readonly string[]): string =>
     ? `one of ${found.length} others, such as ${found.slice(0, MAX_NAMED).join(', ')}`
     : alternatives(found.toSorted());
 
-/** The values of a column, the most frequent first, and how many rows there are. */
+/** The values of a column, the most frequent first, with their numbers of rows. */
 async function valuesIn(
   { table, name }: NonNullable<ComparedText['of']>,
   connection: DuckDBConnection,

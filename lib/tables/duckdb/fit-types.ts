@@ -12,15 +12,16 @@ import {
   scopedNodes,
 } from './query-tree.ts';
 
-/** Replaces the bytes of a query from one up to, not including, another by a text. */
+/** Replaces the bytes of a query from `from` up to, but not including, `to`, by a text. */
 type Edit = { readonly from: number; readonly to: number; readonly text: string };
 
-/** A place in a query, in bytes, and what names mean there. */
+/** The bytes of a query, and what names mean at the current place. */
 type Query = { readonly bytes: Buffer; readonly scope: Scope };
 
 /**
- * Rewrites a query so that ids compare with numbers, and epoch milliseconds with times. DuckDB would cast the column,
- * and fail at the first id that is no number. An id that is compared with a number by size is that number.
+ * Rewrites a query so that ids can be compared with numbers, and epoch milliseconds with times. DuckDB would
+ * cast the column, and fail at the first id that is not a number. If an id is compared by size, it counts as
+ * a number.
  */
 export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): string {
   const bytes = Buffer.from(sql);
@@ -61,7 +62,7 @@ function* comparedEdits(
 
 const LISTINGS = /^(?:tables|columns|views)$/i;
 
-/** A listing of the tables has those that people see alone. */
+/** Makes a listing of tables show only the tables for people. */
 function* listingEdits(node: QueryNode, query: Query): Generator<Edit> {
   const { schema_name: schema = '', table_name: table = '', alias } = node;
   if (schema.toLowerCase() !== 'information_schema' || !LISTINGS.test(table)) return;
@@ -70,7 +71,10 @@ function* listingEdits(node: QueryNode, query: Query): Generator<Edit> {
   if (name !== undefined) yield { ...name, text: alias ? shown : `${shown} AS ${table}` };
 }
 
-/** Replaces a column of epoch milliseconds by the timestamp beside it, or by an expression that converts it. */
+/**
+ * Replaces a column of epoch milliseconds by the timestamp column next to it, or by an expression that
+ * converts it.
+ */
 function* momentEdits(node: QueryNode, query: Query): Generator<Edit> {
   const meant = meantBy(node, query.scope);
   const name = meant?.column.moment === undefined ? undefined : nameAt(node, query);
@@ -85,7 +89,7 @@ const NAME = new RegExp(String.raw`^${PART}(?:\s*\.\s*${PART})*`, 'u');
 
 const nameAt = (node: QueryNode, query: Query): Edit | undefined => pieceAt(node, query, NAME);
 
-/** The edit that puts an integer of the query in quotes, so that it can be compared with ids, which are text. */
+/** The edit that puts an integer in quotes, so that it can be compared with ids, which are text. */
 function digitsAt(node: QueryNode, query: Query): Edit | undefined {
   if (node.type !== 'VALUE_CONSTANT') return undefined;
   const piece = pieceAt(node, query, /^\d+(?![\d.eE_])/);
@@ -104,16 +108,21 @@ const TIME_FUNCTIONS =
   /^(?:now|today|current_date|current_timestamp|get_current_timestamp|date_trunc|datetrunc|make_date|make_timestamp|to_timestamp|epoch_ms|strptime|date_add|date_sub)$/i;
 const OF_TIMES =
   /^(?:date_trunc|datetrunc|date_part|datepart|date_diff|datediff|date_sub|datesub|age|year|quarter|month|week|weekofyear|yearweek|day|dayofmonth|dayofweek|dayofyear|dayname|monthname|hour|minute|last_day|strftime|time_bucket)$/i;
-/** A year alone too: DuckDB would read it as a number. */
+/** Matches a time. A year alone counts too: DuckDB would read it as a number. */
 const TIME = /^\d{4}(?:$|-\d\d)/;
 
 const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAMP)/.test(to?.id ?? '');
 
-/** Whether a function works on times: by its name, or because it adds to a time or subtracts from one. */
+/**
+ * Whether a function computes with times: by its name, or because it adds to a time or subtracts from one.
+ */
 const isOfTimes = ({ function_name: name = '', children = [] }: QueryNode, scope: Scope): boolean =>
   OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some((child) => isTime(child, scope)));
 
-/** Whether an expression seems to be a time: it has a date in quotes, a cast to a time, a function that returns one, or a column of times. */
+/**
+ * Whether an expression seems to be a time: it has a date in quotes, a cast to a time, a function that
+ * returns one, or a column of times.
+ */
 const isTime = (expression: QueryNode, scope: Scope): boolean =>
   nodesIn(expression).some((node) => {
     const { type, value, function_name: name = '', column_names: names = [] } = node;
@@ -123,7 +132,7 @@ const isTime = (expression: QueryNode, scope: Scope): boolean =>
     return TIME_FUNCTIONS.test(type === 'COLUMN_REF' && names.length === 1 ? (names[0] ?? '') : name);
   });
 
-/** Applies edits that do not overlap; of several for one piece the first. */
+/** Applies edits that do not overlap. If there are several for one piece, the first one wins. */
 function applied(bytes: Buffer, edits: readonly Edit[]): string {
   const pieces: Buffer[] = [];
   let at = 0;

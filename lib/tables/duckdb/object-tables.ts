@@ -8,37 +8,37 @@ import { storedTables } from '../catalog/tables.ts';
 import { type PlacedLine, parquetOfLines } from '../parquet/part-files.ts';
 import { type FileToRead, fileOf, type Piece, type Session, type Table } from './stored-files.ts';
 
-/** A table over objects of JSON, and how one of them is read: as lines, each a row. */
+/** A table of JSON objects, and how one of them is read: as lines, one for each row. */
 type ObjectTable = {
   readonly name: 'jobs' | 'refused' | 'formulas' | 'scores' | 'model_history';
   readonly pieceColumns: readonly string[];
   readonly read: (session: Session, key: string, signal: AbortSignal) => Promise<readonly Buffer[]>;
-  /** Its folders: the values of the piece columns, and the prefix of the keys. */
+  /** The table's folders: the values of the piece columns, and the prefix of the keys. */
   readonly folders: (session: Session) => AsyncIterable<Folder> | Iterable<Folder>;
 };
 
 type Folder = { readonly values: readonly string[]; readonly prefix: string };
 
-/** An object that was deleted meanwhile is not in the next listing either. */
+/** An object that was deleted meanwhile will not be in the next listing. */
 const readObject: ObjectTable['read'] = async ({ store }, key, signal) => {
   const body = await bytesOfResult(store, key, signal);
   return body === undefined ? [] : [body];
 };
 
-/** A line a row. */
+/** Each line is a row. */
 const readLines: ObjectTable['read'] = async ({ store }, key, signal) => {
   const text = (await bytesOfResult(store, key, signal))?.toString() ?? '';
   return text.split('\n').flatMap((line) => (line === '' ? [] : Buffer.from(line)));
 };
 
 const objectTableList: readonly ObjectTable[] = [
-  // How jobs ended, by type and by the day on which the job was first claimed.
+  // Ended jobs, by type and by the day on which the job was first claimed.
   { name: 'jobs', pieceColumns: ['type', 'dt'], read: readObject, folders: daysOfJobs },
   // Messages that could not become jobs.
   { name: 'refused', pieceColumns: [], read: readObject, folders: () => [whole('refused')] },
-  // Calculations as updates of ours returned them.
+  // Calculations, as our updates returned them.
   { name: 'formulas', pieceColumns: [], read: readObject, folders: () => [whole('formulas')] },
-  // What models counted, an object a day.
+  // The counts of models, one object a day.
   { name: 'model_history', pieceColumns: [], read: readLines, folders: () => [whole('model_history')] },
   // The texts of all batches.
   { name: 'scores', pieceColumns: ['batch'], read: readPart, folders: batches },
@@ -102,7 +102,7 @@ async function filesBelow(
   );
 }
 
-/** Bytes that are read together, and become one file. A larger object is alone. */
+/** Maximum bytes that are read together and become one file. A larger object is read alone. */
 const GROUP_BYTES = 64_000_000;
 
 function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedObject[]> {
@@ -120,7 +120,7 @@ function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedO
   if (group.length > 0) yield group;
 }
 
-/** A read takes tens of milliseconds, and most objects are small. */
+/** How many objects are read at once: a read takes tens of milliseconds, and most objects are small. */
 const CONCURRENCY = 32;
 
 async function* linesOf(

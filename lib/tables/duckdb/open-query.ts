@@ -35,30 +35,30 @@ type QueryContext = {
   readonly folder: string;
   readonly memoryMb: number;
   readonly threads: number;
-  /** Maximum bytes of all copies, and of DuckDB's own files on disk. */
+  /** Maximum bytes of all copies; DuckDB's own files on disk may take the same again. */
   readonly diskBytes: number;
   readonly signal: AbortSignal;
   readonly onReading?: ((words: string) => void) | undefined;
-  /** Refuses a query that reads anything but tables, such as settings. */
+  /** Whether to refuse queries that read anything but tables, such as settings. */
   readonly onlyTables: boolean;
-  /** What `now()` is, epoch milliseconds. Default: the clock's. */
+  /** The value of `now()`, in epoch milliseconds. Default: the clock's. */
   readonly atMs: number | undefined;
 };
 
 export type QueryResult = ResultRows & {
-  /** What was missing or damaged in the store and is not in the result, in words. */
+  /** What was missing or damaged in the store and so is not in the result, in words. */
   readonly faults: readonly string[];
-  /** What was damaged in the store, but found elsewhere; what was never published. */
+  /** What was damaged in the store but found elsewhere, and what was never published. */
   readonly notes: readonly string[];
 };
 
-/** Runs one SELECT to its end. Dispose of the result. Throws what `Tables.query` throws. */
+/** Runs one SELECT to its end. Dispose of the result. Throws errors of `Tables.query`. */
 export async function openQuery(text: string, context: QueryContext): Promise<QueryResult> {
   const sql = onlyQuery(text);
   let found: QueryResult | undefined;
   const read = async () => {
     await found?.[Symbol.asyncDispose]();
-    // Tries it without the model first.
+    // The query is first tried without the model.
     found = await runQuery(sql, context, false).catch((error: unknown) => {
       if (error instanceof QueryError && error.message.includes(NEEDS_MODEL))
         return runQuery(sql, context, true);
@@ -75,16 +75,16 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
     }
 }
 
-/** How often at most to read again, if files disappear while they are read. */
+/** Maximum reads, if files disappear while they are read. */
 const MAX_READS = 10;
 const PRUNED = 'runs were removed while they were read: the result is of those that are left';
 
-/** A file of a query was deleted while it was read. */
+/** Thrown if a file of a query was deleted while it was read. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
 }
 
-/** DuckDB reports a missing file as a forbidden one. */
+/** Checks whether the cause is a missing file: DuckDB reports it as a forbidden one. */
 async function unlessGone(cause: unknown, paths: readonly string[]): Promise<never> {
   for (const path of paths)
     if (!existsSync(path)) throw new FileGoneError(`${path}: expected a file, got none`, { cause });
@@ -134,13 +134,15 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   }
 }
 
-/** Finds out what a query reads, on a database of its own that can read no file. Also returns the query to run. */
+/**
+ * Finds out what a query reads, in a separate database that can read no files. Also returns the query to run.
+ */
 async function planned(
   text: string,
   options: {
     readonly tables: readonly Table[];
     readonly views: readonly View[];
-    /** Filled with the names of the columns that the query names. */
+    /** Receives the names of the columns that the query names. */
     readonly asked: Set<string>;
   },
   context: QueryContext,
@@ -169,23 +171,24 @@ async function planned(
 /** A column of a result; `type` is DuckDB's. */
 export type ResultColumn = { readonly name: string; readonly type: string };
 
-/** All rows of a query, in DuckDB's memory or on disk. */
+/** All rows of a query result, in DuckDB's memory or on disk. */
 type ResultRows = AsyncDisposable & {
   readonly columns: readonly ResultColumn[];
   readonly rows: number;
-  /** The rows in their order, some thousands at a time, each with the values of the columns. */
+  /** The rows in order, some thousands at a time, each with the values of its columns. */
   readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
-  /** The rows one by one: none is held in memory before it is requested. */
+  /** The rows one by one; a row is read only when it is requested. */
   readonly each: () => AsyncGenerator<readonly ExactValue[]>;
-  /** Writes the rows to the query's Parquet file, which is new, and returns its path. */
+  /** Writes the rows to a new Parquet file, and returns its path. */
   readonly writeParquet: () => Promise<string>;
 };
 
 const RESULT = `${PIECES}.result`;
 
 /**
- * Runs one SELECT to its end. Rows are returned only afterwards: if a query fails while its result is read, DuckDB ends
- * the result without an error, as if it were complete. The database is closed with the result. Throws `QueryError`.
+ * Runs one SELECT to its end, and only then returns rows: if a query failed while its result was read, DuckDB
+ * would end the result without an error, as if it were complete. Disposing of the result closes the database.
+ * Throws `QueryError`.
  */
 async function execute(
   database: Awaited<ReturnType<typeof openDatabase>>,
@@ -240,7 +243,7 @@ async function execute(
 }
 
 async function runToEnd(connection: Awaited<ReturnType<typeof openDatabase>>['connection'], sql: string) {
-  // CREATE TABLE … AS does not accept these.
+  // CREATE TABLE … AS does not accept these statements.
   const isShown = /^(?:describe|desc|summarize|show)\b/i.test(sql);
   await connection.run(`CREATE TABLE ${RESULT} AS\n${isShown ? `FROM (\n${sql}\n)` : sql}`);
   const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${RESULT}`);
@@ -251,19 +254,19 @@ async function runToEnd(connection: Awaited<ReturnType<typeof openDatabase>>['co
   return { columns, rows: Number(counted.getRowsJson()[0]?.[0]) };
 }
 
-/** Functions whose rows come from their arguments alone, and the tables with parameters. */
+/** Functions whose rows come only from their arguments, and the tables with parameters. */
 const ROWS = new Set([
   ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree'],
   ...macros.map(({ name }) => name),
 ]);
 
-/** Functions that show DuckDB's settings, or its environment. */
+/** Matches functions that show DuckDB's settings, or its environment. */
 const SETTINGS = /^(?:current_setting|getenv|duckdb_.*|pragma_.*)$/i;
 const CATALOG = /^(?:duckdb|pg|pragma|sqlite)_/i;
 
 /**
- * Refuses a query that reads anything but the tables, by its functions and names. A query that does not parse is left
- * to the planner. Throws `QueryError`.
+ * Refuses a query that reads anything but the tables, judged by its functions and names. The planner reports
+ * queries that do not parse. Throws `QueryError`.
  */
 function onlyTables({ nodes, fault }: QueryTree): void {
   if (fault === 'not implemented')
@@ -279,16 +282,17 @@ function onlyTables({ nodes, fault }: QueryTree): void {
 const refused = (got = 'another function') =>
   new QueryError(`expected a query of the tables alone, got ${got}`, { kind: 'sql' });
 
-/** A table that a query reads, and which of its pieces it needs. */
+/** A table that a query reads, and the pieces of it that the query needs. */
 type NeededPieces = { readonly table: Table; readonly pieces: readonly Piece[] };
 
-/** Planning takes a third of a millisecond a group. */
+/** Maximum groups at once: planning takes a third of a millisecond for each. */
 const MAX_GROUPS = 64;
 
 /**
- * What a query reads, before anything is read: DuckDB plans it over groups of pieces without rows whose last columns
- * have bounds or constants, and leaves out what conditions exclude. First a few groups of many pieces, then one for
- * each piece of what is left. Throws `QueryError` if the SQL is wrong.
+ * Finds out what a query reads, before anything is read. DuckDB plans the query over groups of pieces that
+ * have no rows, but bounds or constants in their last columns, so the plan leaves out groups that conditions
+ * exclude. At first there are a few groups of many pieces, and then one for each remaining piece. Throws
+ * `QueryError` if the SQL is wrong.
  */
 export async function neededPieces(
   connection: DuckDBConnection,
@@ -315,7 +319,10 @@ export async function neededPieces(
   return found;
 }
 
-/** Pieces in the order of their values, in at most `mostGroups` groups; no groups if nothing distinguishes the pieces. */
+/**
+ * Divides pieces, sorted by their values, into at most `mostGroups` groups; returns no groups if nothing
+ * distinguishes the pieces.
+ */
 function groupsOf({ table, pieces }: NeededPieces, mostGroups: number): readonly PieceGroup[] {
   if (table.pieceColumns.length === 0 || pieces.length < 2) return [];
   const size = Math.max(1, Math.ceil(pieces.length / mostGroups));
@@ -340,20 +347,23 @@ async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<
   }
 }
 
-/** How many pieces are listed at once, and then how many files are fetched or built at once. */
+/** How many pieces are listed at once; and how many files are fetched or built at once. */
 const AT_ONCE = 4;
 
-/** This many bytes are read in a second or two. */
+/** From this many bytes on, reading takes long enough to be reported: a second or two. */
 const MUCH_BYTES = 50_000_000;
 
-/** Brings what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for it. */
+/**
+ * Copies what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for
+ * it.
+ */
 async function loadPieces(
   needed: readonly NeededPieces[],
   options: {
     readonly copies: LocalCopies;
     readonly diskBytes: number;
     readonly signal: AbortSignal;
-    /** Called before much is read. */
+    /** Called before a large read. */
     readonly onReading?: ((words: string) => void) | undefined;
   },
 ): Promise<readonly LoadedTable[]> {
@@ -387,7 +397,7 @@ async function loadPieces(
   }));
 }
 
-/** Deletes the copies of earlier queries if there is too little room beside them. */
+/** Deletes the copies of earlier queries if they leave too little room. */
 async function makeRoom(copies: LocalCopies, neededBytes: number, diskBytes: number): Promise<void> {
   const hasRoom = neededBytes <= diskBytes - copies.sizeBytes();
   if (hasRoom || (neededBytes <= diskBytes && (await copies.clear()))) return;

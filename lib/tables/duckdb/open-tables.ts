@@ -13,17 +13,22 @@ import { createLocalCopies } from './stored-files.ts';
 import { placesWithTables } from './tables.ts';
 
 type QueryOptions = {
-  /** Stops the query, which then throws its reason. */
+  /** Stops the query when it is aborted; the query then throws its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Stops the query with `QueryError` of kind `too-long`. Default: no limit. */
+  /**
+   * The time limit in seconds: after it the query throws `QueryError` of kind `too-long`. Default: no limit.
+   */
   readonly seconds?: number | undefined;
-  /** Called before much is read, with what is read in words: `reads 1.2 GB of 30 runs or days`. */
+  /** Called before a large read, with a description of it: `reads 1.2 GB of 30 runs or days`. */
   readonly onReading?: ((words: string) => void) | undefined;
 };
 
 type FirstOptions = QueryOptions & {
   readonly maxRows: number;
-  /** False for the first row that is not wanted: no row after it is read. Default: all are wanted. */
+  /**
+   * Returns false for the first row that is not wanted: no row after it is read. Default: all rows are
+   * wanted.
+   */
   readonly wants?: ((row: readonly ExactValue[]) => boolean) | undefined;
 };
 
@@ -31,15 +36,16 @@ export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows
   readonly first: readonly (readonly ExactValue[])[];
 };
 
-/** A table as it is listed; types are DuckDB's. */
+/** A table as it is listed, with DuckDB's types. */
 export type TableInfo = Pick<View, 'name' | 'about'> & {
   readonly columns: readonly (ResultColumn & { readonly about: string })[];
 };
 
-/** SQL over a store. Several queries may run at once. */
+/** SQL over a store. Several queries may run at the same time. */
 export type Tables = AsyncDisposable & {
   /**
-   * Runs one SELECT; dispose of the result, which has what is missing or damaged. Throws `QueryError` or `StoreError`.
+   * Runs one SELECT. Dispose of the result; it also names what is missing or damaged. Throws `QueryError` or
+   * `StoreError`.
    */
   readonly query: (sql: string, options?: QueryOptions) => Promise<QueryResult>;
   /** Runs one SELECT, and returns at most `maxRows` of its rows. */
@@ -51,26 +57,35 @@ const DEFAULT_MEMORY_MB = 1_000;
 const DEFAULT_DISK_BYTES = 20_000_000_000;
 const MAX_THREADS = 8;
 
-/** Opens SQL over a store, with a temporary folder that is removed on disposal. Throws `PeerMissingError`. */
+/** Opens SQL over a store, with a temporary folder, which disposing removes. Throws `PeerMissingError`. */
 export async function openTables(
   store: Store,
   options: {
-    /** Memory for DuckDB, in MB. Default: 1,000. */
+    /** Memory for DuckDB in MB. Default: 1,000. */
     readonly memoryMb?: number | undefined;
-    /** Maximum bytes of copies in the temporary folder, and the same again for what does not fit into memory. Default: 20 GB. */
+    /**
+     * Maximum bytes of copies in the temporary folder; data that does not fit into memory may take the same
+     * again. Default: 20 GB.
+     */
     readonly diskBytes?: number | undefined;
-    /** Refuses queries that read anything but tables, such as settings: for queries that come from outside. Default: false. */
+    /**
+     * Whether to refuse queries that read anything but tables, such as settings; for queries from outside.
+     * Default: false.
+     */
     readonly onlyTables?: boolean;
-    /** The moment that a store as of then is of, epoch milliseconds: `now()` and `current_date` are of it. Default: the clock's. */
+    /**
+     * For a store as it was at a moment, in epoch milliseconds: `now()` and `current_date` return that
+     * moment. Default: the clock's.
+     */
     readonly atMs?: number | undefined;
-    /** Where the temporary folder is created. Default: the system's. */
+    /** The folder in which the temporary folder is created. Default: the system's. */
     readonly temporary?: string;
     readonly load?: () => Promise<DuckDb>;
   } = {},
 ): Promise<Tables> {
   const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES, onlyTables = false, atMs } = options;
   const duckDb = await loadDuckDb(options.load);
-  // Only this user can read it.
+  // Only this user can read the folder.
   const path = await mkdtemp(join(options.temporary ?? tmpdir(), 'platform-sync-query-'));
   const copied = join(path, 'copies');
   await mkdir(copied);

@@ -3,7 +3,7 @@ import type { View } from '../catalog/view.ts';
 import { QueryError } from './query-text.ts';
 import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
 
-/** The error of a query that could not be planned, with the names that were most likely meant. */
+/** The error of a query that could not be planned, extended by the names that were most likely meant. */
 export function withHints(error: unknown, tree: QueryTree, views: readonly View[]): unknown {
   if (!(error instanceof QueryError)) return error;
   const { message } = error;
@@ -31,7 +31,10 @@ function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<st
   }
 }
 
-/** For each column that no table has: the one that people guess by this name, or else the nearest name. */
+/**
+ * A hint for each column that no table has: the column that people often call by this name, otherwise the
+ * nearest name.
+ */
 function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {
     const name = columnOf(node);
@@ -47,10 +50,10 @@ function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<st
   }
 }
 
-/** What DuckDB says of a value of another type that is compared as a text. */
+/** Matches DuckDB's errors about a value of another type that is compared with a text. */
 const NO_TEXT = /No function matches|can't be cast|Cannot (?:compare|mix|cast)/;
 
-/** A hint for each list in a query: the column that has the list as a text, or how a query reads a list. */
+/** A hint for each list in a query: the column that has the list as a text, or how to query a list. */
 function* listHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {
     const name = columnOf(node);
@@ -64,10 +67,10 @@ function* listHints({ root }: QueryTree, views: readonly View[]): Generator<stri
   }
 }
 
-/** The names that a query defines. */
+/** The names that a query defines itself. */
 const namedIn = (nodes: QueryTree['nodes']): readonly string[] =>
   nodes.flatMap((node) => [node.alias, ...keysOf(node)]).flatMap((name) => name?.toLowerCase() || []);
 
-/** The names of common table expressions. */
+/** The names of a query's common table expressions. */
 const keysOf = ({ cte_map: expressions }: QueryNode): readonly string[] =>
   (expressions?.map ?? []).flatMap(({ key }) => key ?? []);

@@ -3,14 +3,14 @@ import { savedQueries } from '../catalog/saved-queries.ts';
 
 /** Why a query has no result. */
 type QueryFailure =
-  /** The SQL is wrong, or does not fit the values that it reads; the message shows the place in it. */
+  /** The SQL is wrong, or does not fit the values that it reads. The message shows the place in it. */
   | { readonly kind: 'sql' }
   | { readonly kind: 'too-long'; readonly seconds: number }
   | { readonly kind: 'too-large' }
-  /** DuckDB failed: what it reads is damaged, or the disk is full. */
+  /** DuckDB failed: the data is damaged, or the disk is full. */
   | { readonly kind: 'other' };
 
-/** The one error of a query. An abort is thrown as the signal's own reason instead. */
+/** The error of a query. An abort is thrown as the signal's own reason instead. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';
   readonly failure: QueryFailure;
@@ -21,16 +21,19 @@ export class QueryError extends Error {
   }
 }
 
-/** DuckDB's errors that are not faults of the SQL. */
+/** Matches errors of DuckDB that are not faults of the SQL. */
 const OTHERS =
   /^(?:IO|INTERNAL|Internal|Fatal|FATAL|Connection|Serialization|Corrupt\w*|Dependency|Invalid Configuration) Error/;
-/** DuckDB's words for Parquet whose pages or footer are damaged. */
+/** Matches errors of DuckDB about Parquet whose pages or footer are damaged. */
 const DAMAGED = /TProtocol|thrift|zstd|magic bytes/i;
 const REMEDY =
-  '\nParquet in the store is damaged: what is deleted in its folder parquet/ or model/ is built again.';
+  '\nParquet in the store is damaged: delete it in the folder parquet/ or model/, and it is built again.';
 const TOO_LARGE = /^Out of Memory Error|max_temp_directory_size/;
 
-/** The error for what DuckDB threw. `linesBefore` lines of ours precede the query: its message counts only the query's own. */
+/**
+ * Converts an error of DuckDB. `linesBefore`: how many lines of ours precede the query, so that the message
+ * counts only the query's own.
+ */
 export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
   const message = (cause instanceof Error ? cause.message : String(cause))
     .replace(/^Failed to extract statements: /, '')
@@ -40,19 +43,25 @@ export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
   return new QueryError(message, { kind: OTHERS.test(message) ? 'other' : 'sql' }, { cause });
 }
 
-/** A comment, a quoted text or name, a `$tag$` text, one that lacks its end (`open`), a semicolon, or a whole word. */
+/**
+ * Matches a comment, a quoted text or name, a `$tag$` text, any of these without its end (`open`), a
+ * semicolon, or a whole word.
+ */
 const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
 
-/** Cuts SQL at the semicolons that end statements, as DuckDB does. */
+/** Splits SQL at the semicolons that end statements, as DuckDB does. */
 export function splitStatements(text: string): {
-  /** Statements that a semicolon ended, without it; those of nothing but space and comments are left out. */
+  /**
+   * The statements that end in a semicolon, without it; statements that have only space and comments are left
+   * out.
+   */
   readonly ended: readonly string[];
-  /** What follows the last semicolon, to its end: the beginning of a statement, or nothing but space and comments. */
+  /** The text after the last semicolon: the beginning of a statement, or only space and comments. */
   readonly rest: string;
-  /** True if `rest` has something to run. */
+  /** Whether `rest` contains something to run. */
   readonly hasRest: boolean;
-  /** True if `rest` is within quotes or a comment, in which a semicolon ends nothing. */
+  /** Whether `rest` ends inside quotes or a comment, where a semicolon does not end the statement. */
   readonly isOpen: boolean;
 } {
   const ended: string[] = [];
@@ -70,17 +79,18 @@ export function splitStatements(text: string): {
   return { ended, rest: text.slice(from).trimStart(), hasRest: hasCode, isOpen };
 }
 
-/** The words with which a query may begin, after comments and parentheses. */
+/** Matches the words with which a query may begin, after comments and parentheses. */
 const BEGINS =
   /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|from|values|table|describe|desc|summarize|show|pivot|unpivot)\b/i;
 
 /**
- * The one statement in a text, without a semicolon at its end. Throws `QueryError` unless it begins as one that only
- * reads. A statement that does not only read is no query in DuckDB's grammar, and fails when it is planned.
+ * The single statement in a text, without a semicolon at its end. Throws `QueryError` unless it begins like
+ * one that only reads. A statement that begins so but does more is not a query in DuckDB's grammar, and fails
+ * when it is planned.
  */
 export function onlyQuery(text: string): string {
   const failed = (message: string) => new QueryError(message, { kind: 'sql' });
-  // DuckDB would stop reading there.
+  // DuckDB would stop reading at this character.
   if (text.includes('\0')) throw failed('expected SQL without the character U+0000, got one');
   const { ended, rest, hasRest } = splitStatements(text);
   const all = [...ended, ...(hasRest ? [rest.trimEnd()] : [])];
@@ -93,12 +103,13 @@ export function onlyQuery(text: string): string {
 }
 
 /**
- * Functions of Trino that DuckDB lacks, as statements that define them, with Trino's results: `json_extract_scalar`
- * is null for a text that is not JSON, and for an object or a list. Each connection runs them once.
+ * Defines functions of Trino that DuckDB lacks, with Trino's results: `json_extract_scalar` is null for a
+ * text that is not JSON, and for an object or a list. Each connection runs these statements once.
  */
 export const duckDbMacros: readonly string[] = [
   'CREATE OR REPLACE MACRO json_parse(text) AS CAST(text AS JSON)',
-  // DuckDB computes an expression once that stands in several columns, outside of TRY: only JSON reaches its functions.
+  // DuckDB may compute an expression that several columns share only once, outside of TRY, so only valid JSON
+  // may reach its functions.
   `CREATE OR REPLACE MACRO json_extract_scalar(text, path) AS TRY(
     CASE WHEN json_type(CASE WHEN json_valid(text) THEN text END, path) NOT IN ('OBJECT', 'ARRAY')
       THEN json_extract_string(CASE WHEN json_valid(text) THEN text END, path) END)`,
@@ -111,8 +122,9 @@ export const duckDbMacros: readonly string[] = [
 ];
 
 /**
- * A query in the SQL of Trino, as DuckDB understands it. Only what saved queries and views use is translated: `UNNEST` of
- * rows in a join, written `UNNEST(…) AS NAME (COLUMN, …)`, gives their fields as columns in Trino, but one struct in DuckDB.
+ * Translates a query from Trino's SQL to DuckDB's, as far as saved queries and views need it: `UNNEST` of
+ * rows in a join, written `UNNEST(…) AS NAME (COLUMN, …)`, gives a column for each field in Trino, but one
+ * struct in DuckDB.
  */
 export const duckDbSql = (sql: string): string =>
   sql
@@ -122,10 +134,10 @@ export const duckDbSql = (sql: string): string =>
       'JOIN LATERAL (SELECT unnest(item) FROM (SELECT unnest($1) AS item))',
     );
 
-/** A longer name is shortened in a message. */
+/** Maximum characters of a name in a message; a longer one is shortened. */
 const MAX_NAME_LENGTH = 100;
 
-/** The SQL of a saved query for DuckDB. Throws `QueryError` if there is none of this name. */
+/** The SQL of a saved query for DuckDB. Throws `QueryError` if there is no query with this name. */
 export function savedSql(name: string): string {
   const all = savedQueries();
   const found = all.find((each) => each.name === name);

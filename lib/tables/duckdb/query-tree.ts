@@ -4,30 +4,33 @@ import type { Column } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
 import { literal } from './schema.ts';
 
-/* A query as DuckDB's own parser has it, and what names mean in it. */
+/* A query as DuckDB's own parser returns it, and what its names mean. */
 
-/** A column as a query means it; `of`: where it is from, if it is the column of one table. */
+/** The column that a name means. `of`: its table, if it is the column of one table. */
 type MeantColumn = Column & { readonly of?: { readonly table: string; readonly name: string } };
 
-/** A column of a relation: the column of its table, `null` if it is NULL everywhere, or undefined if it is computed. */
+/**
+ * A column of a relation: the table's column that it shows, `null` if it is NULL everywhere, or undefined if
+ * it is computed.
+ */
 type RelationColumn = { readonly name: string; readonly column: MeantColumn | null | undefined };
 
 type Relation = { readonly alias: string; readonly columns: readonly RelationColumn[] };
 
-/** What names mean at a place in a query. */
+/** What names mean at one place in a query. */
 export type Scope = {
   /** Tables and common table expressions, by name. */
   readonly tables: ReadonlyMap<string, readonly RelationColumn[]>;
   readonly relations: readonly Relation[];
-  /** What the query selects under a name, which its conditions may use. */
+  /** The expressions that the query selects under a name, which its conditions may use. */
   readonly selected: readonly QueryNode[];
   readonly outer?: Scope;
 };
 
-/** The meaning of a name. `hasMoment`: a timestamp of the same time is beside the column. */
+/** The meaning of a name. `hasMoment`: the table also has a timestamp column of the same time. */
 type Meant = { readonly column: MeantColumn; readonly hasMoment: boolean };
 
-/** Every node of a query, with what names mean there. */
+/** Yields every node of a query, with what names mean there. */
 export function* scopedNodes(
   root: object,
   views: readonly View[],
@@ -43,7 +46,7 @@ export function* scopedNodes(
   }
 }
 
-/** The comparisons of a node: each of its operands with the others. */
+/** The comparisons in a node: each of its operands with the others. */
 export function comparedIn({
   type = '',
   left,
@@ -57,7 +60,7 @@ export function comparedIn({
   readonly operand: QueryNode;
   readonly others: readonly QueryNode[];
 }[] {
-  // Of a constant it is an object.
+  // In a constant, the type is an object.
   if (!/^COMPARE_/.test(type)) return [];
   const operands = [left, right, input, lower, upper, ...children].filter((each) => each !== undefined);
   return operands.map((operand) => ({
@@ -67,7 +70,7 @@ export function comparedIn({
   }));
 }
 
-/** The column that a name means: in the nearest query with a relation that has it. */
+/** The column that a name means: from the nearest query with a relation that has it. */
 export function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
   const name = columnOf(node);
   const table = node.column_names?.at(-2)?.toLowerCase();
@@ -84,13 +87,14 @@ export function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
 }
 
 /**
- * The columns that a name may mean: of its table, or else of all relations of the nearest query and of those around it.
+ * The columns that a name may mean: those of its table, otherwise those of all relations of the nearest query
+ * and of the queries around it.
  */
 export function candidates(node: QueryNode, scope: Scope): readonly RelationColumn[] {
   const table = node.column_names?.at(-2)?.toLowerCase();
   const found: RelationColumn[] = [];
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
-    // Around a query in FROM is also what it results in itself.
+    // Around a query in FROM, its own result counts too.
     for (const { alias, columns } of at.relations)
       if (table === undefined || alias === table)
         found.push(...columns.filter(({ column }) => at === scope || column !== undefined));
@@ -112,7 +116,7 @@ function both(one: Meant | undefined, other: Meant | undefined): Meant | undefin
   return column && { column, hasMoment: one.hasMoment && other.hasMoment };
 }
 
-/** What two columns that are merged have in common; undefined if their types differ. */
+/** What two merged columns have in common; undefined if their types differ. */
 function shared(one: MeantColumn, other: MeantColumn): MeantColumn | undefined {
   if (one.type !== other.type) return undefined;
   const { isId, moment, of: _, ...rest } = one;
@@ -126,7 +130,7 @@ function shared(one: MeantColumn, other: MeantColumn): MeantColumn | undefined {
 const columnsOfView = (table: string, columns: View['columns']): readonly RelationColumn[] =>
   Object.entries(columns).map(([name, column]) => ({ name, column: { ...column, of: { table, name } } }));
 
-/** The meaning of names in a query; for any other node, that of the query around it. */
+/** What names mean in a query; for any other node, what they mean in the query around it. */
 function scopeOf(node: QueryNode, outer: Scope): Scope {
   const expressions = node.cte_map?.map ?? [];
   if (node.type !== 'SELECT_NODE' && expressions.length === 0) return outer;
@@ -153,7 +157,7 @@ function* relationsOf(from: QueryNode | undefined, scope: Scope): Generator<Rela
   }
 }
 
-/** `FROM UNNEST(list) AS t` has one column, whatever the list holds. */
+/** `FROM UNNEST(list) AS t` has one column, whatever the list contains. */
 const UNNESTED: readonly RelationColumn[] = [{ name: 'unnest', column: undefined }];
 
 const renamed = (query: QueryNode | undefined, names: readonly string[] | undefined, scope: Scope) =>
@@ -183,7 +187,7 @@ function resultOf(query: QueryNode, outer: Scope): readonly RelationColumn[] {
 
 const isNull = ({ type, value }: QueryNode): boolean => type === 'VALUE_CONSTANT' && value?.is_null === true;
 
-/** A column of both sides of a UNION: NULL fits any. */
+/** A column of both sides of a UNION. NULL fits any column. */
 function united({ name, column }: RelationColumn, other: RelationColumn | undefined): RelationColumn {
   if (column && other?.column) return { name, column: shared(column, other.column) };
   if (column === null) return { name, column: other?.column };
@@ -195,11 +199,11 @@ const columnsOfStar = ({ relation_name: table }: QueryNode, { relations }: Scope
 
 const nameOf = (selected: QueryNode): string => selected.alias?.toLowerCase() || (columnOf(selected) ?? '');
 
-/** A node of a query as DuckDB's own parser has it, as far as it is looked at. */
+/** A node of a query in the form of DuckDB's parser, with the members that are used here. */
 export type QueryNode = {
   readonly type?: string;
   readonly alias?: string;
-  /** The byte of the query at which it begins, or for an operator the byte of the operator. */
+  /** The byte of the query at which the node begins; for an operator, the byte of the operator itself. */
   readonly query_location?: number | bigint;
   readonly function_name?: string;
   readonly function?: { readonly function_name?: string };
@@ -237,17 +241,25 @@ export type QueryNode = {
   };
 };
 
-/** A query and all of its nodes. `fault`: why it was not parsed, where the planner would not report it. */
+/**
+ * A query and all of its nodes. `fault`: why it could not be parsed, if the planner would not report that.
+ */
 export type QueryTree = {
   readonly root: object;
   readonly nodes: readonly QueryNode[];
   readonly fault?: string | undefined;
 };
 
-/** DuckDB's parser takes queries only; most statements that only read are queries inside a FROM. */
+/**
+ * DuckDB's parser takes only queries, so the statement is put into a FROM: most statements that only read are
+ * allowed there.
+ */
 const BEFORE = 'FROM (\n';
 
-/** Parses a query without running it. A query that the parser rejects has no nodes; planning it reports the error. */
+/**
+ * Parses a query without running it. A query that the parser rejects has no nodes; the planner reports the
+ * error.
+ */
 export async function parseQuery(connection: DuckDBConnection, sql: string): Promise<QueryTree> {
   const parsed = await connection.runAndReadAll(
     `SELECT json_serialize_sql(${literal(`${BEFORE}${sql}\n)`)})`,
@@ -256,7 +268,7 @@ export async function parseQuery(connection: DuckDBConnection, sql: string): Pro
   return { root: tree, nodes: nodesIn(tree), fault: tree.error_type };
 }
 
-/** An object and all objects in it. */
+/** All objects within an object, including itself. */
 export function nodesIn(tree: object): readonly QueryNode[] {
   const found: QueryNode[] = [];
   const left: unknown[] = [tree];
@@ -268,7 +280,7 @@ export function nodesIn(tree: object): readonly QueryNode[] {
   return found;
 }
 
-/** The byte of the query at which a node begins; undefined if the parser does not say. */
+/** The byte of the query at which a node begins; undefined if the parser does not report it. */
 export function placeOf({ query_location: at }: QueryNode): number | undefined {
   const place = Number(at ?? -1) - Buffer.byteLength(BEFORE);
   return place >= 0 && place < Number.MAX_SAFE_INTEGER ? place : undefined;

@@ -8,7 +8,7 @@ import { duckDbType } from '../parquet/hive-type.ts';
 import { duckDbMacros, duckDbSql } from './query-text.ts';
 import type { Piece, Table } from './stored-files.ts';
 
-/** The schema that holds the stored tables, so that `SHOW TABLES` lists only the views for people. */
+/** The schema for the stored tables, so that `SHOW TABLES` lists only the views for people. */
 export const PIECES = 'pieces';
 
 export type LoadedTable = {
@@ -16,15 +16,15 @@ export type LoadedTable = {
   readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };
 
-/** Creates the stored tables, with the rows of the files that are loaded, and the views and macros that read them. */
+/** Creates the stored tables, with the rows of the loaded files, and the views and macros that read them. */
 export async function createSchema(
   connection: DuckDBConnection,
   options: {
     readonly tables: readonly Table[];
     readonly views: readonly View[];
-    /** Default: no rows. */
+    /** The tables with loaded files. Default: none, so that tables have no rows. */
     readonly loaded?: readonly LoadedTable[];
-    /** What the time is in a query, epoch milliseconds. Default: as it is. */
+    /** The time that a query sees, in epoch milliseconds. Default: the current time. */
     readonly atMs?: number | undefined;
   },
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function createSchema(
   await connection.run([`CREATE SCHEMA ${PIECES}`, ...stored, ...shown].join(';\n'));
 }
 
-/** DuckDB's functions that say what time it is, with another time. */
+/** Replaces DuckDB's functions for the current time, to return another time. */
 const clockAt = (time: string): readonly string[] => [
   ...['current_date', 'today'].map(
     (name) => `CREATE MACRO ${identifier(name)}() AS DATE ${literal(time.slice(0, 10))}`,
@@ -54,7 +54,10 @@ const FILE = 'file_of_row';
 
 const inPieces = (name: string) => `${PIECES}.${identifier(name)}`;
 
-/** The name in `PIECES` of a table's columns, without rows: a query reads the table if this is in its plan. */
+/**
+ * The name in `PIECES` of a table's columns, without rows. If it appears in the plan of a query, the query
+ * reads the table.
+ */
 export const rowsName = ({ name }: Table): string => `rows_of_${name}`;
 const valuesName = ({ name }: Table) => `values_of_${name}`;
 
@@ -67,7 +70,10 @@ const typesOf = ({ columns }: Table) =>
 const createEmpty = (name: string, columns: readonly (readonly [name: string, type: string])[]): string =>
   `CREATE OR REPLACE TABLE ${inPieces(name)} (${columns.map(([column, type]) => `${identifier(column)} ${type}`).join(', ')})`;
 
-/** SQL that creates a table's view over its loaded files. `values` names a relation with each file's values of the piece columns, for when no file is given. */
+/**
+ * SQL that creates a table's view over its loaded files. `values` is a relation with each file's values of
+ * the piece columns; it is used if no file is given.
+ */
 function createOver(table: Table, values: string, loaded?: LoadedTable): string {
   const files = loaded?.files ?? [];
   const names = valueColumns(table).map(([name]) => identifier(name));
@@ -88,12 +94,13 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
 
 export type PieceGroup = { readonly name: string; readonly pieces: readonly Piece[] };
 
-/** The name in `PIECES` of the group of a table with this index. */
+/** The name in `PIECES` of a table's group with this index. */
 export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
 
 /**
- * SQL that creates a table as the union of its groups, all without rows: the plan of a query then shows which groups it
- * reads. In a group of one piece the piece columns are constants; in a larger one they are bounded by its values.
+ * SQL that creates a table as the union of its groups, all without rows: the plan of a query then shows which
+ * groups it reads. In a group of one piece, the piece columns are constants; in a larger group, their values
+ * are the bounds.
  */
 export function createOfGroups(table: Table, groups: readonly PieceGroup[]): string {
   const { pieceColumns } = table;
@@ -137,7 +144,7 @@ export const loadDuckDb = (load: () => Promise<DuckDb> = () => import('@duckdb/n
 /** An open database in memory. */
 type Database = Disposable & {
   readonly connection: DuckDBConnection;
-  /** From now on only these files can be read, and no setting can be changed. */
+  /** Allows only these files to be read, and no setting to be changed, from now on. */
   readonly lock: (files: readonly string[]) => Promise<void>;
 };
 
@@ -145,11 +152,11 @@ type Database = Disposable & {
 export async function openDatabase(
   { DuckDBInstance }: DuckDb,
 
-  /** What a query may use of this machine. */
+  /** Limits for what a query may use of this machine. */
   options: {
     readonly memoryMb: number;
     readonly threads: number;
-    /** Where DuckDB puts what does not fit into memory. */
+    /** The folder in which DuckDB stores what does not fit into memory. */
     readonly folder: string;
     readonly diskBytes: number;
   },
@@ -163,7 +170,7 @@ export async function openDatabase(
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     allow_community_extensions: 'false',
-    // A query over a file that changed meanwhile must not see half of what was read before.
+    // If a file changes during a query, the query must not use a mix of old and new bytes.
     enable_external_file_cache: 'false',
   });
   const connection = await instance.connect();
@@ -182,10 +189,13 @@ export async function openDatabase(
   };
 }
 
-/** DuckDB ignores an interrupt before it has begun, so it is repeated. */
+/** DuckDB ignores an interrupt before the query has begun, so the interrupt is repeated at this interval. */
 const REPEAT_MS = 50;
 
-/** Waits for `work`, which runs queries on `connection`; stops them when the signal is aborted, and throws its reason. */
+/**
+ * Waits for `work`, which runs queries on `connection`. If the signal is aborted, stops them and throws its
+ * reason.
+ */
 export async function withInterrupt<T>(
   connection: DuckDBConnection,
   signal: AbortSignal,
@@ -215,7 +225,7 @@ export async function withInterrupt<T>(
 /** A text as a literal of SQL. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A name as an identifier of SQL, whatever it contains. */
+/** A name as an SQL identifier, with any characters. */
 const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const literals = (texts: readonly string[]): string => `[${texts.map(literal).join(', ')}]`;

@@ -6,21 +6,21 @@ import type { Columns } from '../../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { intactParquet, type StoredParquet } from '../parquet/part-files.ts';
 
-/** Rows that are stored as Parquet, or are to be converted to it. */
+/** Rows that are stored as Parquet, or can be converted to it. */
 type StoredRows = {
   readonly parquet?: StoredParquet | undefined;
-  /** Builds and stores Parquet that is missing; undefined if the store cannot be written. */
+  /** Builds and stores missing Parquet; undefined if the store cannot be written. */
   readonly store?: () => Promise<StoredParquet | undefined>;
-  /** Names the converted rows: later queries of the session use them again. */
+  /** The name of the converted rows, by which later queries of the session find them. */
   readonly name: string;
   readonly bytes: number;
-  /** Converts them; `report` receives what is missing or damaged, and left out. */
+  /** Converts the rows. `report` receives what is missing or damaged; that is left out. */
   readonly build: (report: Session['report']) => Promise<Uint8Array | undefined>;
 };
 
 /**
- * The Parquet file of rows: as stored, or built again if it is missing or damaged. If it cannot be built, that is
- * reported, and the rows are left out.
+ * The Parquet file of rows: the stored one, or built again if it is missing or damaged. If it cannot be
+ * built, that is reported, and the rows are left out.
  */
 export function fileOf(session: Session, rows: StoredRows): FileToRead {
   const bytes = rows.parquet?.bytes ?? rows.bytes;
@@ -46,7 +46,10 @@ async function storedOrBuilt(session: Session, rows: StoredRows): Promise<DataFi
   });
 }
 
-/** Undefined if it is missing or damaged. The hash of a file that is read in place is checked once in a session. */
+/**
+ * Reads a stored file; undefined if it is missing or damaged. If a file is read in place, its hash is checked
+ * once in a session.
+ */
 export async function storedFile(session: Session, file: StoredParquet): Promise<DataFile | undefined> {
   const { store, copies, signal } = session;
   if (store.fileOf === undefined)
@@ -82,13 +85,13 @@ export async function writeCopy(path: string, body: Uint8Array): Promise<DataFil
 export type Session = {
   readonly store: Store;
   readonly copies: LocalCopies;
-  /** Reports in words what was missing or damaged, and left out. */
+  /** Reports in words what was missing or damaged, and so is left out. */
   readonly report: (fault: string) => void;
   /** Reports in words what is damaged but was found elsewhere, and what was never published. */
   readonly note: (words: string) => void;
-  /** True if the query names a column like this, in lower case. */
+  /** Whether the query names a column with this name, in lower case. */
   readonly asks: (column: string) => boolean;
-  /** Epoch milliseconds: the clock's, or the moment that the store is as of. */
+  /** The current time in epoch milliseconds, or the moment of a store as it was. */
   readonly now: () => number;
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
@@ -97,26 +100,31 @@ export type Session = {
 /** A stored table, which views read. */
 export type Table = {
   readonly name: string;
-  /** Without `pieceColumns`. */
+  /** The columns, except `pieceColumns`. */
   readonly columns: Columns;
-  /** The names of its last columns: text, the same in all rows of a piece. */
+  /** The names of its last columns, which are text, and have one value in all rows of a piece. */
   readonly pieceColumns: readonly string[];
-  /** Its current pieces; `reads` returns true if the query reads a table with such a name. */
+  /** Its current pieces. `reads` returns whether the query reads a table with a matching name. */
   readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
 };
 
-/** Rows of a table that are read or left out together, by conditions on its last columns: a run, the jobs of a day. */
+/**
+ * Rows of a table that are read or left out together, depending on conditions on its last columns: those of a
+ * run, or the jobs of a day.
+ */
 export type Piece = {
   readonly values: readonly string[];
-  /** Its files. What is missing or damaged is reported. */
+  /** The files of the piece. Whatever is missing or damaged is reported. */
   readonly files: () => Promise<readonly FileToRead[]>;
 };
 
-/** A Parquet file that a query reads, opened when it is needed. */
+/** A Parquet file that a query reads. It is opened when it is needed. */
 export type FileToRead = {
-  /** Maximum bytes read from it; DuckDB may read less of a file on this machine. */
+  /** Maximum bytes that are read from it; DuckDB may read less of a file on this machine. */
   readonly bytes: number;
-  /** How many of these bytes need room in the temporary folder, as far as is known before it is opened. */
+  /**
+   * How many of these bytes need room in the temporary folder, as far as that is known before it is opened.
+   */
   readonly copiedBytes: number;
   /** The file on this machine; undefined if it is missing or damaged, which is reported. */
   readonly open: () => Promise<DataFile | undefined>;
@@ -125,24 +133,26 @@ export type FileToRead = {
 export type DataFile = {
   readonly path: string;
   readonly sizeBytes: number;
-  /** True if something was missing or damaged and is not in it. Default: false. */
+  /** Whether something missing or damaged was left out of it. Default: false. */
   readonly isPartial?: boolean | undefined;
 };
 
 /**
- * A file in the temporary folder that copies or converts something in the store; undefined if that is missing or
- * damaged.
+ * A file in the temporary folder that is a copy or a conversion of something stored; undefined if that is
+ * missing or damaged.
  */
 type Made = Promise<DataFile | undefined>;
 
-/** The files in the temporary folder, by what they copy: later queries of a session use them again. */
+/**
+ * The files in the temporary folder, by what they are copies of. Later queries of a session use them again.
+ */
 export type LocalCopies = {
-  /** The copy of `name`, which `write` creates at `path` if there is none. */
+  /** The copy of `name`; if there is none, `write` creates it at `path`. */
   readonly get: (name: string, write: (path: string) => Made) => Made;
   readonly sizeBytes: () => number;
   /** Marks the copies as in use until this is disposed of. */
   readonly use: () => Disposable;
-  /** Deletes all copies. Returns false, and deletes none, while more than one query uses them. */
+  /** Deletes all copies. If more than one query uses them, deletes none and returns false. */
   readonly clear: () => Promise<boolean>;
 };
 
@@ -158,7 +168,7 @@ export function createLocalCopies(folder: string): LocalCopies {
       const path = join(folder, hash('sha256', `${paths.length} ${name}`));
       paths.push(path);
       const written = write(path).then((file) => {
-        // What is damaged is reported to each query that reads it.
+        // A damaged file must be reported to each query that reads it.
         if (file === undefined || file.isPartial === true) copies.delete(name);
         sizeBytes += file?.sizeBytes ?? 0;
         return file;

@@ -50,7 +50,7 @@ export function tablesOf(session: Session, places: readonly Place[]): readonly T
 
 const HISTORY = 'stored_model_history' satisfies `stored_${StoredTableName}`;
 
-/** What the current model adds to a table is in it. */
+/** A table in which the current model's columns are included. */
 const ofCurrent = (table: Table, model: QueryModel): Table => ({
   ...table,
   async pieces(reads) {
@@ -59,17 +59,17 @@ const ofCurrent = (table: Table, model: QueryModel): Table => ({
   },
 });
 
-/** The places in a store that have tables: all sources, and the narrowed snapshots that have a place of their own. */
+/** The places in a store that have tables: all sources, and the narrowed snapshots with a separate place. */
 export const placesWithTables = async (store: Store): Promise<readonly Place[]> => [
   ...sources,
   ...(await placesIn(store)).filter((place) => !isSource(place)),
 ];
 
-/** The model that a query reads: the same one in all of its tables. */
+/** The model that a query reads; all of its tables use the same one. */
 type QueryModel = {
-  /** Undefined, and reported, if something that it is computed from is damaged. */
+  /** Returns the model; undefined, and reported, if something that it is computed from is damaged. */
   readonly current: () => Promise<CurrentModel | undefined>;
-  /** Its tables as files on this machine, built again where what is stored is missing or damaged. */
+  /** The model's tables as files on this machine, built again if the stored ones are missing or damaged. */
   readonly file: (table: ModelTable) => Promise<DataFile | undefined>;
 };
 
@@ -88,7 +88,7 @@ function createQueryModel(session: Session): QueryModel {
       const model = await current();
       const file = model && (await modelFile(session, model.tables[table]));
       if (model === undefined || file !== undefined) return file;
-      // The first missing table renews the model for all.
+      // The first table that is missing renews the model for all.
       if ((await current()) === model) found = renewed(model);
       const again = await current();
       const rebuilt = again && (await modelFile(session, again.tables[table]));
@@ -121,7 +121,7 @@ const modelTables = (model: QueryModel): readonly Table[] =>
 
 type RunAt = { readonly run: string; readonly manifest: string };
 
-/** The stored tables of a place, by the name of its table: its latest run, and all of its published runs. */
+/** The stored tables of a place, named after its table: its latest run, and all of its published runs. */
 function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
   const { columns } = sourceDefinitions[sourceOf(place)];
   const pieceColumns = gluePartitionKeys;
@@ -142,8 +142,9 @@ function runTables(session: Session, model: QueryModel, place: Place, name: stri
 }
 
 /**
- * The latest run of a place; of a source that has none, those of its narrowed places. The session records what is missing.
- * For a query that reads the model, the runs that the model was computed over.
+ * The latest run of a place; for a source that has none, those of its narrowed places. What is missing is
+ * recorded in the session. For a query that reads the model, they are the runs from which the model was
+ * computed.
  */
 async function latestRuns(
   session: Session,
@@ -182,13 +183,16 @@ const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.
 const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
   manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
 
-/** The columns of a source whose field a list does not send, with that field. */
+/** The columns whose field the platform does not send in a list, with that field. */
 const unsentColumns = (source: Source): readonly (readonly [column: string, field: string])[] =>
   Object.entries(sourceDefinitions[source].table.columns).flatMap(([name, { isUnsent }]) =>
     isUnsent ? [[name.toLowerCase(), name] as const] : [],
   );
 
-/** A run's parts as files of Parquet. Parquet that is missing is built and stored; where the store refuses it, it is built for this query alone. */
+/**
+ * The parts of a run as Parquet files. Missing Parquet is built and stored; if the store refuses it, it is
+ * built only for this query.
+ */
 async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
   const manifest = await manifestAt(session, place, at);
@@ -217,14 +221,14 @@ async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<re
   );
 }
 
-/** Builds and stores the Parquet that a run lacks; a store that refuses it is no error. */
+/** Builds and stores the Parquet that a run lacks. If the store refuses it, that is not an error. */
 async function buildParquetOf({ store, note, signal }: Session, place: Place, at: RunAt): Promise<void> {
   try {
     await buildRun({
       store,
       place,
       run: { ...at, isTagged: false, wasReplaced: false },
-      // The function that writes tables sets its tags.
+      // Tags are left to the function that writes tables.
       isLatest: true,
       built: new Set(),
       neighbours: [],
@@ -237,7 +241,7 @@ async function buildParquetOf({ store, note, signal }: Session, place: Place, at
   }
 }
 
-/** What each published run changed against the run before, a piece for each run. */
+/** The changes of each published run compared with the run before, one piece for each run. */
 const changesTable = (session: Session, places: readonly Place[]): Table => ({
   name: 'stored_changes',
   columns: storedTables.changes.columns,
@@ -253,7 +257,7 @@ const changesTable = (session: Session, places: readonly Place[]): Table => ({
   },
 });
 
-/** Changes that a manifest names and that are gone are reported: no rows would be a wrong answer. */
+/** If changes that a manifest names no longer exist, that is reported: no rows would be a wrong result. */
 async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
   const changes = (await manifestAt(session, place, at))?.changes;

@@ -37,7 +37,10 @@ import { hashOf } from './texts.ts';
 
 type Node<Kind extends ColumnEncoder['kind']> = Extract<ColumnEncoder, { kind: Kind }>;
 
-/** Encodes the value at `at`, and returns the index behind it. A value that does not fit is null, and clears `matchesSchema`. Throws `SyntaxError`. */
+/**
+ * Encodes the value at `at`, and returns the index behind it. A value that does not fit becomes null, and
+ * sets `matchesSchema` to false. Throws `SyntaxError`.
+ */
 function encodeValue(node: ColumnEncoder, reading: Reading, at: number, repetition: number): number {
   switch (node.kind) {
     case 'text':
@@ -64,8 +67,9 @@ function encodeValue(node: ColumnEncoder, reading: Reading, at: number, repetiti
 const NONE = -1;
 
 /**
- * Encodes an object. On duplicate names the first wins and `repeats` is set, so that `onlyLast` can remove duplicates.
- * `overflow` receives, of each member that does not fit, the index of its name's quote and the index behind its value.
+ * Encodes an object. If a name is repeated, the first member counts and `repeats` is set, so that `onlyLast`
+ * can remove the others. `overflow` receives, for each member that does not fit, the index of its name's
+ * quote and the index behind its value.
  */
 export function readObject(
   { fields, names, definition, isThere, after }: StructParts,
@@ -129,8 +133,9 @@ function readArray(node: Node<'array'>, reading: Reading, start: number, repetit
 }
 
 /**
- * Reads a map of texts to what its value writes. A key that UTF-8 cannot express does not fit, nor does one that was there
- * before, which its hash says: of two in four billion that are alike the first counts.
+ * Encodes a map from texts to values. A key that UTF-8 cannot express does not fit, nor does a repeated key.
+ * Repeated keys are found by their hash: if two different keys have the same hash (one in four billion), the
+ * first one counts.
  */
 function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: number): number {
   const { key, value, hashes } = node.parts;
@@ -160,7 +165,7 @@ function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: 
   return ~at;
 }
 
-/** A name with escapes as text; undefined if UTF-8 cannot express it. */
+/** Decodes a name with escapes; undefined if UTF-8 cannot express it. */
 function escapedName(reading: Reading, at: number): JsonBytes | undefined {
   const name = readName(reading, at);
   return name === undefined ? undefined : jsonBytesOf(Buffer.from(name));
@@ -183,7 +188,10 @@ function readText(node: Node<'text'>, reading: Reading, at: number, repetition: 
   return end;
 }
 
-/** A string. Half of a surrogate pair does not fit, and is `?`, as in Athena: UTF-8 cannot express it. */
+/**
+ * Encodes a string. Half a surrogate pair does not fit, and becomes `?`, as in Athena: UTF-8 cannot express
+ * it.
+ */
 function readString(parts: TextColumn, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const quote = addString(parts, repetition, json, at + 1);
@@ -197,8 +205,8 @@ function readString(parts: TextColumn, reading: Reading, at: number, repetition:
 }
 
 /**
- * Reads a text as it is, any other value as its JSON: byte for byte, except that half of a surrogate pair is `?`, and
- * of members with one name the last stays.
+ * Encodes a text unchanged, and any other value as its JSON with the same bytes. The only changes: half a
+ * surrogate pair becomes `?`, and if members have the same name, only the last one stays.
  */
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
@@ -214,9 +222,9 @@ function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: 
   return end;
 }
 
-/** JSON with `?` for each half of a surrogate pair; undefined if it has none. */
+/** JSON in which each half of a surrogate pair is replaced by `?`; undefined if it has none. */
 function withoutHalves(json: Buffer): string | undefined {
-  // Most JSON has no escapes, and what has some is looked through fastest as one byte a character.
+  // Most JSON has no escapes. JSON with escapes is searched fastest as one byte a character.
   if (!json.includes(BACKSLASH) || !SURROGATE.test(json.toString('latin1'))) return undefined;
   const text = json.toString();
   const whole = text.replaceAll(ESCAPE, (escaped, half) => (half === undefined ? escaped : '?'));
@@ -224,16 +232,16 @@ function withoutHalves(json: Buffer): string | undefined {
 }
 
 const SURROGATE = /\\u[dD][89a-fA-F]/;
-/** A pair, half of one, or any other escape. */
+/** Matches a surrogate pair, half of one, or any other escape. */
 const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/g;
 
 const NULL = 0x6e;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-/** The letters of `true`, and of `false` behind its first, as one number. */
+/** The letters of `true`, and those of `false` after its first, as one number. */
 const TRUE = 0x65757274;
 const ALSE = 0x65736c61;
-/** Maximum digits of a safe integer. */
+/** Maximum digits of an integer that is certainly safe. */
 const SAFE_DIGITS = 15;
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
@@ -275,7 +283,10 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/** Writes null for a value that does not fit, and returns the index behind the value, however deep it is. */
+/**
+ * Writes null for a value that does not fit, and returns the index behind the value, however deeply it is
+ * nested.
+ */
 function skipMismatch(
   { levels, definition }: Pick<ColumnEncoder, 'levels' | 'definition'>,
   reading: Reading,
@@ -289,12 +300,12 @@ function skipMismatch(
 }
 
 /**
- * A column, or a part of one, as data. The functions that read it are at the top of the module, where they are compiled
- * best.
+ * A column, or a part of one, as data. The functions that read it are at the top of the module, where they
+ * are compiled best.
  */
 type ColumnEncoder =
   | NodeOf<'text', TextColumn>
-  /** Text as it is, and any other value's JSON. */
+  /** A text unchanged, and any other value as JSON. */
   | NodeOf<'json', TextColumn>
   | NodeOf<'integer', NumberLeaf['values']>
   | NodeOf<'boolean', NumberLeaf['values']>
@@ -312,9 +323,9 @@ type ColumnEncoder =
 
 type NodeOf<Kind, Parts> = {
   readonly kind: Kind;
-  /** The levels of its leaves: each gets one at every place. */
+  /** The levels of its leaves: each leaf gets one at every place. */
   readonly levels: readonly Leaf['levels'][];
-  /** The definition level of a value that exists, and how many lists its path has. */
+  /** The definition level of a value that exists, and the number of lists in its path. */
   readonly definition: number;
   readonly repetition: number;
   readonly parts: Parts;
@@ -323,15 +334,21 @@ type NodeOf<Kind, Parts> = {
 type StructParts = {
   readonly fields: readonly ColumnEncoder[];
   readonly names: ReturnType<typeof namesOf>;
-  /** The definition level to write where the field is missing. */
+  /** The definition level that is written if the field is missing. */
   readonly definition: number;
   /** Which fields the current object has had so far. */
   readonly isThere: Uint8Array;
-  /** The field that usually follows each: objects of one platform have their members in one order, which may change. */
+  /**
+   * For each field, the one that usually follows it: a platform sends the members of objects in one order,
+   * which may change.
+   */
   readonly after: number[];
 };
 
-/** Adds the leaves of the node to `leaves`. Throws `TypeError` if a type is nested too deeply. */
+/**
+ * Creates the encoder of a type, and adds its leaves to `leaves`. Throws `TypeError` if the type is nested
+ * too deeply.
+ */
 export function createEncoder(
   type: ReturnType<typeof parseColumnType>,
   place: LeafPlace,

@@ -22,14 +22,16 @@ import {
 import { nameAt, onlyLast, type Reading, withoutRepeats } from './names.ts';
 import { addWaiting } from './texts.ts';
 
-/** The column of members that have no column of their own, or do not fit it. */
+/** The column for members that have no column of their own, or do not fit it. */
 const OVERFLOW = '_other';
 
 /**
- * Fits JSON lines to the columns of a table. No value is lost, and none is changed but half of a surrogate pair. A column
- * `FIELD_at` of type timestamp is the moment of the epoch milliseconds in `FIELD`. `_other` has the members that do not fit,
- * as a JSON object in their order and byte for byte, but for space between members where a name repeats. It has the line
- * itself if that is not an object. On duplicate names the last wins, at any depth. Throws `TypeError` for other columns.
+ * Creates the function that fits JSON lines to the columns of a table. No value is lost, and none is changed
+ * except half a surrogate pair. A timestamp column `FIELD_at` is the moment of the epoch milliseconds in
+ * `FIELD`. `_other` has the members that do not fit, as a JSON object, in order and with the same bytes,
+ * except for the space between members if a name is repeated. If the line is not an object, `_other` has the
+ * line itself. If names are repeated, the last member wins, at any depth. Throws `TypeError` for other
+ * columns.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, ofFields, fields, moments, other } = columnsOf(table);
@@ -54,7 +56,7 @@ export function createLineFitter(table: TableColumns) {
     readObject(record, reading, 0, 0, overflow);
     for (const each of texts) addWaiting(each);
     const names = overflow.flatMap((at, index) => (index % 2 === 0 ? [nameAt(read, at)] : []));
-    // A member that does not fit is stored as received.
+    // The members that do not fit are stored as they were received.
     overflow.splice(0, overflow.length, ...names.flatMap((name) => spans.get(name) ?? []));
   }
 
@@ -63,11 +65,11 @@ export function createLineFitter(table: TableColumns) {
   }
 
   return {
-    /** The leaves of the schema in its order, with the rows of the lines that were added. */
+    /** The leaves of the schema, in order, with the rows of the lines that were added. */
     leaves: leaves as readonly Leaf[],
     /**
-     * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its
-     * members are in `_other`. Throws `SyntaxError` if it is not JSON: then there is half a row.
+     * Adds the row of the line from `start` up to `end`; the line is not used afterwards. Returns how many of
+     * its members are in `_other`. Throws `SyntaxError` if it is not JSON: then half a row remains.
      */
     add(json: JsonBytes, start: number, end: number): number {
       const { bytes } = json;
@@ -93,7 +95,7 @@ export function createLineFitter(table: TableColumns) {
 function columnsOf(table: TableColumns) {
   if (table[OVERFLOW] !== 'string') throw new TypeError(`expected a column ${OVERFLOW} of type string`);
   const leaves: Leaf[] = [];
-  /** The leaves of the record's fields. */
+  /** The leaves of the columns for the record's fields. */
   const ofFields: Leaf[] = [];
   const fields: Parameters<typeof structOf>[0][number][] = [];
   const moments: (() => void)[] = [];
@@ -133,7 +135,7 @@ function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   else addLevels(leaf.levels, 0, 0);
 }
 
-/** Whether two of the members that do not fit have one name. */
+/** Whether two of the members that do not fit have the same name. */
 function hasRepeats(json: JsonBytes, spans: readonly number[]): boolean {
   if (spans.length < 4) return false;
   const names = new Set<unknown>();

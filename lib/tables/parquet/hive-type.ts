@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
 import type { SchemaElement } from 'hyparquet-writer';
 
-/** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
+/** The columns of a table, in order: their names on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
 
-/** A Hive type, or `json`: text as it is, any other value as its JSON, byte for byte. Names are those of the platform. */
+/**
+ * A Hive type, or `json`: text unchanged, any other value as its JSON with the same bytes. Names are those of
+ * the platform.
+ */
 type ColumnType =
   | { readonly kind: (typeof PLAIN)[number] }
   | { readonly kind: 'array'; readonly element: ColumnType }
@@ -13,7 +16,9 @@ type ColumnType =
 
 type StructField = { readonly name: string; readonly type: ColumnType };
 
-/** Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` on one that no column has. */
+/**
+ * Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` for a type that no column has.
+ */
 export function parseColumnType(hive: string): ColumnType {
   const [, kind, inner = ''] = /^(array|map|struct)<(.*)>$/.exec(hive) ?? [];
   switch (kind) {
@@ -34,7 +39,10 @@ export function parseColumnType(hive: string): ColumnType {
   }
 }
 
-/** A type in Hive's notation as one of DuckDB's; fields of structs are in lower case. Throws as `parseColumnType` does. */
+/**
+ * Converts a type from Hive's notation to DuckDB's; fields of structs are in lower case. Throws errors of
+ * `parseColumnType`.
+ */
 export const duckDbType = (hive: string): string => duckDbTypeOf(parseColumnType(hive));
 
 function duckDbTypeOf(type: ColumnType): string {
@@ -79,8 +87,9 @@ const unknownType = (hive: string) =>
   );
 
 /**
- * Names are in lower case; everything but the keys of a map may be null. Timestamps are milliseconds in UTC, in the
- * older notation alone: DuckDB would read the newer one in the session's time zone.
+ * The Parquet schema of a table. Names are in lower case. Everything except the keys of a map may be null.
+ * Timestamps are milliseconds in UTC, in the older notation only: DuckDB would read the newer one in the
+ * session's time zone.
  */
 export function parquetSchema(columns: TableColumns): SchemaElement[] {
   const elements = Object.entries(columns).map(([name, type]) => elementsOf(name, parseColumnType(type)));
@@ -122,9 +131,12 @@ function elementsOf(name: string, type: ColumnType): readonly SchemaElement[] {
   }
 }
 
-/** Goes up when the same lines and columns give other rows. */
+/** The version: increased whenever the same lines and columns lead to other rows. */
 const VERSION = 4;
 
-/** Identifies what the Parquet of a part depends on besides the part: 12 characters, which differ if the columns do. */
+/**
+ * Identifies, besides the part itself, what the Parquet of a part depends on: 12 characters, which change if
+ * the columns do.
+ */
 export const parquetFormat = (columns: TableColumns): string =>
   hash('sha256', JSON.stringify([VERSION, Object.entries(columns)])).slice(0, 12);

@@ -1,4 +1,7 @@
-/* Parquet: the types of columns, files written of values or of JSON lines, those of a run's parts, and columns read back. */
+/*
+ * Parquet: types of columns, files written from values or from JSON lines, the files of a run's parts, and
+ * columns that are read back.
+ */
 export { parquetFormat } from './hive-type.ts';
 export { type ColumnWriter, createColumnFile } from './parquet-writer.ts';
 export { buildParquet, intactParquet, parquetOfRun } from './part-files.ts';

@@ -14,44 +14,53 @@ import {
   withRoom,
 } from './texts.ts';
 
-/** Where a leaf column is in the schema. */
+/** The position of a leaf column in the schema. */
 export type LeafPlace = {
   readonly path: readonly string[];
   readonly definition: number;
   readonly repetition: number;
 };
 
-/** A leaf column of a table: its places in the rows of a row group, and the values at those that have one. */
+/**
+ * A leaf column of a table: its places in the rows of a row group, and the values at those places that have
+ * one.
+ */
 export type Leaf = LeafPlace & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
   clear(): void;
   /** Drops what was added for the last row. */
   dropRow(): void;
-  /** The values as Parquet has them: views, until the next one is added, of its own memory or of `memory`, which is empty. */
+  /**
+   * The values in the encoding of Parquet, as views that are valid until the next value is added. Their
+   * memory is the leaf's own or `memory`, which must be empty.
+   */
   encoded(memory: ByteWriter): EncodedValues;
 };
 
-/** The values of a leaf without their places. */
+/** The values of a leaf, without its places. */
 type EncodedValues = {
   readonly count: number;
-  /** What all values take in the plain encoding, as one page. */
+  /** The size of all values in the plain encoding, as one page. */
   readonly page: Uint8Array;
-  /** The distinct values as a page, of which `page` has the indexes. Default: `page` has the values. */
+  /**
+   * The distinct values as a page; then `page` has their indexes. Default: `page` has the values themselves.
+   */
   readonly dictionary?: { readonly page: Uint8Array; readonly count: number } | undefined;
 };
 
-/** The levels of a leaf column's places, as Parquet has them (Dremel). */
+/** The levels of a leaf column's places, as Parquet defines them (Dremel). */
 type Levels = {
   /**
-   * A byte a place. The upper half is the repetition level: the list of its path in which it is not the first; 0 begins a
-   * row. The lower half is the definition level: how much of its path exists; at the leaf's maximum there is a value.
+   * One byte for each place. The upper half is the repetition level: the list of its path in which it is not
+   * the first entry; 0 begins a row. The lower half is the definition level: how much of its path exists; if
+   * it is the leaf's maximum, there is a value.
    */
   places: Uint8Array<ArrayBuffer>;
   count: number;
 };
 
-/** Maximum of each level: it has four bits of a place. */
+/** Maximum of each level, since it has four bits of a place. */
 export const MAX_LEVEL = 15;
 
 /** By how many bits each level is shifted within a place (`Levels.places`). */
@@ -86,11 +95,14 @@ export function addToEach(leaves: readonly Levels[], repetition: number, definit
   for (const levels of leaves) addLevels(levels, repetition, definition);
 }
 
-/** The values of a leaf as numbers, and their places: an integer as its low and high 32 bits, a boolean as 0 or 1. */
+/**
+ * The values of a leaf as numbers, and their places. An integer has two numbers, its low and high 32 bits; a
+ * boolean is 0 or 1.
+ */
 type Numbers = {
   readonly levels: Levels;
   readonly definition: number;
-  /** The numbers of all values, and spare room behind them. */
+  /** The numbers of all values, followed by spare room. */
   numbers: Int32Array<ArrayBuffer>;
   /** How many of the numbers are in use. */
   size: number;
@@ -137,11 +149,11 @@ function createLeaf(
   };
 }
 
-/** Adds an integer: a safe one as a number. */
+/** Adds an integer; a safe one is passed as a number. */
 export function addInteger(values: Numbers, repetition: number, value: number | bigint): void {
   const at = roomFor(values, repetition);
   const { numbers } = values;
-  // Storing takes the lowest 32 bits of a number, whatever its size.
+  // Storing takes the lowest 32 bits of a number of any size.
   numbers[at] = typeof value === 'number' ? value : Number(BigInt.asIntN(32, value));
   numbers[at + 1] = typeof value === 'number' ? Math.floor(value / TWO_32) : Number(value >> 32n);
   values.size = at + 2;
@@ -153,20 +165,20 @@ export function addBoolean(values: Numbers, repetition: number, value: boolean):
   values.size = at + 1;
 }
 
-/** Adds a place with a value. Returns the index for its numbers, of which there is an even number. */
+/** Adds a place with a value. Returns the index for its numbers; their total is even. */
 function roomFor(values: Numbers, repetition: number): number {
   addLevels(values.levels, repetition, values.definition);
   if (values.size === values.numbers.length) values.numbers = withRoom(values.numbers);
   return values.size;
 }
 
-/** The integer at the place that was added last, rounded if it is not a safe one; undefined if it has none. */
+/** The integer at the last place, rounded if it is not a safe one; undefined if the place has no value. */
 export function lastInteger({ levels, definition, numbers, size }: Numbers): number | undefined {
   if (((levels.places[levels.count - 1] ?? 0) & MAX_LEVEL) !== definition) return undefined;
   return (numbers[size - 1] ?? 0) * TWO_32 + ((numbers[size - 2] ?? 0) >>> 0);
 }
 
-/** A bit a value, the lowest first. */
+/** Encodes booleans as one bit each, the lowest bit first. */
 function encodedBooleans(values: Int32Array): EncodedValues {
   const count = values.length;
   const page = new Uint8Array(Math.ceil(count / 8));
@@ -175,12 +187,12 @@ function encodedBooleans(values: Int32Array): EncodedValues {
   return { count, page };
 }
 
-/** A 64-bit integer has fewer digits than this. */
+/** Maximum digits of a number that may be a 64-bit integer. */
 const MAX_DIGITS = 20;
 
-/** The value of a JSON number if it is an integer of 64 bits, however it is written; otherwise undefined. */
+/** The value of a JSON number if it is a 64-bit integer, in any notation; otherwise undefined. */
 export function exactInteger(source: string): bigint | undefined {
-  // Digits without zeros at either end, and how many zeros follow: fewer than none for a fraction.
+  // The digits without zeros at either end, and how many zeros follow; that is negative for a fraction.
   const [, digits = '', zeros = '0'] = /^(-?\d+)(?:e(\d+))?$/.exec(canonicalExact(parseExact(source))) ?? [];
   if (digits === '' || digits.length + Number(zeros) > MAX_DIGITS) return undefined;
   const value = BigInt(`${digits}${'0'.repeat(Number(zeros))}`);
@@ -193,7 +205,7 @@ export type TextColumn = {
   readonly texts: Texts;
 };
 
-/** Takes back the last texts, of which none may wait. */
+/** Removes the last texts; none of them may be waiting. */
 function dropTexts(texts: Texts, dropped: number): void {
   for (let left = dropped; left > 0; left -= 1) {
     texts.count -= 1;
@@ -238,7 +250,7 @@ export function addSpan(
 export const addUtf8 = (column: TextColumn, repetition: number, text: Buffer): void =>
   addSpan(column, repetition, jsonBytesOf(text), 0, text.length);
 
-/** Adds the string that begins at `start`, behind its quote, as `addQuoted` does. */
+/** Adds the string that begins at `start`, after its quote, as `addQuoted` does. */
 export function addString(
   { levels, definition, texts }: TextColumn,
   repetition: number,
@@ -250,7 +262,7 @@ export function addString(
   return end;
 }
 
-/** Encodes texts as a dictionary if that takes fewer bytes. */
+/** Encodes texts with a dictionary, if that takes fewer bytes. */
 function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
   const { bytes, sizeBytes, distinct, count, plainBytes, hasDropped } = texts;
   const bits = bitsOf(Math.max(distinct, 1) - 1);

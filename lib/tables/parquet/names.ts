@@ -12,14 +12,14 @@ import {
   skipText,
 } from '../../base/json/index.ts';
 
-/** The state of reading a line. */
+/** The state while a line is read. */
 export type Reading = {
   json: JsonBytes;
-  /** Becomes false when something does not fit. */
+  /** Set to false when a value does not fit. */
   matchesSchema: boolean;
-  /** Becomes true when an object has two members of one name. */
+  /** Set to true when an object has two members with the same name. */
   repeats: boolean;
-  /** The index behind the colon of the last name. */
+  /** The index after the colon of the last name. */
   behindName: number;
 };
 
@@ -28,7 +28,7 @@ type Names = {
   readonly indexes: ReadonlyMap<string, number>;
 };
 
-/** A name in its quotes, with its colon: four bytes at a time, the last of which may be those of the last but one too. */
+/** A name in quotes, with its colon, as words of four bytes; the last word may overlap the one before it. */
 type QuotedName = { readonly length: number; readonly words: readonly number[]; readonly last: number };
 
 export const namesOf = (names: readonly string[]): Names => ({
@@ -44,8 +44,8 @@ function quotedName(name: string): QuotedName {
 }
 
 /**
- * Whether a name is at `at`, directly followed by its colon and its value, `lengthOf` bytes on. If false, it may be
- * there with space.
+ * Whether the name is at `at`, directly followed by its colon and its value, which is `lengthOf` bytes later.
+ * If false, the name may still be there, with space.
  */
 export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes, at: number): boolean {
   const name = names.quoted[index];
@@ -59,38 +59,41 @@ export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes
 
 export const lengthOf = ({ quoted }: Names, index: number): number => quoted[index]?.length ?? 0;
 
-/** Reads a member's name, and returns which of the names it is; -1 for any other name. Its value is at `behindName`. */
+/**
+ * Reads a member's name, and returns its index among the names; -1 for any other name. Its value is at
+ * `behindName`.
+ */
 export function findName({ indexes }: Names, reading: Reading, at: number): number {
   const name = readName(reading, at);
   return name === undefined ? -1 : (indexes.get(name) ?? -1);
 }
 
-/** Reads a member's name; undefined for one that UTF-8 cannot express. Its value is at `behindName`. */
+/** Reads a member's name; undefined for a name that UTF-8 cannot express. Its value is at `behindName`. */
 export function readName(reading: Reading, at: number): string | undefined {
   reading.behindName = skipName(reading.json, at);
   const name = nameAt(reading.json, at);
   return name.isWellFormed() ? name : undefined;
 }
 
-/** The name of the member whose name's quote is at `at`. */
+/** The name of a member, given the position of the name's quote. */
 export function nameAt(json: JsonBytes, at: number): string {
   const text = json.bytes.toString('utf8', at, skipText(json, at));
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }
 
-/** Deeper nesting is kept as it is: no column is nested so deeply. */
+/** Deeper nesting stays unchanged: no column is nested so deeply. */
 const MAX_DEPTH = 64;
 
 /**
- * Reads the object at `at` with only the last member of each name, at any depth, as JSON readers do; what stays is byte
- * for byte, but for space between members.
+ * Copies the object at `at` with only the last member of each name, at any depth, as JSON readers do. The
+ * rest has the same bytes, except for space between members.
  */
 export function onlyLast(
   json: JsonBytes,
   at: number,
 ): {
   readonly json: JsonBytes;
-  /** Where the last member of each name was: the index of its name's quote, and the index behind its value. */
+  /** Where the last member of each name is: the index of its name's quote, and the index after its value. */
   readonly spans: ReadonlyMap<unknown, readonly [start: number, end: number]>;
 } {
   const spans = new Map<unknown, readonly [number, number]>();
@@ -98,7 +101,7 @@ export function onlyLast(
   return { json: jsonBytesOf(Buffer.from(text, 'latin1')), spans };
 }
 
-/** `onlyLast` for any value at `at`; undefined if no object in it repeats a name. */
+/** Applies `onlyLast` to any value at `at`; undefined if no object in it repeats a name. */
 export function withoutRepeats(json: JsonBytes, at: number): Buffer | undefined {
   const { text, repeats } = printed(json, at, 0);
   return repeats ? Buffer.from(text, 'latin1') : undefined;
@@ -124,7 +127,7 @@ function printed(
     const valueAt = isObject ? skipName(json, item) : item;
     const { text, end, repeats: within } = printed(json, valueAt, depth + 1);
     const name = isObject ? nameAt(json, item) : items.size;
-    // It moves to the end, to where the last one is.
+    // Deleting the name first moves it to the end, where the last member is.
     repeats = items.delete(name) || within || repeats;
     items.set(name, bytes.toString('latin1', item, valueAt) + text);
     spans?.set(name, [item, end]);

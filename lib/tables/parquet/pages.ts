@@ -1,14 +1,18 @@
 import type { ByteWriter } from 'hyparquet-writer';
 
 /*
- * Headers of pages, and the numbers in them, as the format of Parquet has them: https://parquet.apache.org/docs/file-format/.
- * What is written here is read here, so no more of the format is known than what is written.
+ * Headers of pages, and the numbers in them, in the Parquet format:
+ * https://parquet.apache.org/docs/file-format/. Only files that this program writes are read here, so only
+ * their part of the format is implemented.
  */
 
 const ENCODINGS = { PLAIN: 0, RLE_DICTIONARY: 8 } as const;
 const PAGE_TYPES = { dictionary: 2, data: 3 } as const;
 
-/** The field of Thrift's compact protocol after the last one, as an integer or as a struct; the end of a struct. */
+/**
+ * The bytes before a field in Thrift's compact protocol: the next field as an integer, or as a struct; and
+ * the end of a struct.
+ */
 const NEXT_INTEGER = 0x15;
 const DICTIONARY_HEADER = 0x4c;
 const DATA_HEADER = 0x5c;
@@ -16,13 +20,15 @@ const END = 0;
 
 export function writePageHeader(
   out: ByteWriter,
-  /** A dictionary has no levels, no nulls and no rows. */
+  /** What a page's header says. A dictionary has no levels, no nulls and no rows. */
   header: {
     readonly kind: 'dictionary' | 'data';
-    /** The size of levels and values: of the values before they are compressed, and after. */
+    /**
+     * The size in bytes of levels and values together; and that of the values before and after compression.
+     */
     readonly sizeBytes: number;
     readonly packedBytes: number;
-    /** How many values it has, nulls included. */
+    /** How many values the page has, including nulls. */
     readonly values: number;
     readonly nulls: number;
     readonly rows: number;
@@ -44,17 +50,20 @@ export function writePageHeader(
 function writeIntegers(out: ByteWriter, integers: readonly number[]): void {
   for (const integer of integers) {
     out.appendUint8(NEXT_INTEGER);
-    // None is negative: the lowest bit is the sign.
+    // No integer here is negative; the lowest bit is the sign.
     out.appendVarInt(integer << 1);
   }
 }
 
-/** Reads a header that `writePageHeader` wrote, and returns where it ends too. Throws `RangeError` on anything else. */
+/**
+ * Reads a header that `writePageHeader` wrote, and also returns where it ends. Throws `RangeError` for any
+ * other bytes.
+ */
 export function readPageHeader(bytes: Uint8Array, start: number) {
   const cursor = { bytes, at: start };
   const [type, sizeBytes = 0, packedBytes = 0] = readIntegers(cursor);
   const [values = 0, ...more] = readIntegers(cursor);
-  // The end of the inner struct was read.
+  // The end of the inner struct has been read already.
   const header = { end: cursor.at + 1, sizeBytes, packedBytes, values };
   if (type === PAGE_TYPES.dictionary) return { ...header, nulls: 0, definitionBytes: 0, repetitionBytes: 0 };
   if (type !== PAGE_TYPES.data) throw new RangeError(`expected a dictionary or a page of data, got ${type}`);
@@ -64,7 +73,7 @@ export function readPageHeader(bytes: Uint8Array, start: number) {
 
 type Cursor = { readonly bytes: Uint8Array; at: number };
 
-/** The integers before a field of another type, which is consumed. */
+/** Reads the integers before a field of another type, and that field's header. */
 function readIntegers(cursor: Cursor): readonly number[] {
   const found: number[] = [];
   while (cursor.bytes[cursor.at] === NEXT_INTEGER) {
@@ -86,12 +95,12 @@ function readVarInt(cursor: Cursor): number {
   }
 }
 
-/** Packed numbers come in groups of this many. */
+/** How many packed numbers form a group. */
 const GROUP = 8;
 
 /**
- * Writes numbers of `bits` bits each, 24 at most, as Parquet has levels and the indexes of a dictionary: a run of equal ones
- * as its length and the number, others packed. Returns how many bytes they take.
+ * Writes numbers of at most 24 `bits` each, in Parquet's encoding of levels and dictionary indexes: a run of
+ * equal numbers as its length and the number, others packed. Returns how many bytes they take.
  */
 export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: number): number {
   const start = out.offset;
@@ -135,7 +144,10 @@ function writePacked(
   }
 }
 
-/** Reads numbers that `writeNumbers` wrote, from `start` on, until `numbers` is full. Throws `RangeError` if there are fewer. */
+/**
+ * Reads numbers that `writeNumbers` wrote, starting at `start`, until `numbers` is full. Throws `RangeError`
+ * if there are too few.
+ */
 export function readNumbers(
   bytes: Uint8Array,
   start: number,

@@ -21,15 +21,15 @@ import { writeNumbers, writePageHeader } from './pages.ts';
 import { memoryOf } from './texts.ts';
 
 export type ColumnWriter = {
-  /** Sets the value of the current row; null, and a value of another type, leave it empty. */
+  /** Sets the value of the current row. Null, or a value of another type, leaves it empty. */
   add(value: string | number | boolean | null): void;
-  /** Sets the text in UTF-8 from `start` up to `end`. */
+  /** Sets the value to the UTF-8 text from `start` up to `end`. */
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
 
 type PlainTypes<Name extends string> = Readonly<Record<Name, 'string' | 'bigint' | 'boolean'>>;
 
-/** Begins a Parquet file of values that are computed here. Memory holds it and one row group. */
+/** Begins a Parquet file of computed values. Memory holds the file and one row group. */
 export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
   const leaves: Leaf[] = [];
   const columns = {} as Record<Name, ColumnWriter>;
@@ -38,13 +38,13 @@ export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
     leaves.push(leaf);
     columns[name] = column;
   }
-  // Rows are short: the number of rows alone ends a row group.
+  // Rows are short, so a row group ends after a number of rows.
   const { end, endRow } = createRowGroups(types, leaves);
   return {
     columns,
-    /** Returns the file, and begins the next one. The same rows give the same bytes. */
+    /** Returns the file, and begins the next one. The same rows lead to the same bytes. */
     end,
-    /** Ends a row: each column has a value or none. */
+    /** Ends a row; columns that were not set are null. */
     endRow: () => endRow(0),
   };
 }
@@ -74,7 +74,7 @@ function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
     addSpan: (source, start, end) => addSpan(leaf.column, 0, source, start, end),
     add(value) {
       if (typeof value !== 'string') return addLevels(leaf.levels, 0, 0);
-      // A UTF-16 unit takes at most three bytes.
+      // A UTF-16 unit takes at most three bytes in UTF-8.
       if (3 * value.length > scratch.bytes.length) scratch = memoryOf(3 * value.length);
       addSpan(leaf.column, 0, scratch, 0, scratch.bytes.write(value));
     },
@@ -83,27 +83,30 @@ function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
 
 const FIRST_SCRATCH = 1_024;
 
-/** A row group ends with the line that reaches a limit: memory holds one row group. */
+/** Limits of a row group: it ends with the line that reaches one of them, since memory holds a row group. */
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 16_000_000;
 
-/** A Parquet file built from lines, in memory. `other`: how many of the lines' members are in `_other`. */
+/** A Parquet file in memory, built from lines. `other`: how many members of the lines are in `_other`. */
 export type BuiltParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
-/** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory: the file and a row group. */
+/**
+ * Begins a Parquet file with the columns of a table, compressed by zstd, in row groups of limited size.
+ * Memory holds the file and one row group.
+ */
 export function createParquetFile(columns: TableColumns) {
   const fitter = createLineFitter(columns);
   const rows = createRowGroups(columns, fitter.leaves);
   let other = 0;
   return {
     fitter,
-    /** Adds the row of a JSON line, as the fitter fits it. Throws `SyntaxError` if it is not JSON. */
+    /** Adds the row of a JSON line, fitted to the columns. Throws `SyntaxError` if it is not JSON. */
     add(json: JsonBytes, start: number, end: number): void {
       other += fitter.add(json, start, end);
     },
-    /** Ends the row of a line of this many bytes, which may clear the leaves. */
+    /** Ends the row of a line with this many bytes. The leaves may be cleared. */
     endRow: rows.endRow,
-    /** Returns the file, and begins the next one. The same lines give the same bytes. */
+    /** Returns the file, and begins the next one. The same lines lead to the same bytes. */
     end(): BuiltParquet {
       const built = { ...rows.end(), other };
       other = 0;
@@ -112,7 +115,10 @@ export function createParquetFile(columns: TableColumns) {
   };
 }
 
-/** Writes a file from the rows that are added to leaves, and clears the leaves at the end of each row group. */
+/**
+ * Creates a writer of files from the rows that are added to leaves. It clears the leaves at the end of each
+ * row group.
+ */
 function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   const out = new ByteWriter();
   const memory = { page: new ByteWriter(), levels: new ByteWriter() };
@@ -122,7 +128,7 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   let rows = 0;
   let bytes = 0;
 
-  /** The library writes what comes before the row groups and after them. */
+  /** The library writes only what comes before and after the row groups. */
   function begin(): ParquetWriter {
     for (const leaf of leaves) leaf.clear();
     gathered = gatherBytes();
@@ -162,7 +168,7 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   };
 }
 
-/** Returns the entry of the footer for a row group. */
+/** Writes a row group, and returns its entry for the footer. */
 function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, memory: LeafMemory): RowGroup {
   const start = out.offset;
   const columns = leaves.map((leaf) => writeLeaf(out, leaf, rows, memory));
@@ -177,10 +183,10 @@ function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, m
 
 const CREATED_BY = 'platform-sync version 1.0.0';
 
-/** Memory in which one leaf after another is encoded: its page, and its levels. */
+/** Memory in which one leaf after another is encoded: for its page, and for its levels. */
 type LeafMemory = { readonly page: ByteWriter; readonly levels: ByteWriter };
 
-/** Writes a dictionary, if the leaf has one, and a page. Returns the entry of the footer. */
+/** Writes a leaf's dictionary, if it has one, and its page. Returns the leaf's entry for the footer. */
 function writeLeaf(
   out: ByteWriter,
   leaf: Leaf,
@@ -234,7 +240,10 @@ const OF_DICTIONARY = {
 } as const;
 const NO_LEVELS = new Uint8Array(0);
 
-/** Writes a page: its header, its levels as they are, and its values compressed. Returns its bytes, uncompressed. */
+/**
+ * Writes a page: its header, its levels uncompressed, and its values compressed. Returns its uncompressed
+ * size in bytes.
+ */
 function writePage(
   out: ByteWriter,
   page: Uint8Array,
@@ -255,7 +264,7 @@ function writePage(
   return headerBytes + levels.length + page.byteLength;
 }
 
-/** One level of all places: a view if the leaf has no other. */
+/** One of the two levels of all places; it is a view if the leaf has only that one. */
 function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uint8Array {
   const { places, count } = levels;
   if (repetition === 0) return places.subarray(0, count);
@@ -265,13 +274,16 @@ function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uin
   return found;
 }
 
-/** Writes nothing if there is only one level. */
+/** Writes the levels; nothing if the leaf has no such level. */
 function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): number {
   const most = leaf[which];
   return most === 0 ? 0 : writeNumbers(out, levelsOf(leaf, which), bitsOf(most));
 }
 
-/** Compresses in one step without copies, since there is enough room: zstd adds 1/256 at most, and a little. */
+/**
+ * Compresses in one step without copies, since the output has enough room: zstd adds at most 1/256 and a few
+ * bytes.
+ */
 const pack = (page: Uint8Array): Buffer =>
   zstdCompressSync(page, { chunkSize: page.byteLength + (page.byteLength >> 8) + 1_024, params: PARAMS });
 

@@ -21,7 +21,7 @@ import { parquetFormat, type TableColumns } from './hive-type.ts';
 import { type BuiltParquet, createParquetFile } from './parquet-writer.ts';
 
 const parquetFile = z.object({
-  /** Identifies what the file was built from (`parquetIdOf`): another id, another file. */
+  /** Identifies what the file was built from (`parquetIdOf`). If that changes, the id does. */
   of: z.string(),
   records: z.number(),
   bytes: z.number(),
@@ -30,7 +30,7 @@ const parquetFile = z.object({
   other: z.number(),
 });
 
-/** The record of a run's Parquet: its files, in the order of the parts that they were built from. */
+/** The record of a run's Parquet: its files, in the order of the parts from which they were built. */
 const builtSchema = z.object({ version: z.literal(1), files: z.array(parquetFile) });
 
 export type ParquetFile = z.infer<typeof parquetFile>;
@@ -39,13 +39,13 @@ export type StoredParquet = { readonly key: string } & Pick<ParquetFile, 'bytes'
 
 type RecordedParquet = ParquetFile & StoredParquet;
 
-/** The name of a file, by the place of its part in the manifest. */
+/** The name of a file, by the index of its part in the manifest. */
 export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;
 
-/** No SQL engine reads a name that begins with `_`. */
+/** The key of the record. It begins with `_`, so that SQL engines do not read it. */
 const builtKey = (place: Place, run: Run) => `${parquetFolder(place, run)}_made.json`;
 
-/** The recorded Parquet of a run; none if the record is damaged. */
+/** The recorded Parquet files of a run; none if the record is damaged. */
 export async function readBuilt(
   store: Pick<Store, 'get'>,
   place: Place,
@@ -57,7 +57,8 @@ export async function readBuilt(
 }
 
 /**
- * Records the Parquet files of a run. Another process may record the same files: their bytes depend on the parts alone.
+ * Records the Parquet files of a run. Another process may record the same files, since their bytes depend
+ * only on the parts.
  */
 export async function recordBuilt(
   store: Pick<Store, 'put'>,
@@ -69,7 +70,7 @@ export async function recordBuilt(
   await store.put(builtKey(place, run), printStored({ version: 1, files: shown }));
 }
 
-/** The bytes of a recorded file; undefined if there is no record, or the file is missing or damaged. */
+/** The bytes of a recorded file; undefined if it is not recorded, missing or damaged. */
 export async function intactParquet(
   store: Pick<Store, 'get'>,
   file: StoredParquet | undefined,
@@ -79,11 +80,11 @@ export async function intactParquet(
   return body !== undefined && hash('sha256', body) === file?.sha256 ? body : undefined;
 }
 
-/** Names the bytes of a part's Parquet: equal ids, equal bytes, whichever process builds them. */
+/** Identifies the bytes of a part's Parquet: equal ids mean equal bytes, whichever process builds them. */
 export const parquetIdOf = (place: Place, { sha256 }: Pick<Part, 'sha256'>): string =>
   `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)} ${sha256}`;
 
-/** The recorded Parquet of a run's parts, in their order; undefined for each part without. */
+/** The recorded Parquet of a run's parts, in their order; undefined for each part without Parquet. */
 export async function parquetOfRun(
   store: Pick<Store, 'get'>,
   place: Place,
@@ -94,8 +95,8 @@ export async function parquetOfRun(
 }
 
 /**
- * Builds one part after another in the same memory: one row group, besides the result. `see` gets each line, too.
- * Throws `StoredObjectError`.
+ * Builds one part after another in the same memory: that of one row group, besides the result. `see` is
+ * called with each line as well. Throws `StoredObjectError`.
  */
 export function createParquetBuilder(
   columns: TableColumns,
@@ -116,17 +117,20 @@ export function createParquetBuilder(
 export const buildParquet = (part: PartToRead, columns: TableColumns): Promise<BuiltParquet> =>
   createParquetBuilder(columns)(part);
 
-/** A line of JSON, and where it is, for messages. */
+/** A line of JSON, and its place for messages. */
 export type PlacedLine = { readonly json: Buffer; readonly place: string };
 
-/** Makes Parquet of JSON lines; undefined if there are none. `report` receives those that are no JSON, which are left out. */
+/**
+ * Builds Parquet of JSON lines; undefined if there are none. `report` receives lines that are not JSON; these
+ * are left out.
+ */
 export async function parquetOfLines(
   lines: AsyncIterable<PlacedLine>,
   columns: TableColumns,
   report: (fault: string) => void,
 ): Promise<Buffer | undefined> {
   const file = createParquetFile(columns);
-  // Before it is added: what is added is not taken back.
+  // This is checked before the line is added, since that cannot be undone.
   for await (const { json, place } of lines)
     if (isJson(json)) {
       file.add(jsonBytesOf(json), 0, json.length);

@@ -6,21 +6,24 @@ import { bitsOf } from './leaf.ts';
 import { readNumbers, readPageHeader } from './pages.ts';
 import { LENGTH_BYTES } from './texts.ts';
 
-/** Some rows of a Parquet file, of which columns can be read by their paths, such as `currentrevision.scanstate`. */
+/** A row group of a Parquet file. Columns are read by their paths, such as `currentrevision.scanstate`. */
 export type RowGroup = {
   readonly rows: number;
   /**
-   * A column of texts, each converted by `readText`, which may be called once for equal texts, and for more rows than
-   * are read. Null where the column is null.
+   * A column of texts, each converted by `readText`, which may be called once for equal texts, and for more
+   * rows than are read. Null values stay null.
    */
   readonly texts: <T>(path: string, readText: ReadText<T>) => CellAt<T | null>;
-  /** Any column outside of lists: integers are bigints, moments epoch milliseconds. */
+  /** Any column outside of lists. Integers are bigints, moments are epoch milliseconds. */
   readonly values: (path: string) => CellAt<unknown>;
-  /** The texts of each row's list, null for an element without one: `path` leads through `list.element`. */
+  /** The texts of each row's list; null for an element without one. `path` contains `list.element`. */
   readonly lists: (path: string) => CellAt<readonly (string | null)[]>;
 };
 
-/** Memory holds the file, which is freed at the end, and columns that the caller holds. Throws `StoredObjectError`. */
+/**
+ * Reads a file's row groups. Memory holds the file, which is freed at the end, and the columns that the
+ * caller holds. Throws `StoredObjectError`.
+ */
 export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
   const buffer = memoryOf(body);
   const { schema, row_groups } = orDamaged(key, () => {
@@ -28,12 +31,12 @@ export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerato
     return { ...about, schema: parquetSchema(about) };
   });
   for (const { num_rows, columns } of row_groups) {
-    // The garbage collector would free the pages late: it does not see how much they are.
+    // The garbage collector would free the pages late, since it does not see how much memory they take.
     const pages: Uint8Array[] = [];
     const unpack = (page: Uint8Array, sizeBytes: number) => unpacked(pages, page, sizeBytes);
     const read = <T>(name: string, cells: ReadLeaf<T>, readText: ReadText<unknown>) => {
       const about = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
-      // Nothing is damaged: this program asks for a column that its own tables do not have.
+      // The file is not damaged: this program asked for a column that its own tables do not have.
       if (about === undefined) throw new Error(`${key}: expected a column ${name}, got none`);
       return orDamaged(key, () =>
         cells({ buffer, about, path: pathIn(schema, name.split('.')), unpack }, readText),
@@ -62,7 +65,7 @@ export const asText: ReadText<string> = (utf8) =>
   Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('utf8');
 
 function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uint8Array {
-  // In one buffer: by default it would be put together from many.
+  // The chunk is read as one buffer; by default it would be put together from many.
   const chunkSize = sizeBytes + MIN_CHUNK_BYTES;
   const bytes = zstdDecompressSync(page, { chunkSize, maxOutputLength: Math.max(1, sizeBytes) });
   pages.push(bytes);
@@ -79,32 +82,36 @@ function orDamaged<T>(key: string, read: () => T): T {
   }
 }
 
-/** Converts a text of a column from its UTF-8: a view that becomes invalid when the next row group is read. */
+/**
+ * Converts a text of a column from UTF-8. The argument is a view that becomes invalid when the next row group
+ * is read.
+ */
 type ReadText<T> = (utf8: Uint8Array) => T;
 
-/** The cell of a column in a row of its row group, until the next one is read. */
+/** Returns the cell of a column in a row of its row group, until the next row group is read. */
 type CellAt<T> = (row: number) => T;
 
 /** A leaf column of a row group. */
 type LeafInFile = {
   readonly buffer: ArrayBuffer;
   readonly about: ColumnMetaData;
-  /** From the root to the leaf. */
+  /** The elements of the schema from the root to the leaf. */
   readonly path: readonly SchemaTree[];
   readonly unpack: (page: Uint8Array, sizeBytes: number) => Uint8Array;
 };
 
 /**
- * The cells of a leaf column, which has a dictionary or none and one page, as `writeLeaf` writes it. They stay in the page
- * until they are asked for: hyparquet makes arrays of them, which live long enough to pile up, a third of the memory and a
- * fifth of the time of a report. `readText` is called for each text of a dictionary, or else for each cell.
+ * The cells of a leaf column, which has one page and possibly a dictionary, as `writeLeaf` writes it. They
+ * are read from the page when they are requested: hyparquet's arrays would live long enough to pile up, and
+ * take a third of the memory and a fifth of the time of a report. `readText` is called for each text of the
+ * dictionary, or else for each cell.
  */
 function leafCells(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<unknown> {
   const { valueAt, page } = openLeaf(leaf, readText);
   return cellsOf(valueAt, placesIn(page));
 }
 
-/** The cells of a leaf in a list: the values of each row, null for an element without one. */
+/** The cells of a leaf in a list: an array of values for each row, with null for an element without one. */
 function leafLists(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<readonly unknown[]> {
   const { valueAt, page } = openLeaf(leaf, readText);
   const cellAt = cellsOf(valueAt, placesIn(page));
@@ -135,7 +142,7 @@ function openLeaf(leaf: LeafInFile, readText: ReadText<unknown>) {
   };
 }
 
-/** The cell at each place: its value, or null where it has none. */
+/** The cell at each place: its value, or null if it has none. */
 function cellsOf(valueAt: CellAt<unknown>, places: Uint32Array | undefined): CellAt<unknown> {
   if (places === undefined) return valueAt;
   return (at) => {
@@ -151,7 +158,7 @@ type Page = {
   readonly count: number;
   readonly definitions: Uint8Array;
   readonly repetitions: Uint8Array;
-  /** The definition level of a value. */
+  /** The definition level of a place that has a value. */
   readonly definition: number;
 };
 
@@ -193,7 +200,7 @@ function pathIn(schema: SchemaTree, names: readonly string[]): readonly SchemaTr
 const definitionOf = (path: readonly SchemaTree[]): number =>
   path.slice(1).filter(({ element }) => element.repetition_type !== 'REQUIRED').length;
 
-/** The number of the value at each place, from 1, or 0 if it has none. Undefined if every place has a value. */
+/** For each place the number of its value, from 1; 0 if it has none. Undefined if every place has a value. */
 function placesIn({ definitions, definition, count }: Page): Uint32Array | undefined {
   if (count === definitions.length) return undefined;
   const places = new Uint32Array(definitions.length);
@@ -219,7 +226,7 @@ function plainValues({ about, path }: LeafInFile, page: Page, readText: ReadText
   }
 }
 
-/** Each text follows its length, of four bytes. */
+/** Before each text is its length, in four bytes. */
 function textsIn({ bytes, view, count }: Page, readText: ReadText<unknown>): CellAt<unknown> {
   const starts = new Uint32Array(count);
   for (let at = 0, place = 0; place < count; place += 1) {
@@ -233,7 +240,7 @@ function textsIn({ bytes, view, count }: Page, readText: ReadText<unknown>): Cel
   };
 }
 
-/** The values by their numbers in the dictionary. */
+/** The values, looked up in the dictionary by their numbers. */
 function valuesIn({ bytes, count }: Page, dictionary: readonly unknown[]): CellAt<unknown> {
   const numbers = new Uint32Array(count);
   const [width = 0] = bytes;

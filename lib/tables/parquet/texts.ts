@@ -1,47 +1,50 @@
 import { freeMemory, type JsonBytes, QUOTE } from '../../base/json/index.ts';
 
-/** Texts in UTF-8: each distinct one once, and the sequence of their indexes. */
+/** Texts in UTF-8: each distinct text once, and the sequence of their indexes. */
 export type Texts = {
-  /** The distinct texts one after another, each after its length in four bytes: as pages of texts are. */
+  /** The distinct texts one after another, each after its length in four bytes, as in a page of texts. */
   bytes: Buffer<ArrayBuffer>;
   view: DataView;
   sizeBytes: number;
-  /** Where each distinct text begins, its length first. */
+  /** Where each distinct text begins, including its length. */
   starts: Int32Array<ArrayBuffer>;
   hashes: Int32Array<ArrayBuffer>;
   distinct: number;
-  /** The hash table of the distinct texts, with open addressing: the index plus 1; 0 is empty. */
+  /** The hash table of the distinct texts, with open addressing. An entry is the index plus 1; 0 is empty. */
   table: Int32Array<ArrayBuffer>;
-  /** For each text, which of the distinct ones it is. */
+  /** For each text, the index of its distinct text. */
   indexes: Int32Array<ArrayBuffer>;
   count: number;
-  /** The bytes of all texts, each with its length. */
+  /** The total bytes of all texts, each with its length. */
   plainBytes: number;
-  /** The last texts, if they are not looked up yet: the index of each in `source`, and its hash. */
+  /** The last texts, if they were not looked up yet: for each its index in `source`, and its hash. */
   readonly waiting: Int32Array<ArrayBuffer>;
   waitingSize: number;
   source: JsonBytes;
-  /** True if texts were dropped: some of the distinct ones may not be used. */
+  /** Whether texts were dropped: then some of the distinct ones may be unused. */
   hasDropped: boolean;
   /** A sink that keeps the loop of early reads from being optimised away. */
   touched: number;
 };
 
-/** How many numbers the arrays of leaves begin with. */
+/** How many numbers the arrays of leaves have at first. */
 export const FIRST_COUNT = 1_024;
 
-/** Returns the same numbers in an array half as long again, of even length. Its argument is empty afterwards. */
+/**
+ * Returns the same numbers in an array that is half as long again, of even length. The argument is empty
+ * afterwards.
+ */
 export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
   new Int32Array(buffer.transfer(8 * Math.ceil(0.75 * length)));
 
 const FIRST_BYTES = 16 * 1024;
-/** The length of each text is before it. */
+/** The bytes of the length before each text. */
 export const LENGTH_BYTES = 4;
 
-/** Below this a loop copies faster than a call does. */
+/** For fewer bytes than this, a loop copies faster than a call. */
 export const SHORT_BYTES = 64;
 
-/** Memory that holds nothing else. */
+/** Allocates memory that nothing else shares. */
 export function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
   const bytes = Buffer.allocUnsafeSlow(sizeBytes);
   return { bytes, view: new DataView(bytes.buffer) };
@@ -64,7 +67,7 @@ export const noTexts = (): Texts => ({
   touched: 0,
 });
 
-/** Adds the text from `start` up to `end`, whose `hashOf` is `hash`. */
+/** Adds the text from `start` up to `end`, whose hash (`hashOf`) is `hash`. */
 export function addText(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
   const index = find(texts, source, start, end, hash);
   const { count } = texts;
@@ -78,7 +81,10 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
 const MAX_NEAR = 4_096;
 const WAITING_SIZE = 96;
 
-/** Like `addText`, but among many distinct texts it waits for `addWaiting`: its bytes must not change until then. */
+/**
+ * Works like `addText`, but if there are many distinct texts, the text waits for `addWaiting`: its bytes must
+ * not change until then.
+ */
 function addLater(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
   if (texts.distinct < MAX_NEAR) {
     addText(texts, source, start, end, hash);
@@ -93,7 +99,7 @@ function addLater(texts: Texts, source: JsonBytes, start: number, end: number, h
   if (texts.waitingSize === WAITING_SIZE) addWaiting(texts);
 }
 
-/** Adds the texts that wait. Their reads of memory overlap, so that all take the time of one. */
+/** Adds the texts that wait. Their reads of memory overlap, so that all of them take the time of one. */
 export function addWaiting(texts: Texts): void {
   const { waiting, waitingSize, source, table } = texts;
   if (waitingSize === 0) return;
@@ -106,7 +112,7 @@ export function addWaiting(texts: Texts): void {
     addText(texts, source, waiting[at] ?? 0, waiting[at + 1] ?? 0, waiting[at + 2] ?? 0);
 }
 
-/** A hash of the bytes from `start` up to `end`, of 32 bits: of four at a time, then of the rest. */
+/** A 32-bit hash of the bytes from `start` up to `end`: computed from four at a time, then from the rest. */
 export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): number {
   let hash = 0;
   let at = start;
@@ -116,22 +122,22 @@ export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): 
   return mixed(hash, rest);
 }
 
-/** Extends a hash by these bytes. */
+/** Extends a hash by four bytes. */
 function mixed(hash: number, bytes: number): number {
   const next = Math.imul(hash ^ bytes, 0x9e3779b1);
   return next ^ (next >>> 15);
 }
 
-/** A distinct text as a page holds it: its length, then its bytes. */
+/** A distinct text in the form of a page: its length, then its bytes. */
 export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
   const start = starts[index] ?? 0;
   return bytes.subarray(start, start + LENGTH_BYTES + bytes.readInt32LE(start));
 }
 
-/** More memory than this is released. */
+/** Memory of more bytes than this is released. */
 const MAX_HELD_BYTES = 16_000_000;
 
-/** Forgets all texts, so that others can be added. */
+/** Removes all texts, so that others can be added. */
 export function clearTexts(texts: Texts): void {
   if (texts.bytes.length > MAX_HELD_BYTES) Object.assign(texts, memoryOf(FIRST_BYTES));
   texts.table.fill(0);
@@ -143,7 +149,7 @@ export function clearTexts(texts: Texts): void {
   texts.hasDropped = false;
 }
 
-/** The number of the distinct text from `start` up to `end`, which is stored if it is new. */
+/** The number of the distinct text from `start` up to `end`; a new text is stored. */
 export const numberOfText = (texts: Texts, source: JsonBytes, start: number, end: number): number =>
   find(texts, source, start, end, hashOf(source, start, end));
 
@@ -206,7 +212,7 @@ function addDistinct(texts: Texts, length: number, hash: number): number {
 function makeRoom(texts: Texts, moreBytes: number): void {
   const needed = texts.sizeBytes + moreBytes;
   if (needed <= texts.bytes.length) return;
-  // Frees the old memory at once: the garbage collector does not see how much it is.
+  // Frees the old memory at once, since the garbage collector does not see how much it is.
   const buffer = texts.bytes.buffer.transfer(Math.max(needed, Math.ceil(1.5 * texts.bytes.length)));
   texts.bytes = Buffer.from(buffer);
   texts.view = new DataView(buffer);
@@ -227,8 +233,9 @@ function rehash(texts: Texts): void {
 const BACKSLASH = 0x5c;
 
 /**
- * Returns where the string's other quote is; -1 if it has an escape or a control character, and is not added. Four
- * bytes at a time are hashed, and looked through for the end as `skipText` does. It may wait for `addWaiting`.
+ * Adds the string at `start` and returns where its closing quote is. If it has an escape or a control
+ * character, returns -1 and does not add it. Four bytes at a time are hashed, and searched for the end as in
+ * `skipText`. The string may wait for `addWaiting`.
  */
 export function addQuoted(texts: Texts, source: JsonBytes, start: number): number {
   const { bytes, view } = source;
@@ -257,7 +264,10 @@ export function addQuoted(texts: Texts, source: JsonBytes, start: number): numbe
   return at;
 }
 
-/** Marks bytes of a word by their high bits, as in `skipText`. The lowest mark is at a quote, a backslash or a control character. */
+/**
+ * Marks bytes of a word by their high bits, as in `skipText`. The lowest mark is at a quote, a backslash or a
+ * control character.
+ */
 const marksIn = (word: number): number =>
   (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080;
 

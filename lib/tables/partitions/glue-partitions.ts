@@ -17,14 +17,18 @@ function createGlueClient(environment: AwsEnvironment): GlueClient {
 }
 
 /**
- * Reads the description of a table, as adding a partition does. Throws `AwsError` if it is missing or may not be read.
+ * Reads the description of a table, as adding a partition does. Throws `AwsError` if it is missing or may not
+ * be read.
  */
 export const seeGlueTable = (database: string, Name: string, environment: AwsEnvironment): Promise<unknown> =>
   asAwsError({ part: 'catalog', tried: `look at ${database}.${Name}` }, () =>
     createGlueClient(environment).send(new GetTableCommand({ DatabaseName: database, Name })),
   );
 
-/** `Partitions` of a database's Glue tables. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
+/**
+ * Creates the `Partitions` of a database's Glue tables. The client has time-outs and tries three times, or
+ * `AWS_MAX_ATTEMPTS`.
+ */
 export function gluePartitions(options: {
   readonly database: string;
   /** The store that contains the runs: `s3://bucket/prefix`, without a slash at its end. */
@@ -36,7 +40,8 @@ export function gluePartitions(options: {
   const named = (TableName: string) => ({ DatabaseName: database, TableName });
 
   /**
-   * The description of a table's files. Athena reads a partition by its own description, so it gets a copy of this one.
+   * The description of a table's files. A partition gets a copy of it, since Athena reads a partition by the
+   * partition's own description.
    */
   async function describeTable(Name: string): Promise<StorageDescriptor> {
     const { Table } = await client.send(new GetTableCommand({ DatabaseName: database, Name }));
@@ -63,14 +68,15 @@ export function gluePartitions(options: {
     const created = await client
       .send(new CreatePartitionCommand(about))
       .catch(unlessSaid('AlreadyExistsException'));
-    // An existing partition may point elsewhere. Updating it needs one permission fewer than reading it first.
+    // An existing partition may point elsewhere, so it is updated. That needs one permission fewer than
+    // reading it first.
     if (created === undefined)
       await client.send(new UpdatePartitionCommand({ ...about, PartitionValueList: values }));
   }
 
   async function drop(partition: PartitionOfRun): Promise<void> {
     const { table, narrowed, values } = partition;
-    // The table of a source has one name: it is not looked at first.
+    // The table of a source has a fixed name, so it need not be looked up.
     const name = narrowed === undefined ? table : (await findTable(partition))?.name;
     if (name === undefined) return;
     const remove = new DeletePartitionCommand({ ...named(name), PartitionValues: [...values] });
@@ -105,9 +111,12 @@ export function gluePartitions(options: {
 /** The partition of a run. `folder` is a key in the store, and ends in a slash. */
 type PartitionOfRun = {
   readonly table: string;
-  /** The narrowed snapshot, if it is one: it may have no table, and `table` may belong to another place. */
+  /** The narrowed snapshot, if it is one. It may have no table, and `table` may belong to another place. */
   readonly narrowed: Place | undefined;
-  /** In the order of the table's keys: `gluePartitionKeys`, after the place in that of changes. */
+  /**
+   * The values in the order of the table's keys: `gluePartitionKeys`; for changes, the place comes before
+   * them.
+   */
   readonly values: readonly string[];
   readonly folder: string;
 };
@@ -119,14 +128,14 @@ const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
   folder: parquetFolder(place, run),
 });
 
-/** The partition of a run's changes, which are under this key. */
+/** The partition of a run's changes, which are stored under this key. */
 function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
   const folder = key.slice(0, key.lastIndexOf('/') + 1);
   const values = [place, ...partitionOf(place, run).values];
   return { table: 'stored_changes', narrowed: undefined, values, folder };
 }
 
-/** Undefined for Glue's error of this name; throws all others. */
+/** Returns undefined for Glue's error of this name; rethrows all others. */
 const unlessSaid =
   (name: string) =>
   (error: unknown): undefined => {
@@ -134,5 +143,5 @@ const unlessSaid =
   };
 
 const CONNECTION_TIMEOUT_MS = 5_000;
-// Glue responds within a second.
+// The time limit of a request in milliseconds; Glue usually responds within a second.
 const REQUEST_TIMEOUT_MS = 20_000;

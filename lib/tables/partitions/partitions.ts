@@ -5,19 +5,25 @@ import type { Place, Run } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
- * One partition a run, and one of its changes in the table over all places. A narrowed snapshot (`SOURCE.NAME`) has a
- * table if a schedule of the stack names it. Both may be repeated, and throw `AwsError`.
+ * Adds and removes partitions: one for each run, and one for its changes in the table of all places. A
+ * narrowed snapshot (`SOURCE.NAME`) has a table if a schedule of the stack names it. Both may be repeated,
+ * and throw `AwsError`.
  */
 type Partitions = {
-  /** Adds the run's partitions, or points existing ones at where its manifest says. Its Parquet is there by then. */
+  /**
+   * Adds the run's partitions, or updates existing ones to where its manifest says. Its Parquet must exist by
+   * then.
+   */
   add(place: Place, run: Run, manifest: Pick<Manifest, 'changes'>): Promise<void>;
-  /** Removes the run's partitions; a missing one is not an error. Never touches an object. */
+  /** Removes the run's partitions; a missing one is not an error. Deletes no object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
-/** Adds and removes partitions of the Glue database; undefined if none is configured. The SDK is loaded at the first call. */
+/**
+ * Opens the partitions of the Glue database; undefined if none is configured. The first call loads the SDK.
+ */
 export function openPartitions(options: {
-  /** The setting `SYNC_GLUE_DATABASE`. Undefined: no partitions. */
+  /** The setting `SYNC_GLUE_DATABASE`. Undefined: there are no partitions. */
   readonly database: string | undefined;
   readonly store: Pick<Store, 'location'>;
   readonly environment: AwsEnvironment;
@@ -36,7 +42,7 @@ export function openPartitions(options: {
 
 const loadGlue = () => loadPeer('@aws-sdk/client-glue', () => import('./glue-partitions.ts'));
 
-/** Looks at a table of Glue, as adding a partition does. Throws `AwsError` if it is missing or may not be looked at. */
+/** Reads a Glue table, as adding a partition does. Throws `AwsError` if it is missing or may not be read. */
 export async function checkGlueTable(
   database: string,
   name: string,

@@ -98,7 +98,7 @@ test('a digest says what changed in words, what is newly broken first', async ()
     'Wrong in total: 1 calculation with broken links, 0 calculations that are invalid, 0 calculations with a missing target, 0 calculations that are affected',
     'Clean-up: unused: 3',
     '',
-    'New with broken links: 1. A link of it says that it is not VALID.',
+    'New with broken links: 1. One of its links says that it is not VALID.',
     '  calculation Sales (4)',
     '    saved on dataset d0: illegal_reference',
     '    in the platform: https://acme.example.com/calculations/4',
