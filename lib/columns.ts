@@ -60,14 +60,6 @@ export const storedTypes = <const Columns extends TableColumns>(columns: Columns
 export const withOther = <C extends Readonly<Record<string, HiveType>>>(columns: C) =>
   ({ ...columns, _other: 'string' }) as const;
 
-/** The columns of a table that SQL shows. */
-export const shownColumns = (columns: TableColumns): Readonly<Record<string, Column>> =>
-  Object.fromEntries(
-    Object.entries(columns).flatMap(([name, column]) =>
-      column.about === '' ? [] : [[name.toLowerCase(), column]],
-    ),
-  );
-
 /** A column as it is stored; `shown`: its line of meaning, or how SQL shows it. Default: not shown. */
 export function stored<const Type extends HiveType>(
   type: Type,

@@ -44,9 +44,6 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly timeoutMs?: number;
 };
 
-/** Any text that a URL can hold. */
-export const urlText = z.string({ error: 'text' }).check(wellFormed);
-
 /** Text that is a segment of a path. `.` and `..` are not allowed, since they would move to another path. */
 export const pathSegment = z.string({ error: 'text' }).check(
   z.refine((value) => value !== '' && value !== '.' && value !== '..', {

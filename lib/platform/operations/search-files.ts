@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { filledText, uuid, wholeNumber } from '../../base/index.ts';
-import { type Endpoint, urlText } from '../endpoint.ts';
+import { filledText, uuid, wellFormed, wholeNumber } from '../../base/index.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { file, isNothing, nullAsEmpty, recordIn, totalIn } from '../records.ts';
 
 /** An ISO 8601 date and time with a zone, or a date. */
@@ -35,6 +35,9 @@ const body = z.strictObject({
     ),
   ),
 });
+
+/** Any text that a URL can hold. */
+const urlText = z.string({ error: 'text' }).check(wellFormed);
 
 const query = z.strictObject({
   directoryPath: z.optional(urlText),

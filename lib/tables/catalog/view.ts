@@ -1,4 +1,4 @@
-import { type Column, shownColumns, type TableDefinition } from '../../columns.ts';
+import type { Column, TableColumns, TableDefinition } from '../../columns.ts';
 import type { ModelTable } from '../../model/index.ts';
 
 /**
@@ -15,6 +15,14 @@ export type View = Pick<TableDefinition, 'about' | 'guesses'> & {
    */
   readonly withoutModel?: string;
 };
+
+/** The columns of a table that SQL shows. */
+const shownColumns = (columns: TableColumns): Readonly<Record<string, Column>> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, column]) =>
+      column.about === '' ? [] : [[name.toLowerCase(), column]],
+    ),
+  );
 
 export function viewOf(name: string, table: TableDefinition): View {
   const { about, guesses = [], from = `FROM stored_${name}` } = table;
