@@ -90,7 +90,7 @@ export const word = (sql: string, about: string, use: ColumnUse = {}): Column =>
 type OneOfUse = ColumnUse & { readonly more?: string };
 
 /** A word that is one of these values, which its meaning lists; `more`: the rest of its meaning. */
-export const oneOf = (sql: string, values: readonly string[], use: OneOfUse = {}): Column => {
+const oneOf = (sql: string, values: readonly string[], use: OneOfUse = {}): Column => {
   const { more = '', ...rest } = use;
   return word(sql, `${alternatives(values)}${more}`, { values, ...rest });
 };

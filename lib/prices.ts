@@ -5,7 +5,7 @@ const UNIT = { error: 'what is paid with: 1 to 20 visible characters, such as cr
 const price = z.optional(z.number(PRICE).check(z.minimum(0, PRICE), z.maximum(1_000_000, PRICE)));
 
 /** What a call costs the user, by what it is for. */
-export const pricesFields = {
+const pricesFields = {
   /** What the prices are in, such as credits. Required. */
   unit: z.string(UNIT).check(z.regex(/^[^\s\p{C}](?:[^\p{C}]{0,18}[^\s\p{C}])?$/u, UNIT)),
   /** The price of scoring one text; those from the cache cost nothing. Default: none. */

@@ -181,7 +181,7 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
 }
 
 /** The version of the package that this file is in. */
-export function packageVersion(): string {
+function packageVersion(): string {
   // Found by its own name, since the sources and the built package are in different folders.
   const { version }: { readonly version: string } = createRequire(import.meta.url)(
     'platform-sync/package.json',
@@ -235,7 +235,7 @@ declare module './command.ts' {
 }
 
 /** All commands by their words. */
-export const commands: { readonly [Path in CommandPath]: DefinitionOf<Path> } = Object.assign(
+const commands: { readonly [Path in CommandPath]: DefinitionOf<Path> } = Object.assign(
   {},
   ...Object.values(families),
 );

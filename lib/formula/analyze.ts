@@ -291,7 +291,7 @@ const MAX_FAULTS = 20;
  * Maximum length of a formula, in UTF-16 code units. At about ten times this length, the lexer's patterns
  * fail.
  */
-export const MAX_LENGTH = 1_000_000;
+const MAX_LENGTH = 1_000_000;
 
 /**
  * Parses a formula. Never throws. All faults are of one kind, in the order of the text: unknown characters

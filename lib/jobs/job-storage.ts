@@ -66,7 +66,7 @@ export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonl
  * Maximum distance between the bounds of the table's time: a response takes up to that long, and leases are renewed far
  * sooner.
  */
-export const KNOWN_MS = 8_000;
+const KNOWN_MS = 8_000;
 
 /**
  * The configured table, and its time: clocks here may be minutes apart. Stores nothing unless the store names the

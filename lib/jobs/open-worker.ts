@@ -136,7 +136,7 @@ export function leaseOf(
 }
 
 /** The lease of a job was lost while work continued; its outcome is no longer recorded. */
-export class LeaseLostError extends Error {
+class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 
   constructor(id: string, got: string, options?: { readonly cause: unknown }) {

@@ -265,7 +265,7 @@ const DRIFT_MS = 5;
  * the drift and `lateMs`. For a whole number, this costs 2 % of the rate for one process, and 3 % for a
  * fleet.
  */
-export function spacingFor(rate: number, lateMs = 0): Spacing {
+function spacingFor(rate: number, lateMs = 0): Spacing {
   const most = Math.ceil(rate);
   const intervalMs = Math.max(1000 / rate, (1000 + TOLERANCE_MS + DRIFT_MS + lateMs) / most);
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };

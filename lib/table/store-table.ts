@@ -12,7 +12,7 @@ import { TableError } from './table-error.ts';
  * name alone: the roles of the stack may not use DescribeTable.
  */
 
-export const TABLE_KEY = 'table.json';
+const TABLE_KEY = 'table.json';
 
 /** The table as named in SYNC_TABLE, the stack of the process that named it, and the id of a SQLite file. */
 const namedSchema = z.object({

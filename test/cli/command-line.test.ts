@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { packageVersion } from '../../lib/cli/command-line.ts';
+import { version } from '../package-version.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 import { runCommand } from './run-command.ts';
 
@@ -24,7 +24,7 @@ test('help for an unknown command is wrong usage', async () => {
 });
 
 test('-v is the version', async () => {
-  expect(await runCommand(['-v'])).toMatchObject({ code: 0, out: packageVersion() });
+  expect(await runCommand(['-v'])).toMatchObject({ code: 0, out: version });
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { checkClock, checks } from '../../lib/cli/doctor/checks.ts';
+import { checks } from '../../lib/cli/doctor/checks.ts';
 import { openBudget } from '../../lib/pace/stored-budget.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openSession } from '../../lib/session.ts';
@@ -265,7 +265,7 @@ describe('says what to do, exit 1:', () => {
 });
 
 test('a clock that is off by minutes fails', async () => {
-  expect(await checkClock({ ...examined(), now: () => Date.now() - 300_000 })).toMatchObject({
+  expect(await checks.clock.check({ ...examined(), now: () => Date.now() - 300_000 })).toMatchObject({
     status: 'failed',
     detail: expect.stringMatching(/^(299|300|301) s behind the platform’s$/),
     advice: expect.stringContaining('NTP'),

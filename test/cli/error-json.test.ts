@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { factsOf } from '../../lib/cli/errors/explain.ts';
+import { explain } from '../../lib/cli/errors/explain.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
 import { runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
@@ -75,12 +76,21 @@ test('the store and a service that is unavailable', async () => {
   expect(table).toMatchObject({ code: 1, error: { kind: 'table', failure: 'unreachable' } });
 });
 
+/** What is said of an error, but for its message. */
+function explained(error: unknown) {
+  const { message: _, ...facts } = explain(error, createFakeTerminal().terminal).error ?? {};
+  return facts;
+}
+
 test('an error of another kind says what caused it, and a circle of causes ends', () => {
   const away = new TableError('read', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const circle = new Error('one');
   circle.cause = new Error('other', { cause: circle });
 
-  expect(factsOf(new Error('wrapped', { cause: away }))).toEqual({ kind: 'table', failure: 'unreachable' });
-  expect(factsOf(new AggregateError([away, new Error('unsaved')]))).toMatchObject({ kind: 'table' });
-  expect(factsOf(circle)).toEqual({});
+  expect(explained(new Error('wrapped', { cause: away }))).toMatchObject({
+    kind: 'table',
+    failure: 'unreachable',
+  });
+  expect(explained(new AggregateError([away, new Error('unsaved')]))).toMatchObject({ kind: 'table' });
+  expect(explained(circle)).toEqual({ kind: 'other' });
 });

@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../../lib/store/open.ts';
-import { TABLE_KEY, tableCheckOf } from '../../lib/table/store-table.ts';
+import { tableCheckOf } from '../../lib/table/store-table.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { startS3Commands } from './start-s3-commands.ts';
 
@@ -55,7 +55,7 @@ test('a bucket that a stack writes to is sent to by no file of a host, and the s
 
   for (const { code, err } of refused) {
     expect(code).toBe(2);
-    expect(err).toContain(`${TABLE_KEY} names, SYNC_TABLE=Acme-Table of the stack acme`);
+    expect(err).toContain(`table.json names, SYNC_TABLE=Acme-Table of the stack acme`);
   }
   expect(commands.sandbox.counts().requests).toBe(0);
   await expect(readdir(commands.environment['XDG_STATE_HOME'] ?? '')).resolves.toEqual([]);

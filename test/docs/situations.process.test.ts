@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageVersion } from '../../lib/cli/command-line.ts';
 import { folderOfEach } from '../folder-of-each.ts';
+import { version } from '../package-version.ts';
 
 const folder = folderOfEach();
 
@@ -19,7 +19,7 @@ const typed = (line: string, cwd: string) =>
 test('a clone has the command that the pages type', async () => {
   expect(await typed('npx platform-sync --version', resolve('.'))).toEqual({
     code: 0,
-    out: packageVersion(),
+    out: version,
   });
 });
 
@@ -28,5 +28,5 @@ test('elsewhere npx has nothing, and asks the registry, unless the line enters t
   const entered = await typed(`cd ${resolve('.')} && exec npx platform-sync --version`, folder.path);
 
   expect(alone.code).not.toBe(0);
-  expect(entered).toEqual({ code: 0, out: packageVersion() });
+  expect(entered).toEqual({ code: 0, out: version });
 });

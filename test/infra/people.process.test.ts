@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CommandPath } from '../../lib/cli/command.ts';
-import { commands, runCommandLine } from '../../lib/cli/command-line.ts';
+import { families, runCommandLine } from '../../lib/cli/command-line.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
@@ -75,7 +75,9 @@ async function run(policies: readonly string[], line: string, input = '', queue 
   return { code, out: out(), err: err(), refused };
 }
 
-const paths = Object.keys(commands).sort((a, b) => b.length - a.length);
+const paths = Object.values(families)
+  .flatMap((family) => Object.keys(family))
+  .sort((a, b) => b.length - a.length);
 const commandIn = (line: string) => paths.find((path) => `${line} `.startsWith(`${path} `)) ?? '';
 
 async function asOwner(line: string): Promise<string> {

@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
-import { spacingFor } from '../../lib/pace/budget.ts';
+import { emptyBudget, fullSpacing } from '../../lib/pace/budget.ts';
+
+/** Of one process, whose machine cannot drift from others. */
+const alone = { ...emptyBudget, driftMs: 0 };
 
 test('a fractional rate costs nothing: its interval is unchanged', () => {
-  expect(spacingFor(9.8).intervalMs).toBeCloseTo(1000 / 9.8);
+  expect(fullSpacing(9.6, emptyBudget).intervalMs).toBeCloseTo(1000 / 9.6);
 });
 
-test('a whole rate is slowed by one percent, which pays for the lateness that is made up for', () => {
-  expect(spacingFor(10)).toEqual({ intervalMs: 101, toleranceMs: 5 });
+test('a whole rate is slowed by two percent, which pays for the lateness that is made up for', () => {
+  expect(fullSpacing(10, alone)).toEqual({ intervalMs: 102, toleranceMs: 5 });
 });
 
 test('the later calls may leave, the wider they are spaced; at high rates none leaves half an interval early', () => {
-  expect(spacingFor(10, 10)).toEqual({ intervalMs: 102, toleranceMs: 5 });
-  expect(spacingFor(1_000)).toEqual({ intervalMs: 1.01, toleranceMs: 0.505 });
+  expect(fullSpacing(10, emptyBudget)).toEqual({ intervalMs: 103, toleranceMs: 5 });
+  expect(fullSpacing(1_000, alone)).toEqual({ intervalMs: 1.02, toleranceMs: 0.51 });
 });

@@ -5,7 +5,7 @@ import { openTimedTable } from '../../lib/jobs/job-storage.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
-import { NEW_LEDGER, TABLE_KEY, tableCheckOf } from '../../lib/table/store-table.ts';
+import { NEW_LEDGER, tableCheckOf } from '../../lib/table/store-table.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { storeOfEach } from '../store/store-of-each.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 const file = (name: string) => `sqlite:${join(folder.path, name)}`;
-const named = async (store: Store) => JSON.parse((await store.get(TABLE_KEY))?.body.toString() ?? 'null');
+const named = async (store: Store) => JSON.parse((await store.get('table.json'))?.body.toString() ?? 'null');
 const key = { partition: 'job#a', sort: '-' };
 const refused = { name: 'TableError', failure: { kind: 'bad-table' } };
 
@@ -85,7 +85,7 @@ test('a new file that takes the place of the named one is another', async () => 
 
 test('a store without a name is one whose ledger begins', async () => {
   await send(store, file('a.db'));
-  await store.delete(TABLE_KEY);
+  await store.delete('table.json');
 
   await send(store, file('b.db'));
 
@@ -115,11 +115,11 @@ test.each([
 });
 
 test('an invalid table.json is reported as such', async () => {
-  await store.put(TABLE_KEY, Buffer.from('{}'));
+  await store.put('table.json', Buffer.from('{}'));
 
   await expect(send(store, file('a.db'))).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: expect.stringContaining(TABLE_KEY),
+    message: expect.stringContaining('table.json'),
   });
 });
 
@@ -177,5 +177,5 @@ test('a table stores nothing for a store that names another, and still reads', a
 
   expect(await other.get(key)).toBeUndefined();
   expect(await readdir(folder.path)).not.toContain('b.db');
-  expect(await readdir(environment.SYNC_STORE)).toContain(TABLE_KEY);
+  expect(await readdir(environment.SYNC_STORE)).toContain('table.json');
 });

@@ -17,7 +17,7 @@ const LONG = 16;
  * Whether a text has a run of 16 digits. Every such run covers an index that is a multiple of 16, so only
  * those are checked.
  */
-export function hasLongDigits(text: string): boolean {
+function hasLongDigits(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
     if (!isDigit(text.charCodeAt(at))) continue;
     let from = at;

@@ -286,7 +286,7 @@ const checkProxy: Check = async ({ settings, environment }) => {
 const MAX_OFF_MS = 60_000;
 
 /** This machine's clock agrees with the platform's, which has whole seconds. */
-export const checkClock: Check = async (examined) => {
+const checkClock: Check = async (examined) => {
   const { date } = await headOf(examined);
   const theirs = Date.parse(date ?? '');
   if (Number.isNaN(theirs)) return skipped('the platform does not say what time it is');

@@ -221,7 +221,7 @@ type ErrorJson = {
 };
 
 /** The fields of an error for machines, or those of its cause where it has none. */
-export function factsOf(error: unknown): Partial<ErrorJson> {
+function factsOf(error: unknown): Partial<ErrorJson> {
   for (const each of causesOf(error)) {
     const facts = ownFactsOf(each);
     if (facts !== undefined) return facts;

@@ -148,7 +148,7 @@ export async function takeDurableSnapshot(
  * twice: a checkpoint only replaces the one that it continues, and a part that no checkpoint names is in no
  * manifest. Throws `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
  */
-export async function takeDurableRun(
+async function takeDurableRun(
   request: SnapshotRequest,
   steps: DurableSteps,
   options: DurableRunOptions,

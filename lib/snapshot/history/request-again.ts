@@ -39,7 +39,7 @@ export async function placesToTake(
  * The request of a published run, with which its place is taken again. Throws `StoredObjectError` if its ids
  * are too many for its manifest and cannot be derived from its records.
  */
-export async function requestAgain(
+async function requestAgain(
   place: Place,
   published: Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>,
   options: { readonly store: Store; readonly signal?: AbortSignal | undefined },

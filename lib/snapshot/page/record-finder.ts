@@ -108,7 +108,7 @@ export function addNested(found: FoundRecords, column: number): void {
  * Parses a field that was not among the wanted ones; undefined if it is absent. It reads the whole record
  * again, so use it for one record only.
  */
-export function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
+function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
   const again = findRecord(json, index.starts[record] ?? 0, { key: name, keyIs: 'text' });
   return scalarAt(json, again.index.values[0]?.[0] ?? NONE);
 }

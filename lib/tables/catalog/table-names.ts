@@ -5,7 +5,7 @@ import { type Place, partsOf } from '../../snapshot/sources/index.ts';
  * The name of a place's tables in SQL: `files`, `files_reports`. It has neither capitals nor `-`, which would
  * need quotes.
  */
-export function tableNameOf(place: Place): string {
+function tableNameOf(place: Place): string {
   const { source, name } = partsOf(place);
   const words = [source, ...(name === undefined ? [] : [name])];
   return words.join('_').replaceAll('-', '_').toLowerCase();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
 import type { Columns } from '../../../lib/snapshot/sources/source-definition.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
-import { tableNameOf } from '../../../lib/tables/catalog/table-names.ts';
+import { glueTableOf } from '../../../lib/tables/catalog/table-names.ts';
 import { fitSlowly } from '../../tables/parquet/slow-fit.ts';
 import { duckDbType } from './duckdb-type.ts';
 import type { RunOf } from './fill-store.ts';
@@ -50,7 +50,8 @@ export async function fittedView(
 }
 
 function viewOf(place: Place, which: Which, selects: readonly string[]): string {
-  const name = `stored_${which === 'latest' ? 'latest_' : ''}${tableNameOf(place)}`;
+  const name =
+    which === 'latest' ? glueTableOf(place).replace('stored_', 'stored_latest_') : glueTableOf(place);
   return `CREATE OR REPLACE VIEW ${name} AS ${selects.join(' UNION ALL ')}`;
 }
 

@@ -7,7 +7,7 @@ import { isSource, sourceDefinitions, sources } from '../../../lib/snapshot/sour
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { savedQueries } from '../../../lib/tables/catalog/saved-queries.ts';
-import { tableNameOf } from '../../../lib/tables/catalog/table-names.ts';
+import { glueTableOf } from '../../../lib/tables/catalog/table-names.ts';
 import {
   otherViews,
   type StoredTableName,
@@ -129,6 +129,9 @@ describe('each table has the same rows in Trino and in DuckDB, over Parquet and 
   });
 });
 
+/** The name of the view of a place. */
+const tableNameOf = (place: Place) => glueTableOf(place).replace(/^stored_/, '');
+
 /** The tables that are no place's. */
 const OTHERS = otherViews.map(({ name }) => name);
 
@@ -139,7 +142,7 @@ const fieldsOf = (place: Place) =>
 const allOf = (place: Place) =>
   isSource(place)
     ? `SELECT * FROM all_${tableNameOf(place)}`
-    : `SELECT ${fieldsOf(place)}, dt, run FROM stored_${tableNameOf(place)}`;
+    : `SELECT ${fieldsOf(place)}, dt, run FROM ${glueTableOf(place)}`;
 
 describe('each saved query has the same rows in Trino and in DuckDB, over Parquet and over lines', () => {
   test.each(savedQueries().map(({ name, sql }) => [name, sql] as const))('%s', async (_name, sql) => {

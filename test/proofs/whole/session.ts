@@ -1,6 +1,5 @@
 import pino, { type Logger } from 'pino';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
-import { KNOWN_MS } from '../../../lib/jobs/job-storage.ts';
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { readFollowers, startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { createFleetBreaker } from '../../../lib/pace/breaker.ts';
@@ -96,7 +95,7 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
   const store = storeFor(scene.store, process, world);
   const table = { ...shared.table, ...parts.withTable?.(shared.table) };
   // As in `openTimedTable`.
-  const isTimeKnown = () => !scene.table.hasDates || clock.uncertaintyMs() <= KNOWN_MS;
+  const isTimeKnown = () => !scene.table.hasDates || clock.uncertaintyMs() <= 8_000;
   return {
     process,
     clock,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matching, selectedBy, sorted } from '../../../lib/report/page/lists/find.ts';
+import { inShownOrder, matching, selectedBy } from '../../../lib/report/page/lists/find.ts';
 
 const names = ['Margin 10', 'margin 9', 'Ärger', 'Revenue'];
 
@@ -44,15 +44,15 @@ describe('a sort', () => {
   const text = (row: number) => names[row] ?? '';
 
   test('by text takes numbers within it as numbers', () => {
-    expect(sorted([0, 1, 2, 3], { name: 'name', text }, false)).toEqual([2, 1, 0, 3]);
-    expect(sorted([0, 1, 2, 3], { name: 'name', text }, true)).toEqual([3, 0, 1, 2]);
+    expect(inShownOrder([{ name: 'name', text }], [0, 1, 2, 3], 'name')).toEqual([2, 1, 0, 3]);
+    expect(inShownOrder([{ name: 'name', text }], [0, 1, 2, 3], '-name')).toEqual([3, 0, 1, 2]);
   });
 
   test('by number leaves rows without one at the end, in either direction', () => {
     const values = [3, null, 1, 2];
     const column = { name: 'size', text, number: (row: number) => values[row] ?? null };
 
-    expect(sorted([0, 1, 2, 3], column, false)).toEqual([2, 3, 0, 1]);
-    expect(sorted([0, 1, 2, 3], column, true)).toEqual([0, 3, 2, 1]);
+    expect(inShownOrder([column], [0, 1, 2, 3], 'size')).toEqual([2, 3, 0, 1]);
+    expect(inShownOrder([column], [0, 1, 2, 3], '-size')).toEqual([0, 3, 2, 1]);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { formulaFacts } from '../../../lib/sandbox/platform/calculations/formulas.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 import { cpuMs } from '../../cpu-time.ts';
 import { call, search, small, smallPlatform } from './call-platform.ts';
@@ -70,14 +69,12 @@ describe('seeded records', () => {
   });
 
   test('a formula has the status of its calculation', () => {
-    const { calculations, formulas, datasets } = createPlatformState({ ...small, calculations: 2000 });
+    const { calculations, formulas } = createPlatformState({ ...small, calculations: 2000 });
     const drawn = calculations.byId().map((sequence) => calculations.at(sequence));
 
-    const found = drawn.map((calculation) => {
-      const columns =
-        calculation.datasetIndex === undefined ? [] : datasets[calculation.datasetIndex]?.columns;
-      return formulaFacts(formulas.expressionOf(calculation), columns).status;
-    });
+    const found = drawn.map(
+      (calculation) => formulas.factsOf(calculation, formulas.expressionOf(calculation)).status,
+    );
 
     expect(found).toEqual(drawn.map(({ status }) => status));
   });

@@ -8,7 +8,6 @@ import {
   type DurableRunOptions,
   type DurableSteps,
   type RunEnd,
-  takeDurableRun,
   takeDurableSnapshot,
 } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
@@ -75,7 +74,10 @@ const cards: SnapshotRequest = { source: 'cards', drill: true };
 const files: SnapshotRequest = { source: 'files', filesets: ['0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11'] };
 
 const take = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurableOptions = {}) =>
-  runDurable((steps) => takeDurableRun(calculations, steps, optionsOf(differences)), durable);
+  runDurable(
+    (steps) => takeDurableSnapshot({ request: calculations, followers: [] }, steps, optionsOf(differences)),
+    durable,
+  );
 
 const stepsOf = (stored: readonly { readonly kind: string }[]) =>
   stored.filter(({ kind }) => kind === 'step');
@@ -107,9 +109,12 @@ test.each([
 ])(
   'of an invocation of %i ms a slice takes a fifth: %i slices for pages of ten seconds',
   async (limitMs, slices) => {
-    const { stored } = await runDurable((steps) => takeDurableRun(calculations, steps, slowly()), {
-      limitMs,
-    });
+    const { stored } = await runDurable(
+      (steps) => takeDurableSnapshot({ request: calculations, followers: [] }, steps, slowly()),
+      {
+        limitMs,
+      },
+    );
 
     // Its beginning and its publication are steps too.
     expect(stepsOf(stored)).toHaveLength(slices + 2);
@@ -198,7 +203,7 @@ test('an abandoned step cannot move the checkpoint back, however late it resumes
         }
         return act();
       });
-    return takeDurableRun(calculations, { ...steps, step }, options);
+    return takeDurableSnapshot({ request: calculations, followers: [] }, { ...steps, step }, options);
   });
 
   expect(late?.status).toBe('rejected');
@@ -271,7 +276,8 @@ test.each([
     const mishaps: readonly (Mishap | undefined)[] = ['killed-after', undefined, 'fails-after'];
     const takeFiles = async (changes: readonly (readonly FileChange[])[]) => {
       const { call } = simulateFiles({ paths, changes, caps: [6], hasTotals: false });
-      const run = (steps: DurableSteps) => takeDurableRun(files, steps, optionsOf({ call, sliceMs }));
+      const run = (steps: DurableSteps) =>
+        takeDurableSnapshot({ request: files, followers: [] }, steps, optionsOf({ call, sliceMs }));
       return (await runDurable(run, { mishap: (attempt) => mishaps[attempt % mishaps.length] })).result;
     };
     const moving = Array.from({ length: 400 }, (_request, at): FileChange[] => [
@@ -317,12 +323,15 @@ describe('permanent failures', () => {
         name === 'host' && steps > 2 ? 'other.example.com' : Reflect.get(target, name, receiver),
     });
 
-    const { result } = await runDurable((durable) => takeDurableRun(calculations, durable, moving), {
-      mishap: () => {
-        steps += 1;
-        return undefined;
+    const { result } = await runDurable(
+      (durable) => takeDurableSnapshot({ request: calculations, followers: [] }, durable, moving),
+      {
+        mishap: () => {
+          steps += 1;
+          return undefined;
+        },
       },
-    });
+    );
 
     const reason = result.status === 'rejected' ? result.reason : undefined;
     expect(reason).toBeInstanceOf(SnapshotStoppedError);
@@ -333,7 +342,9 @@ describe('permanent failures', () => {
   });
 
   test('cards without published calculations are not started', async () => {
-    const { result } = await runDurable((steps) => takeDurableRun(cards, steps, optionsOf()));
+    const { result } = await runDurable((steps) =>
+      takeDurableSnapshot({ request: cards, followers: [] }, steps, optionsOf()),
+    );
 
     expect(result).toMatchObject({
       status: 'rejected',

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestAgain } from '../../../lib/snapshot/history/request-again.ts';
-import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts.ts';
+import { placesToTake } from '../../../lib/snapshot/history/request-again.ts';
 import { givenIds } from '../../../lib/snapshot/run/begin-run.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines } from '../changes/publish-lines.ts';
@@ -18,9 +17,8 @@ async function againOf(missing: readonly string[]) {
       missing: missing.map((id) => ({ id, status: 404, since: monday.startedAt })),
     },
   });
-  const { manifest } = await readLastPublication(store, 'data-files');
-  if (manifest === undefined) throw new Error('expected a manifest');
-  return requestAgain('data-files', manifest, { store });
+  const [place] = await placesToTake(store);
+  return place?.request();
 }
 
 test('ids that are too many for a manifest follow from the records and the missing ones', async () => {

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  fieldOf,
-  findRecords,
-  refuseKeyless,
-  type Wanted,
-} from '../../../lib/snapshot/page/record-finder.ts';
+import { findRecords, refuseKeyless, type Wanted } from '../../../lib/snapshot/page/record-finder.ts';
 import { allDigits } from '../../../lib/snapshot/page/record-index.ts';
 import { jsonOf } from './json-of.ts';
 
@@ -103,19 +98,4 @@ test('the places of fields are those where their values start, the last one if a
     [0, 0, 0],
   ]);
   expect(end).toBe(53);
-});
-
-describe('a field that was not looked for', () => {
-  const records = '[{"id":1,"name":"a"},{"id":2,"name":"b","x":[1]}]';
-  const found = find(records, byInteger);
-
-  test('is parsed, of any record', () => {
-    expect(fieldOf(found, 0, 'name')).toBe('a');
-    expect(fieldOf(found, 1, 'name')).toBe('b');
-    expect(fieldOf(found, 1, 'x')).toEqual([1]);
-  });
-
-  test('is undefined if the record does not have it', () => {
-    expect(fieldOf(found, 0, 'x')).toBeUndefined();
-  });
 });

@@ -44,11 +44,7 @@ export function matching(
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 /** Sorts rows by a column; equal rows keep their order. */
-export function sorted(
-  rows: readonly number[],
-  { number, text }: Sortable,
-  descending: boolean,
-): readonly number[] {
+function sorted(rows: readonly number[], { number, text }: Sortable, descending: boolean): readonly number[] {
   const sign = descending ? -1 : 1;
   if (number === undefined) return inOrder(rows, text, (a, b) => sign * collator.compare(a, b));
   return inOrder(rows, number, (a, b) => {

@@ -134,7 +134,7 @@ type FormulaFacts = {
 };
 
 /** Analyses a formula over the columns of its dataset; without a dataset, unknown columns are not an error. */
-export function formulaFacts(expression: string, columns: readonly Column[] | undefined): FormulaFacts {
+function formulaFacts(expression: string, columns: readonly Column[] | undefined): FormulaFacts {
   const types = new Map(columns?.map(({ name, type }) => [name, type]));
   const analysis = analyzeFormula(expression, types);
   const missing = columns === undefined ? [] : analysis.columns.filter((name) => !types.has(name));

@@ -192,7 +192,7 @@ const seasonalForecast = codeFunction(
 );
 
 /** The everyday functions of an analytics team. 2.0.0, with a seasonal `forecast`, is not released. */
-export const analyticsToolkit = {
+const analyticsToolkit = {
   id: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
   name: 'Analytics Toolkit',
   versions: [
@@ -302,7 +302,7 @@ const echo = codeFunction(
 );
 
 /** Functions that end in every possible way, for testing clients of the platform. */
-export const runtimeTrials = {
+const runtimeTrials = {
   id: 'b0a94e17-52c3-4d8f-a6e1-07d3f9c2b856',
   name: 'Runtime Trials',
   versions: [

@@ -41,7 +41,7 @@ const OPERATORS = [
 ];
 
 /** A filter of a file search, with a field and an operator of the platform. The platform checks the values. */
-export const whereSchema = z.strictObject(
+const whereSchema = z.strictObject(
   {
     field: filledText.check(named('a field of a file', FIELDS)),
     operator: z.pipe(
@@ -184,7 +184,7 @@ export const files = defineSource({
  * A filter from `FIELD:OPERATOR:VALUE`, or undefined. `!OPERATOR` negates it; IN takes several values,
  * separated by commas; IS_NULL takes none.
  */
-export function readWhere(text: string): z.input<typeof whereSchema> | undefined {
+function readWhere(text: string): z.input<typeof whereSchema> | undefined {
   const [, field, not, operator, value] = /^([^:]+):(!?)([A-Za-z_]+)(?::(.*))?$/s.exec(text) ?? [];
   if (field === undefined || operator === undefined) return undefined;
   const takesNone = operator.toUpperCase() === 'IS_NULL';

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { analyticsToolkit } from '../../../../lib/sandbox/platform/functions/packages.ts';
+import { codePackages } from '../../../../lib/sandbox/platform/functions/packages.ts';
 import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions/run-function.ts';
 import { executionOf, quickOptions } from './run-once.ts';
+
+const packageId = codePackages[0]?.id ?? '';
 
 const run = createFunctionRunner(quickOptions);
 
@@ -32,7 +34,7 @@ test.each([
   ['addMinutes', { time: '23:50', minutes: 15 }, '00:05'],
   ['summarize', { values: [1, 2, 6] }, { count: 3, sum: 9, mean: 3, min: 1, max: 6 }],
 ])('%s of %j is %j', async (functionName, inputVariables, result) => {
-  const address = { packageId: analyticsToolkit.id, version: '1.1.0', functionName };
+  const address = { packageId, version: '1.1.0', functionName };
 
   const execution = executionOf(await run({ ...address, inputVariables, startedBy: '27' }));
 
@@ -40,7 +42,7 @@ test.each([
 });
 
 test('forecast was added in 1.1.0, and the seasonal one is not released', async () => {
-  const address = { packageId: analyticsToolkit.id, functionName: 'forecast', startedBy: '27' };
+  const address = { packageId, functionName: 'forecast', startedBy: '27' };
 
   const early = await run({ ...address, version: '1.0.0' });
   const late = await run({ ...address, version: '2.0.0' });
@@ -49,7 +51,7 @@ test('forecast was added in 1.1.0, and the seasonal one is not released', async 
 });
 
 test('forecast of a single value fails and says why', async () => {
-  const address = { packageId: analyticsToolkit.id, version: '1.1.0', functionName: 'forecast' };
+  const address = { packageId, version: '1.1.0', functionName: 'forecast' };
 
   const outcome = await run({ ...address, inputVariables: { history: [1], periods: 1 }, startedBy: '27' });
 

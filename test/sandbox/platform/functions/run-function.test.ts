@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { analyticsToolkit } from '../../../../lib/sandbox/platform/functions/packages.ts';
+import { codePackages } from '../../../../lib/sandbox/platform/functions/packages.ts';
 import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions/run-function.ts';
 import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
+
+const packageId = codePackages[0]?.id ?? '';
 
 const run = createFunctionRunner(quickOptions);
 
 const addNumbers = {
-  packageId: analyticsToolkit.id,
+  packageId,
   version: '1.0.0',
   functionName: 'addNumbers',
   startedBy: '27',
@@ -20,7 +22,7 @@ describe('a function that succeeds', () => {
       kind: 'executed',
       execution: {
         executionId: 'execution-1',
-        packageId: analyticsToolkit.id,
+        packageId,
         version: '1.0.0',
         functionName: 'addNumbers',
         status: 'SUCCESS',
@@ -230,7 +232,7 @@ test.each([
 describe('invalid input variables', () => {
   test('are all reported at once, and no function runs', async () => {
     const outcome = await run({
-      packageId: analyticsToolkit.id,
+      packageId,
       version: '1.1.0',
       functionName: 'businessDays',
       inputVariables: { start: '2026-02-30', holidays: [1], holiday: true },

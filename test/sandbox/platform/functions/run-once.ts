@@ -4,7 +4,7 @@ import {
   one,
   orNull,
 } from '../../../../lib/sandbox/platform/functions/code-package.ts';
-import { runtimeTrials } from '../../../../lib/sandbox/platform/functions/packages.ts';
+import { codePackages } from '../../../../lib/sandbox/platform/functions/packages.ts';
 import {
   createFunctionRunner,
   type RunFunction,
@@ -26,7 +26,7 @@ export const quickOptions = {
 
 /** A request for one of the runtime trials. */
 export function trial(functionName: string, more: Partial<FunctionRequest> = {}): FunctionRequest {
-  return { packageId: runtimeTrials.id, version: '1.0.0', functionName, startedBy: '27', ...more };
+  return { packageId: codePackages[1]?.id ?? '', version: '1.0.0', functionName, startedBy: '27', ...more };
 }
 
 /** The execution of a run; fails the test if there was none. */

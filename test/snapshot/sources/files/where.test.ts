@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest';
-import { readWhere, whereSchema } from '../../../../lib/snapshot/sources/files/definition.ts';
+import { files } from '../../../../lib/snapshot/sources/files/definition.ts';
+import { requestSchemasWith } from '../../../../lib/snapshot/sources/request.ts';
+
+const entry = files.options.find(({ field }) => field === 'where')?.entry;
+
+/** A request with one filter, as it is parsed. */
+const parsed = (where: object) =>
+  requestSchemasWith({}).files.safeParse({
+    source: 'files',
+    filesets: ['5ab50524-9b3d-4a75-b88a-f20ea274b5d8'],
+    where: [where],
+  });
 
 test.each([
   ['size:GREATER_THAN:1000', { field: 'size', operator: 'GREATER_THAN', value: ['1000'] }],
@@ -11,7 +22,7 @@ test.each([
   ['path:LIKE:C:\\new\nline', { field: 'path', operator: 'LIKE', value: ['C:\\new\nline'] }],
   ['name:EQUALS:', { field: 'name', operator: 'EQUALS', value: [''] }],
 ])('%j is a filter', (text, filter) => {
-  expect(readWhere(text)).toEqual(filter);
+  expect(entry?.read(text)).toEqual(filter);
 });
 
 test.each([
@@ -25,13 +36,13 @@ test.each([
   'hash:IS_NULL:1',
   'hash:IS_NULL, size:EQUALS:1',
 ])('%j is not a filter', (text) => {
-  expect(readWhere(text)).toBeUndefined();
+  expect(entry?.read(text)).toBeUndefined();
 });
 
 test('the operator of a filter in a message may be in lower case', () => {
   const where = { field: 'hash', operator: 'is_null', value: [] };
 
-  expect(whereSchema.parse(where)).toEqual({ ...where, operator: 'IS_NULL' });
+  expect(parsed(where).data?.where).toEqual([{ ...where, operator: 'IS_NULL' }]);
 });
 
 test.each([
@@ -39,7 +50,7 @@ test.each([
   ['name', 'toString', ['me'], 'an operator'],
   ['NAME', 'EQUALS', ['me'], 'such as name'],
 ])('%s %s %j is refused', (field, operator, value, expected) => {
-  const { error } = whereSchema.safeParse({ field, operator, value });
+  const { error } = parsed({ field, operator, value });
 
   expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining(expected)]);
 });
