@@ -14,7 +14,8 @@ import { atMost, type Bench, bounded } from './bench.ts';
 import { median } from './measured-process.ts';
 
 const MAX_KB = 750;
-const MAX_TIMES = 1.3;
+/** A third of the start of run-jobs are two requests, which clients alone do not make: 1.5 times is the least. */
+const MAX_TIMES = 1.5;
 /** Runs of each, in turn, so that a slow moment of the machine affects all of them. */
 const RUNS = 15;
 
@@ -39,6 +40,15 @@ export const cold: Bench = {
     }
   },
 };
+
+/** The memory of a fresh process with a function's bundle when it could handle its first event, in MB. */
+export async function memoryAtStart(name: string): Promise<number> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-cold-'));
+  const { outputFiles, ...made } = await bundled(join('functions', name, 'handler.ts'));
+  const files = outputFiles.filter(({ path }) => !path.endsWith('.map'));
+  const start = await write(join(folder.path, 'whole-'), { ...made, outputFiles: files });
+  return Number(await importing(start, '', 'process.memoryUsage.rss()')) / 1e6;
+}
 
 /** The size of a function's bundle, and the median milliseconds of its start and of the start of its clients alone. */
 export async function startOf(name: string, runs: number) {

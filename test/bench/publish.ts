@@ -11,12 +11,15 @@ const COMPRESSION = process.env['SYNC_COMPRESSION'] ?? 'gzip';
 
 const MAX_MB = 220;
 
-/** What changes from one run to the next (every nth record; 0: none), and the most CPU time beside its scan's. */
+/**
+ * What changes from one run to the next (every nth record; 0: none), and the most CPU time beside its scan's. Tables that
+ * are built take 1.35 times the scan by themselves; those of unchanged parts are copied.
+ */
 const VARIANTS = {
-  'first run': { changedEvery: 0, most: 0.2, mostWithTables: 0.6 },
+  'first run': { changedEvery: 0, most: 0.2, mostWithTables: 1.6 },
   unchanged: { changedEvery: 0, most: 0.1, mostWithTables: 0.1 },
-  '1 % changed': { changedEvery: 100, most: 0.4, mostWithTables: 0.8 },
-  'all changed': { changedEvery: 1, most: 0.8, mostWithTables: 1.4 },
+  '1 % changed': { changedEvery: 100, most: 0.4, mostWithTables: 1.8 },
+  'all changed': { changedEvery: 1, most: 0.8, mostWithTables: 2.2 },
 } as const;
 export type Variant = keyof typeof VARIANTS;
 

@@ -85,7 +85,11 @@ export const DAYS = 365;
 const DAY_MS = 86_400_000;
 
 /** Publishes the last run of places as if the nights before had found the same. Returns the first day. */
-export async function repeatDaily(store: Store, places: readonly Place[]): Promise<string> {
+export async function repeatDaily(
+  store: Store,
+  places: readonly Place[],
+  days: number = DAYS,
+): Promise<string> {
   const dayOf = (before: number) =>
     new Date(Date.parse(RUN.startedAt) - before * DAY_MS).toISOString().slice(0, 10);
   for (const place of places) {
@@ -93,7 +97,7 @@ export async function repeatDaily(store: Store, places: readonly Place[]): Promi
     if (latest === undefined) throw new Error(`expected a run of ${place}, got none`);
     const manifest = await readManifest(store, latest.manifest);
     const earlier: string[] = [];
-    for (let before = DAYS - 1; before > 0; before -= 1) {
+    for (let before = days - 1; before > 0; before -= 1) {
       const startedAt = `${dayOf(before)}T09:15:00.000Z`;
       const run = { id: `${dayOf(before).replaceAll('-', '')}T091500Z-3fa9c1`, startedAt };
       const key = `${publishedFolder(place, run)}${MANIFEST_NAME}`;
@@ -113,5 +117,5 @@ export async function repeatDaily(store: Store, places: readonly Place[]): Promi
     const { etag: _, ...rest } = latest;
     await store.put(latestKey(place), printStored({ ...rest, earlier }));
   }
-  return dayOf(DAYS - 1);
+  return dayOf(days - 1);
 }

@@ -6,6 +6,7 @@ import type { Bench, Row } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
 import { cost } from './cost.ts';
+import { everyday } from './everyday.ts';
 import { formulas } from './formulas.ts';
 import { jobs } from './jobs.ts';
 import { pace } from './pace.ts';
@@ -19,6 +20,7 @@ import { table } from './table.ts';
 import { together } from './together.ts';
 
 const benches: readonly Bench[] = [
+  everyday,
   ratios,
   snapshot,
   publish,
