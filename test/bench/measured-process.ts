@@ -39,7 +39,7 @@ export async function measureProcess({ command, environment }: MeasuredCommand):
   const seconds = (performance.now() - startedMs) / 1000;
   if (code !== 0)
     throw new Error(`${command('FOLDER').join(' ')} ended with ${code ?? signal}: ${errors.slice(-1_000)}`);
-  const [, kb, cpuMicros] = /peak-kb ([\d.]+) cpu-us (\d+)/.exec(errors) ?? [];
+  const [, kb, cpuMicros] = /peak-kb (\d+) cpu-us (\d+)/.exec(errors) ?? [];
   const { records } = JSON.parse(printed) as { readonly records: number };
   return { seconds, cpuSeconds: Number(cpuMicros) / 1e6, peakMb: Number(kb) / 1000, records };
 }
