@@ -1,6 +1,6 @@
 import { ServiceError } from '../base/aws/index.ts';
 import { type BackoffLimits, backoffMs, errorText } from '../base/index.ts';
-import { PlatformError, type PlatformFailure } from '../platform/index.ts';
+import { isRefusal, PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { JobLostError, JobRefusedError, RequeueError, UnfinishedError } from './send-context.ts';
 
@@ -74,7 +74,7 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
   const { failure } = error;
   if (failure.kind === 'wait') return { kind: 'later', delayMs: failure.waitMs, counts: 'nothing' };
   const reported = errorOf(error);
-  if (failure.kind === 'input' || isRefusal(failure)) return failed(reported);
+  if (failure.kind === 'input' || isFinal(failure)) return failed(reported);
   if (error.sent && !facts.mayRepeat) return unknown(reported);
   const requestedMs = requestedDelayMs(failure);
   // A failure during an outage may be repeated when the outage is over, however long it lasts.
@@ -103,12 +103,9 @@ function tryAgain(
   return { kind: 'later', delayMs: Math.max(leastMs, backoffMs(tries, random, limits)), counts: 'try' };
 }
 
-/** True if the platform read the request and rejected it; a 401, 408 or 429 may succeed later. */
-const isRefusal = (failure: PlatformFailure): boolean =>
-  failure.kind === 'status' &&
-  failure.status >= 400 &&
-  failure.status < 500 &&
-  ![401, 408, 429].includes(failure.status);
+/** True if the request itself was rejected: what was refused with 401 or 429 may succeed later. */
+const isFinal = (failure: PlatformFailure): boolean =>
+  isRefusal(failure) && ![401, 429].includes(failure.status);
 
 const requestedDelayMs = (failure: PlatformFailure): number =>
   failure.kind === 'status' ? Math.min(failure.retryAfterMs ?? 0, MAX_REQUESTED_MS) : 0;

@@ -71,6 +71,17 @@ type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
 export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>
   failure.kind === 'status' && failure.status === status;
 
+/** Statuses of a server, often a gateway, that stopped waiting: the platform may have the request, and act on it. */
+const GAVE_UP: ReadonlySet<number> = new Set([408, 425, 444, 460, 499]);
+
+/** Whether the platform read the request and rejected it, so that nothing took effect. */
+export const isRefusal = (failure: PlatformFailure): failure is StatusFailure =>
+  failure.kind === 'status' && failure.status >= 400 && failure.status < 500 && !GAVE_UP.has(failure.status);
+
+/** Whether a status shows nothing about the request itself: the same request may succeed later. */
+export const isTemporaryStatus = (status: number): boolean =>
+  status >= 500 || GAVE_UP.has(status);
+
 /**
  * How far a connection got before it failed: resolving the name, TCP, TLS, or the request itself, which may
  * have arrived.

@@ -1,5 +1,5 @@
 import { type BackoffLimits, backoffMs } from '../base/index.ts';
-import { isUnreached, type PlatformFailure, wasSent } from './failure.ts';
+import { isTemporaryStatus, isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 
 /** The limits of retries. Times are in milliseconds. Defaults: `defaultRetryLimits`. */
 export type RetryLimits = BackoffLimits & {
@@ -69,7 +69,7 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
       return Number.POSITIVE_INFINITY;
     case 'status':
       if (failure.status === 429) return Number.POSITIVE_INFINITY;
-      return failure.status >= 500 ? limits.maxRetries : 0;
+      return isTemporaryStatus(failure.status) ? limits.maxRetries : 0;
     case 'cut':
     case 'timeout':
       return limits.maxRetries;

@@ -1,5 +1,5 @@
 import { errorText } from '../../base/index.ts';
-import { type CallOptions, PlatformError } from '../../platform/index.ts';
+import { type CallOptions, isRefusal, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** A call that is never sent twice failed; the message ends with whether it may have taken effect. */
@@ -56,8 +56,5 @@ export async function sendOnce<T>(
 /** Any other error, such as a stop, occurred before the request was sent. */
 function effectOf(error: unknown): 'none' | 'refused' | 'unknown' {
   if (!(error instanceof PlatformError) || !error.sent) return 'none';
-  const { failure } = error;
-  const isRefused =
-    failure.kind === 'status' && failure.status >= 400 && failure.status < 500 && failure.status !== 408;
-  return isRefused ? 'refused' : 'unknown';
+  return isRefusal(error.failure) ? 'refused' : 'unknown';
 }

@@ -96,8 +96,8 @@ const statusOf = (error: unknown): number | undefined => {
   return failure?.kind === 'status' ? failure.status : undefined;
 };
 
-/** Whether the platform responded with 400, for example because it does not support a requested order. */
-export const isBadRequest = (error: unknown): boolean => statusOf(error) === 400;
+/** Whether the platform responded with 400 or 422, for example because it does not support a requested order. */
+export const isBadRequest = (error: unknown): boolean => [400, 422].includes(statusOf(error) ?? 0);
 
 /** Whether the platform kept failing, after all retries. */
 export const isServerError = (error: unknown): boolean => (statusOf(error) ?? 0) >= 500;
@@ -113,12 +113,16 @@ function refusedStatus(error: unknown): number | undefined {
   return failure?.kind === 'status' && CANNOT_BE_HAD.has(failure.status) ? failure.status : undefined;
 }
 
+/** Statuses that concern all ids: a refused token, a method, throttling. */
+const OF_ALL: ReadonlySet<number> = new Set([401, 405, 407, 429]);
+
 /** The status of a failure that may concern one id alone, after all retries; 0 if no complete response was received. */
 function failedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
   switch (failure?.kind) {
     case 'status':
-      return failure.status >= 500 ? failure.status : undefined;
+      return OF_ALL.has(failure.status) ? undefined : failure.status;
+    case 'redirect':
     case 'not-json':
       return failure.status;
     case 'shape':

@@ -58,7 +58,7 @@ test('ids with a 404 or 403 response are missing, in the order of the ids', asyn
   });
 });
 
-test.each([400, 409, 410, 500, 503])(
+test.each([400, 409, 410, 422, 423, 451, 499, 500, 503])(
   'an id with a lasting %i is missing while others get a response',
   async (status) => {
     const asked: string[] = [];
@@ -79,7 +79,7 @@ test.each([400, 409, 410, 500, 503])(
       refused: [],
     });
     // It is asked once more after another was answered, since the platform itself may have been failing.
-    expect(asked.filter((id) => id === 'id3')).toHaveLength(status < 500 ? 1 : 2);
+    expect(asked.filter((id) => id === 'id3')).toHaveLength([400, 409, 410].includes(status) ? 1 : 2);
   },
 );
 
@@ -111,6 +111,9 @@ test('responses of other shapes, cut ones and time-outs make an id missing; no c
   expect(await missingFor({ kind: 'too-large', maxBytes: 9 })).toEqual([{ id: 'id1', status: 200 }]);
   expect(await missingFor({ kind: 'not-json', status: 502, contentType: '' })).toEqual([
     { id: 'id1', status: 502 },
+  ]);
+  expect(await missingFor({ kind: 'redirect', status: 301, to: '/gone' })).toEqual([
+    { id: 'id1', status: 301 },
   ]);
   expect(await missingFor({ kind: 'cut', detail: '' })).toEqual([{ id: 'id1', status: 0 }]);
   expect(await missingFor({ ...timeout, phase: 'exchange' })).toEqual([{ id: 'id1', status: 0 }]);

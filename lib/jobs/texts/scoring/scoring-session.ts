@@ -1,13 +1,14 @@
 import PQueue from 'p-queue';
 import { canonicalJson } from '../../../base/json/index.ts';
 import { BLOCK_MS } from '../../../pace/index.ts';
-import type {
-  CallOptions,
-  PlatformError,
-  PlatformFailure,
-  RetryLimits,
-  Sentiment,
-  SentimentRequest,
+import {
+  type CallOptions,
+  isTemporaryStatus,
+  type PlatformError,
+  type PlatformFailure,
+  type RetryLimits,
+  type Sentiment,
+  type SentimentRequest,
 } from '../../../platform/index.ts';
 import type { JobClock } from '../../send-context.ts';
 import type { openCallLimit } from '../batch/call-limit.ts';
@@ -174,7 +175,7 @@ const TROUBLE = 'trouble';
 const REFUSED = 'refused';
 
 /** Statuses of a 4xx that are not about the text, but about the token, the address, or the load. */
-const SHARED_STATUSES: readonly number[] = [401, 403, 404, 408, 429];
+const SHARED_STATUSES: readonly number[] = [401, 403, 404, 429];
 
 /** The kind of a failure: failures of one kind are alike. A platform in trouble fails in several ways by turns. */
 function likenessOf(failure: PlatformFailure): string {
@@ -182,7 +183,8 @@ function likenessOf(failure: PlatformFailure): string {
     case 'status': {
       const { status } = failure;
       if (status >= 500) return TROUBLE;
-      return status < 400 || SHARED_STATUSES.includes(status) ? `status ${status}` : REFUSED;
+      const isShared = status < 400 || isTemporaryStatus(status) || SHARED_STATUSES.includes(status);
+      return isShared ? `status ${status}` : REFUSED;
     }
     case 'cut':
     case 'timeout':

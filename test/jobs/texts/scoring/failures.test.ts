@@ -72,7 +72,7 @@ test('requests are counted apart, and equal ones together', () => {
 
 test.each<[PlatformFailure, number, boolean]>([
   ...[400, 409, 422, 500, 503].map((code) => [status(code), 1, true] as const),
-  ...[304, 401, 403, 404, 408, 429].map((code) => [status(code), 1, false] as const),
+  ...[304, 401, 403, 404, 408, 425, 429, 499].map((code) => [status(code), 1, false] as const),
   [shape, 1, true],
   [tooLarge, 1, true],
   [{ kind: 'input', faults: ['text: expected text'] }, 0, true],
