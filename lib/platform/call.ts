@@ -1,20 +1,22 @@
 import type * as z from 'zod/mini';
 import { type InHand, traced } from '../base/aws/index.ts';
 import { checkedBy, faultsOf, type Hide, preview, shortened } from '../base/index.ts';
-import { printJson, refuseManyValues } from '../base/json/index.ts';
+import { parseJson, printJson, refuseManyValues, repairBytes } from '../base/json/index.ts';
 import { type Pace, PaceWaitError, type Priority, type Slot } from '../pace/index.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';
 import { isStatus, isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 import {
   type AttemptResult,
+  ErrorAnswerError,
+  INVALID_JSON,
   type JsonResponse,
   type PlatformRequest,
   readAsJson,
   type Send,
 } from './http/transport.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';
-import { oddIn } from './records.ts';
+import { isErrorAnswer, oddIn } from './records.ts';
 import { redact } from './redact.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
 import { type TokenSource, tokenFault } from './token.ts';
@@ -98,7 +100,7 @@ export function createCall(given: CallParts): Call {
     const own = {
       timeoutMs: client.timeoutMs,
       hold: options.hold,
-      read: (body: Buffer<ArrayBuffer>) => read(body, (members) => (odd = members)),
+      read: readerOf(endpoint, read, (members) => (odd = members)),
     };
     const prepared = prepareCall(endpoint, input, own);
     using _ = client.inHand?.hold(prepared.context);
@@ -190,10 +192,46 @@ function checkedInput<Input extends EndpointInput>(
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
 
+/** Reads a body, or else the same body repaired (see `repairJson`). Throws `ErrorAnswerError` for an error. */
+const readerOf =
+  <T>(endpoint: Pick<Endpoint, 'isResult'>, read: ReadAnswer<T>, onOdd: OnOdd) =>
+  async (body: Buffer<ArrayBuffer>): Promise<T> => {
+    refuseError(body, endpoint);
+    try {
+      return await read(body, onOdd);
+    } catch (error) {
+      const repaired = error instanceof SyntaxError ? repairBytes(body) : undefined;
+      if (repaired === undefined) throw error;
+      onOdd([INVALID_JSON]);
+      return await read(repaired, (members) => onOdd([INVALID_JSON, ...members]));
+    }
+  };
+
+/** A longer body is no error: it is read for its message only. */
+const MAX_ERROR_BYTES = 65_536;
+
+/** Throws `ErrorAnswerError` for an error that was sent with the status of a success. */
+function refuseError(body: Buffer, { isResult }: Pick<Endpoint, 'isResult'>): void {
+  if (body.byteLength > MAX_ERROR_BYTES) return;
+  const text = body.toString();
+  const answer: unknown = /^\ufeff?\s*\{/.test(text) ? parsedOr(text, undefined) : undefined;
+  if (typeof answer !== 'object' || answer === null) return;
+  const members = answer as Readonly<Record<string, unknown>>;
+  if (isErrorAnswer(members) && !isResult(members)) throw new ErrorAnswerError(text);
+}
+
+function parsedOr<T>(text: string, otherwise: T): unknown {
+  try {
+    return parseJson(text.replace(/^\ufeff/, ''));
+  } catch {
+    return otherwise;
+  }
+}
+
 /** Reads a body as JSON. Throws `JsonLimitError`, before parsing, if it has too many values. */
-const readAsBoundedJson = (body: Buffer): JsonResponse => {
+const readAsBoundedJson: ReadAnswer<JsonResponse> = (body, onOdd) => {
   refuseManyValues(body);
-  return readAsJson(body);
+  return readAsJson(body, onOdd);
 };
 
 /**

@@ -29,6 +29,8 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
   /** Where a response has its records. If the response itself is a record: the members that it may have. */
   readonly records: RecordsIn | Pick<RecordsIn, 'members'>;
+  /** Whether an object is a result even if it has the members of an error, by members that no error has. */
+  readonly isResult: (answer: Readonly<Record<string, unknown>>) => boolean;
   /** A body that is valid although it is not JSON: an empty one, or any except an HTML page. Default: none. */
   readonly otherBody?: 'empty' | 'any';
   /** Whether a repeat does no harm: the operation reads, or a repeat costs only its price. */

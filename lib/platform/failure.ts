@@ -79,8 +79,7 @@ export const isRefusal = (failure: PlatformFailure): failure is StatusFailure =>
   failure.kind === 'status' && failure.status >= 400 && failure.status < 500 && !GAVE_UP.has(failure.status);
 
 /** Whether a status shows nothing about the request itself: the same request may succeed later. */
-export const isTemporaryStatus = (status: number): boolean =>
-  status >= 500 || GAVE_UP.has(status);
+export const isTemporaryStatus = (status: number): boolean => status >= 500 || GAVE_UP.has(status);
 
 /**
  * How far a connection got before it failed: resolving the name, TCP, TLS, or the request itself, which may
@@ -174,6 +173,7 @@ function describeStatus(failure: StatusFailure): string {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
+  200: ' (an error with the status of a success)',
   206: ' (a part of a response), which was not requested',
   401: '. Is the token correct, and neither expired nor revoked?',
   403: '. May the token’s user do this?',

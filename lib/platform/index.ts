@@ -7,7 +7,14 @@ export type { Call, CallOptions, HoldLeft, OnOdd, ReadAnswer } from './call.ts';
 export type { Platform } from './client.ts';
 export type { Endpoint, EndpointInput } from './endpoint.ts';
 export type { CallCounts, Observe, PlatformEvent } from './events.ts';
-export { describeFailure, isRefusal, isStatus, isTemporaryStatus, isUnreached, type PlatformFailure } from './failure.ts';
+export {
+  describeFailure,
+  isRefusal,
+  isStatus,
+  isTemporaryStatus,
+  isUnreached,
+  type PlatformFailure,
+} from './failure.ts';
 export type { SentimentRequest } from './operations/analyze-sentiment.ts';
 export { PlatformError } from './platform-error.ts';
 export {

@@ -245,22 +245,40 @@ export function totalIn(value: unknown): number | null {
 }
 
 /** The members of an error response, whatever its status. */
-const ERROR_MEMBERS = ['message', 'errorMessage', 'errorCode', 'toe'];
+const ERROR_MEMBERS = [
+  'message',
+  'errorMessage',
+  'errorCode',
+  'toe',
+  'error',
+  'errors',
+  'statusReason',
+] as const;
+
+/** Whether the members of a response are those of an error: its words or its code, or a status from 400 on. */
+export const isErrorAnswer = (answer: Readonly<Record<string, unknown>>): boolean =>
+  ERROR_MEMBERS.some((name) => isFilled(answer[name])) ||
+  ['status', 'statusCode', 'code'].some((name) => typeof answer[name] === 'number' && answer[name] >= 400);
+
+const isFilled = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : ![undefined, null, '', false].includes(value as null);
 
 /**
  * Whether a response has no list because there is nothing to list: it is no error, and its total is not above
- * the `before` rows already read.
+ * the `before` rows already read. Without a total, another list or object may be the list under another name.
  */
 export const isNothing = (
-  member: (name: string) => unknown,
-  {
-    list,
-    total,
-    before = 0,
-  }: { readonly list: string; readonly total: unknown; readonly before?: number | undefined },
-): boolean =>
-  [list, ...ERROR_MEMBERS].every((name) => (member(name) ?? null) === null) &&
-  (totalIn(total) ?? 0) <= before;
+  answer: Readonly<Record<string, unknown>>,
+  options: { readonly list: string; readonly total: unknown; readonly before?: number | undefined },
+): boolean => {
+  const { list, before = 0 } = options;
+  const total = totalIn(options.total);
+  if ((answer[list] ?? null) !== null || isErrorAnswer(answer)) return false;
+  return total === null ? !Object.values(answer).some(hasContent) : total <= before;
+};
+
+const hasContent = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.values(value).some((part) => (part ?? null) !== null);
 
 /** Turns null into an object without members, for a response with a list. */
 export const nullAsEmpty = z.transform((given: unknown) => given ?? {});

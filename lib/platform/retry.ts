@@ -69,6 +69,8 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
       return Number.POSITIVE_INFINITY;
     case 'status':
       if (failure.status === 429) return Number.POSITIVE_INFINITY;
+      // An error with the status of a success is most often a gateway's.
+      if (failure.status === 200) return limits.maxMisdirectedRetries;
       return isTemporaryStatus(failure.status) ? limits.maxRetries : 0;
     case 'cut':
     case 'timeout':

@@ -22,8 +22,9 @@ const echoes: readonly (readonly [string, string, Reply])[] = [
   ['a bare text', 'status', bytes(JSON.stringify(TEXT.toUpperCase()), inJson, 400)],
   ['the title of an error page', 'status', page(TEXT, 500)],
   ['the title of a page', 'not-json', page(TEXT)],
+  ['an error with the status of a success', 'shape', json({ errorCode: TEXT, errorMessage: TEXT })],
   ['an error of the shape that texts have', 'status', json({ errorCode: TEXT, errorMessage: TEXT }, 400)],
-  ['a body that is cut off', 'cut', bytes(`{"sentiment":"${TEXT}`, inJson)],
+  ['a body that is cut off', 'shape', bytes(`{"sentiment":"${TEXT}`, inJson)],
 ];
 
 test.for(echoes)('no error or event has a text that came back in %s', async ([, kind, reply]) => {

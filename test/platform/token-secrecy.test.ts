@@ -77,8 +77,8 @@ describe('the token is nowhere to be seen', () => {
       'not-json',
       bytes(`<html><!--${'x'.repeat(65_505)}--><title>${TOKEN}</title>`, html),
     ],
-    ['the content type', 'not-json', bytes('{}', { 'content-type': `text/${TOKEN}` })],
-    ['the content encoding', 'not-json', bytes('{}', { ...inJson, 'content-encoding': TOKEN })],
+    ['the content type', 'not-json', bytes('busy', { 'content-type': `text/${TOKEN}` })],
+    ['the content encoding', 'not-json', bytes('busy', { ...inJson, 'content-encoding': TOKEN })],
     ['the path of a redirect', 'redirect', redirect(303, `https://other.invalid/login/${TOKEN}/x`)],
     [
       'the path of a redirect, encoded',

@@ -33,4 +33,5 @@ export {
   skipValue,
   unexpected,
 } from './json-bytes.ts';
+export { repairBytes, repairJson } from './repair.ts';
 export { createNumbersByText, createSeenTexts } from './texts-by-hash.ts';

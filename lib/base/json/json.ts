@@ -130,7 +130,7 @@ export function holdsMoreValues(text: string, most: number): boolean {
 }
 
 /** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text without one. */
-function endOfString(text: string, quote: number): number {
+export function endOfString(text: string, quote: number): number {
   for (let from = quote + 1; ; ) {
     const end = text.indexOf('"', from);
     if (end === -1) return text.length;

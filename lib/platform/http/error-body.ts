@@ -41,9 +41,12 @@ export function readErrorBody(
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
+/** The beginning of an HTML page, behind comments and an XML declaration. */
+const PAGE = /^\ufeff?\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html|head|body)/i;
+
 /** The title of an HTML page, `untitled` if it has no complete title, or undefined for anything else. */
 export function pageTitle(text: string, hide: Hide): string | undefined {
-  if (!/^\s*(<!doctype html|<html|<head|<body)/i.test(text)) return undefined;
+  if (!PAGE.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim();
   return title ? shorten(hide(title.slice(0, MAX_READ)), 100) : 'untitled';
 }

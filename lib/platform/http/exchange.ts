@@ -61,6 +61,7 @@ export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_ID
         agent: agents[request.fresh ? 'fresh' : 'reused'][secure ? 'https' : 'http'],
         signal,
         timeout: request.timeoutMs,
+        maxHeaderSize: MAX_HEAD_BYTES,
       });
       onPhase('connect');
       outgoing.on('socket', (socket) => watchPhases(socket, onPhase));
@@ -78,6 +79,9 @@ export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_ID
     }
   };
 }
+
+/** Policies and cookies of gateways make heads longer than the 16 KB that Node reads by default. */
+const MAX_HEAD_BYTES = 65_536;
 
 const closedWithoutResponse = () =>
   Object.assign(new Error('the connection was closed without a response'), { code: 'ECONNRESET' });

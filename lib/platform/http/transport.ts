@@ -1,9 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import { EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
 import { errorText, type Hide, shortened } from '../../base/index.ts';
-import { freeMemory, gatherBytes, JsonLimitError, parseJson } from '../../base/json/index.ts';
+import { freeMemory, gatherBytes, JsonLimitError, parseJson, repairJson } from '../../base/json/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
@@ -38,13 +45,36 @@ type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 /** A response as text and as a parsed value. */
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
-/** Parses a body. Throws `SyntaxError` unless it is complete, valid JSON in UTF-8. */
-export const readAsJson = (body: Buffer): JsonResponse => {
-  const text = decodeText(body);
+/** Parses a body. Throws `SyntaxError` unless it is complete JSON, valid once it is repaired (see `repairJson`). */
+export const readAsJson = (body: Buffer, onOdd?: (odd: readonly string[]) => void): JsonResponse => {
+  const isValid = isUtf8(body);
+  const text = new TextDecoder().decode(body);
   // The parsed value takes enough memory by itself.
   freeMemory(body);
-  return { text, json: parseJson(text) };
+  if (!isValid) onOdd?.([INVALID_JSON]);
+  try {
+    return { text, json: parseJson(text) };
+  } catch (error) {
+    const repaired = error instanceof SyntaxError ? repairJson(text) : undefined;
+    if (repaired === undefined) throw error;
+    onOdd?.([INVALID_JSON]);
+    return { text: repaired, json: parseJson(repaired) };
+  }
 };
+
+/** How a response that had to be repaired is counted among the odd ones. */
+export const INVALID_JSON = 'the response: invalid JSON';
+
+/** A response is an error although its status says that it is a success. */
+export class ErrorAnswerError extends Error {
+  override readonly name = 'ErrorAnswerError';
+  readonly body: string;
+
+  constructor(body: string) {
+    super('an error with the status of a success');
+    this.body = body;
+  }
+}
 
 /** How one attempt ended. `status` and `sizeBytes` are always set, for the counters. */
 export type AttemptResult = {
@@ -197,9 +227,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   const maxBytes = options.maxResponseBytes;
   const read = await readBody(head, maxBytes, options.makeRoom);
   if (read.kind === 'whole') return await readJson(head, read.body, options);
-  if (read.kind === 'too-large') return failed({ kind: 'too-large', maxBytes }, read.readBytes);
-  const encoding = shortened(hideToken(read.encoding), MAX_HEADER_LENGTH);
-  return failed({ kind: 'not-json', status, contentType: `content encoded as ${encoding}` });
+  return failed({ kind: 'too-large', maxBytes }, read.readBytes);
 }
 
 /**
@@ -214,65 +242,107 @@ async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
   return read?.kind === 'whole' ? read.body : Buffer.alloc(0);
 }
 
+/**
+ * Reads a body by what it is, whatever its content type: servers and gateways send JSON under many types, and pages as
+ * JSON. The type only says what a body was meant to be that is neither.
+ */
 async function readJson(
   head: ExchangeResponse,
-  body: Buffer<ArrayBuffer>,
+  sent: Buffer<ArrayBuffer>,
   { read, otherBody, hide, hideToken }: ReadOptions,
 ): Promise<AttemptResult> {
   const { status } = head;
-  const seen = { status, sizeBytes: body.byteLength };
-  const isEmpty = status === 204 || (otherBody !== undefined && body.byteLength === 0);
-  if (isEmpty) return { kind: 'response', ...seen, response: await read(Buffer.from('null')) };
-  const given = String(head.headers['content-type'] ?? '');
-  const isJson = JSON_TYPE.test(given);
-  // The body may no longer exist after `read`.
-  const isRead = isJson && otherBody === undefined && !/^\s*</.test(body.toString('latin1', 0, 100));
-  const start = isRead ? '' : startOf(body);
-  const title = pageTitle(start, hide);
-  const titled = title === undefined ? {} : { title };
-  const contentType = shortened(hideToken(given), MAX_HEADER_LENGTH);
-  const notJson: AttemptResult = {
-    kind: 'failure',
+  const seen = { status, sizeBytes: sent.byteLength };
+  const responded = async (body: Buffer<ArrayBuffer>): Promise<AttemptResult> => ({
+    kind: 'response',
     ...seen,
-    failure: { kind: 'not-json', status, contentType, ...titled },
-  };
+    response: await read(body),
+  });
+  if (EMPTY.has(status) || (otherBody !== undefined && sent.byteLength === 0))
+    return await responded(Buffer.from('null'));
+  const given = String(head.headers['content-type'] ?? '');
+  const body = inUtf8(sent, given);
+  const isMarkup = /^(\xef\xbb\xbf)?\s*</.test(body.toString('latin1', 0, 100));
+  // The body may be gone once it is read.
+  const start = isMarkup || otherBody === 'any' ? startOf(body) : '';
+  const title = pageTitle(start, hide);
+  const words = [given, unknownEncoding(head)].filter((word) => word !== '');
+  const failed = (failure: PlatformFailure): AttemptResult => ({ kind: 'failure', ...seen, failure });
+  const notJson = failed({
+    kind: 'not-json',
+    status,
+    contentType: shortened(hideToken(words.join(', ')), MAX_HEADER_LENGTH),
+    ...(title === undefined ? {} : { title }),
+  });
   const isPage = title !== undefined || PAGE_TYPE.test(given);
-  if (isPage || !(isJson || PLAIN_TYPE.test(given) || otherBody === 'any')) return notJson;
+  if (isMarkup && (isPage || otherBody !== 'any')) return notJson;
   try {
-    return { kind: 'response', ...seen, response: await read(body) };
+    return await responded(body);
   } catch (error) {
     const isUnread = error instanceof JsonLimitError || error instanceof SyntaxError;
-    if (otherBody === 'any' && isUnread)
-      return { kind: 'response', ...seen, response: await read(Buffer.from(JSON.stringify(start))) };
-    if (otherBody === 'empty' && error instanceof JsonLimitError)
-      return { kind: 'response', ...seen, response: await read(Buffer.from('null')) };
-    if (error instanceof SyntaxError && !isJson) return notJson;
-    // The parser's own message quotes the text, which may be private; its length is enough.
-    const words = errorText(error);
-    const failure: PlatformFailure =
-      error instanceof SyntaxError
-        ? { kind: 'cut', detail: `${seen.sizeBytes} bytes received` }
-        : // A limit's message does not quote the body.
-          { kind: 'shape', faults: [error instanceof JsonLimitError ? words : hide(words)] };
-    return { kind: 'failure', ...seen, failure };
+    if (otherBody === 'any' && isUnread && !isPage)
+      return await responded(Buffer.from(JSON.stringify(start)));
+    if (otherBody === 'empty' && error instanceof JsonLimitError) return await responded(Buffer.from('null'));
+    const isMeant = JSON_TYPE.test(given) && unknownEncoding(head) === '';
+    if (error instanceof SyntaxError && !isMeant) return notJson;
+    return failed(unreadFailure(error, { ...seen, isPaid: otherBody === 'empty', hide, hideToken }));
   }
 }
 
+/** Why a complete response is no result. What costs money for each answer is not asked again: `shape`. */
+function unreadFailure(
+  error: unknown,
+  options: Pick<ReadOptions, 'hide' | 'hideToken'> & {
+    readonly status: number;
+    readonly sizeBytes: number;
+    readonly isPaid: boolean;
+  },
+): PlatformFailure {
+  const { status, sizeBytes, isPaid, hide } = options;
+  const shape = (fault: string): PlatformFailure => ({ kind: 'shape', faults: [fault] });
+  if (error instanceof ErrorAnswerError) {
+    const said = readErrorBody(error.body, options);
+    return isPaid ? shape(`an error: ${said.detail ?? said.reference}`) : { kind: 'status', status, ...said };
+  }
+  // The parser's own message quotes the text, which may be private; its length is enough.
+  if (error instanceof SyntaxError)
+    return isPaid
+      ? shape(`${INVALID_JSON}, ${sizeBytes} bytes`)
+      : { kind: 'cut', detail: `${sizeBytes} bytes received` };
+  const words = errorText(error);
+  // A limit's message does not quote the body.
+  return shape(error instanceof JsonLimitError ? words : hide(words));
+}
+
+/** Statuses without a body. */
+const EMPTY: ReadonlySet<number> = new Set([204, 205]);
+
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
-/** Other content types that servers use for JSON. */
-const PLAIN_TYPE = /^$|^text\/(plain|json|javascript)\b|^application\/(octet-stream|javascript|x-json)\b/i;
 /** Content types of login and block pages. */
 const PAGE_TYPE = /^\w+\/([\w.-]+\+)?(html|xml)\b/i;
 
 /** The beginning of a body that is not JSON, decoded as text. */
 const startOf = (body: Buffer): string => body.toString('utf8', 0, MAX_ERROR_BYTES);
 
-/** The text of a body. Throws `SyntaxError` if it is not UTF-8: then it is not JSON either. */
-function decodeText(body: Buffer): string {
+/** A body in UTF-8 if its mark or its content type names another encoding, and it is in that one. */
+function inUtf8(body: Buffer<ArrayBuffer>, contentType: string): Buffer<ArrayBuffer> {
+  const marked =
+    body[0] === 0xff && body[1] === 0xfe
+      ? 'utf-16le'
+      : body[0] === 0xfe && body[1] === 0xff
+        ? 'utf-16be'
+        : undefined;
+  const named = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1];
+  if (
+    marked === undefined &&
+    (named === undefined || (isUtf8(body) && !/^(utf-?16|ucs-?2|utf-?32)/i.test(named)))
+  )
+    return body;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch (cause) {
-    throw new SyntaxError('the body is not UTF-8', { cause });
+    return Buffer.from(new TextDecoder(marked ?? named).decode(body));
+  } catch {
+    // Its name is not known: the bytes decide.
+    return body;
   }
 }
 
@@ -337,16 +407,9 @@ async function readBody(
   /** The body shares its memory with nothing else, and now belongs to the caller. */
   | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
   | { readonly kind: 'too-large'; readonly readBytes: number }
-  | { readonly kind: 'unknown-encoding'; readonly encoding: string }
 > {
-  const encoding = String(response.headers['content-encoding'] ?? 'identity');
-  const decode = DECODERS.get(encoding.toLowerCase());
-  if (decode === undefined) {
-    response.body.destroy();
-    return { kind: 'unknown-encoding', encoding };
-  }
   const gathered = gatherBytes(expectedBytes(response, maxBytes));
-  for await (const chunk of decode(response.body)) {
+  for await (const chunk of decoded(response)) {
     const readBytes = gathered.sizeBytes() + chunk.byteLength;
     if (readBytes > maxBytes) {
       response.body.destroy();
@@ -367,17 +430,79 @@ function expectedBytes({ headers }: ExchangeResponse, maxBytes: number): number 
   return declared > 0 && declared <= maxBytes ? declared : undefined;
 }
 
-type Decode = (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+type Body = AsyncIterable<Uint8Array>;
+type Decode = (body: Body) => Body;
+
+/** More encodings than any response has, one in another. */
+const MAX_ENCODINGS = 4;
+
+/** The names of a response's encodings, in the order in which they were applied. */
+const encodingsOf = ({ headers }: ExchangeResponse): readonly string[] =>
+  String(headers['content-encoding'] ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase());
+
+/** Says which encodings of a response are not known; empty if all are. */
+function unknownEncoding(response: ExchangeResponse): string {
+  const unknown = encodingsOf(response).filter(
+    (name) => name !== '' && name !== 'identity' && !DECODERS.has(name),
+  );
+  return unknown.length === 0 ? '' : `content encoded as ${unknown.join(', ')}`;
+}
+
+/**
+ * The decoded body. Proxies decode a body and keep the header, or the other way round: where the bytes show what they
+ * are, they decide, and a name that is not known changes nothing.
+ */
+function decoded(response: ExchangeResponse): Body {
+  const names = encodingsOf(response).slice(-MAX_ENCODINGS).reverse();
+  const body = names.reduce((from: Body, name) => DECODERS.get(name)?.(from) ?? from, response.body);
+  return decodeIf(isGzip, createGunzip)(body);
+}
+
+type IsIt = (first: number, second: number) => boolean;
+const isGzip: IsIt = (first, second) => first === 0x1f && second === 0x8b;
+const isZstd: IsIt = (first, second) => first === 0x28 && second === 0xb5;
+/** The head of zlib (RFC 1950), which some servers leave out. */
+const isZlib: IsIt = (first, second) => (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
+/** Of JSON or a page, neither of which begins like deflated bytes: a space, a mark, a bracket, a quote, `<`. */
+const isText: IsIt = (first) => first <= 0x20 || [0x22, 0x3c, 0x5b, 0x7b, 0xef].includes(first);
 
 /** A map, since the server may send any name: an object would also have `constructor`. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
-  ['identity', (body) => body],
-  ['gzip', through(createGunzip)],
-  ['x-gzip', through(createGunzip)],
-  ['deflate', through(createInflate)],
+  ['gzip', decodeIf(isGzip, createGunzip)],
+  ['x-gzip', decodeIf(isGzip, createGunzip)],
+  ['deflate', decodeIf(isZlib, createInflate, decodeIf(isText, undefined, through(createInflateRaw)))],
   ['br', through(createBrotliDecompress)],
-  ['zstd', through(createZstdDecompress)],
+  ['zstd', decodeIf(isZstd, createZstdDecompress)],
 ]);
+
+/** Decodes a body that begins like this; any other is decoded by `otherwise`, or left as it is. */
+function decodeIf(isIt: IsIt, createDecoder: (() => Transform) | undefined, otherwise?: Decode): Decode {
+  return async function* (body) {
+    const chunks = body[Symbol.asyncIterator]();
+    let first: Uint8Array = Buffer.alloc(0);
+    let isDone = false;
+    while (first.byteLength < 2 && !isDone) {
+      const next = await chunks.next();
+      isDone = next.done === true;
+      if (!isDone) first = first.byteLength === 0 ? next.value : Buffer.concat([first, next.value]);
+    }
+    const rest = joined(first, chunks);
+    if (first.byteLength === 0) return;
+    if (!isIt(first[0] ?? 0, first[1] ?? 0)) yield* otherwise?.(rest) ?? rest;
+    else yield* createDecoder === undefined ? rest : through(createDecoder)(rest);
+  };
+}
+
+async function* joined(first: Uint8Array, rest: AsyncIterator<Uint8Array>): Body {
+  try {
+    yield first;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
 
 function through(createDecoder: () => Transform): Decode {
   // If either stream fails, iterating over the decoder throws; the callback has nothing to add.

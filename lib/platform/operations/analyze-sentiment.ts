@@ -89,6 +89,10 @@ export const analyzeSentiment: Endpoint<z.infer<typeof input>, Sentiment> = {
   input,
   output: ({ body: { topics = [] } }) => sentimentOf(topics.map(({ topic }) => topic)),
   records: { members: sentiment },
+  isResult: (answer) =>
+    [answer['sentiment'], answer['topicSentiments'], answer['modelProviderUsage']].some(
+      (value) => value !== undefined,
+    ),
   otherBody: 'empty',
   mayRepeat: true,
   isPrivate: true,

@@ -27,6 +27,8 @@ export const getDataFile: Endpoint<z.infer<typeof input>, DataFile> = {
   input,
   output: ({ path }) => dataFileOf(path.dataFileId),
   records: dataFiles,
+  isResult: ({ dataFileId, datetimeCreated, currentRevision, revisions }) =>
+    [dataFileId, datetimeCreated, currentRevision, revisions].some((value) => value !== undefined),
   mayRepeat: true,
   about: ({ path }) => `data file ${path.dataFileId}`,
 };

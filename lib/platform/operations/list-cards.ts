@@ -24,6 +24,7 @@ export const listCards: Endpoint<z.infer<typeof input>, readonly Card[]> = {
   input,
   output: () => cardList,
   records: cards,
+  isResult: () => false,
   mayRepeat: true,
   about: ({ path }) => `cards of dataset ${path.datasetId}`,
 };

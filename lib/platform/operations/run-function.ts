@@ -53,6 +53,7 @@ export const runFunction: Endpoint<z.infer<typeof input>, FunctionExecution> = {
   input,
   output: () => z.looseObject({ status: z.string() }),
   records: { members: execution },
+  isResult: ({ status }) => typeof status === 'string',
   mayRepeat: false,
   about: ({ path }) => `function ${path.functionName} ${path.version} of package ${path.packageId}`,
   timeoutMs: 330_000,

@@ -56,7 +56,7 @@ export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsRes
         z.refine(
           (answer) =>
             answer.results ||
-            isNothing((name) => Reflect.get(answer, name), {
+            isNothing(answer, {
               list: 'results',
               total: answer.totalHits,
               before: offset,
@@ -69,6 +69,7 @@ export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsRes
       ),
     ),
   records: calculationRows,
+  isResult: ({ results, totalHits }) => results !== undefined || totalHits !== undefined,
   mayRepeat: true,
   about: ({ body: { offset } }) => `calculations from ${offset ?? 0}`,
 };

@@ -92,7 +92,7 @@ export const searchFiles: Endpoint<z.infer<typeof input>, z.infer<typeof filesRe
         z.refine(
           (answer) =>
             answer.files ||
-            isNothing((name) => Reflect.get(answer, name), {
+            isNothing(answer, {
               list: fileRows.member,
               total: next ? null : Object(answer.pageContext ?? {}).total,
             }),
@@ -101,6 +101,7 @@ export const searchFiles: Endpoint<z.infer<typeof input>, z.infer<typeof filesRe
       ),
     ),
   records: fileRows,
+  isResult: ({ files, pageContext }) => files !== undefined || pageContext !== undefined,
   mayRepeat: true,
   about: ({ path }) => `files of FileSet ${path.filesetId}`,
 };

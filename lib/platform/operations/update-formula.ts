@@ -30,6 +30,7 @@ export const updateFormula: Endpoint<z.infer<typeof input>, Calculation> = {
   input,
   output: ({ path }) => updatedCalculation(path.calculationId),
   records: { members: calculation },
+  isResult: ({ id, expression }) => id !== undefined || expression !== undefined,
   otherBody: 'any',
   mayRepeat: false,
   about: ({ path }) => `calculation ${path.calculationId}`,

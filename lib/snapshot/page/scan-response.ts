@@ -43,6 +43,8 @@ export function scanObject(
    * `JsonLimitError`.
    */
   readonly member: (name: string) => unknown;
+  /** All members, parsed alike: for a response without records. */
+  readonly members: () => Readonly<Record<string, unknown>>;
 } {
   const { json, start } = begin(bytes);
   const { found, others, end } =
@@ -57,6 +59,7 @@ export function scanObject(
       const place = others.get(name);
       return place === undefined ? undefined : parseMember(bytes.subarray(...place));
     },
+    members: () => Object(parseMember(bytes.subarray(start)) ?? {}),
   };
 }
 

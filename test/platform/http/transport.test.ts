@@ -1,5 +1,6 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { readAsJson } from '../../../lib/platform/http/transport.ts';
 import { thrown } from '../caught.ts';
 import { startMute } from '../mute-server.ts';
 import {
@@ -105,11 +106,69 @@ test.for([
   ['plain text', bytes('{"a":1}', { 'content-type': 'text/plain; charset=utf-8' })],
   ['no type', bytes('\ufeff {"a":1}\n')],
   ['bytes', bytes('{"a":1}', { 'content-type': 'application/octet-stream' })],
+  ['bytes of S3', bytes('{"a":1}', { 'content-type': 'binary/octet-stream' })],
+  ['a page', bytes('{"a":1}', { 'content-type': 'text/html; charset=utf-8' })],
+  ['XML', bytes('{"a":1}', { 'content-type': 'application/xml' })],
+  ['a script', bytes('{"a":1}', { 'content-type': 'application/x-javascript' })],
+  ['a word', bytes('{"a":1}', { 'content-type': 'json' })],
+  ['any type', bytes('{"a":1}', { 'content-type': '*/*' })],
+  ['UTF-16 with its mark', bytes(Buffer.from('\ufeff{"a":1}', 'utf16le'), inJson)],
+  [
+    'UTF-16 by its type',
+    bytes(Buffer.from('{"a":1}', 'utf16le'), { 'content-type': 'application/json; charset="UTF-16LE"' }),
+  ],
+  ['an encoding without a name', bytes('{"a":1}', { ...inJson, 'content-encoding': '' })],
+  ['the encoding none', bytes('{"a":1}', { ...inJson, 'content-encoding': 'none' })],
+  ['the encoding utf-8', bytes('{"a":1}', { ...inJson, 'content-encoding': 'UTF-8' })],
+  [
+    'an encoding that is an own name of objects',
+    bytes('{"a":1}', { ...inJson, 'content-encoding': 'constructor' }),
+  ],
+  ['gzip in gzip', bytes(gzipSync(gzipSync('{"a":1}')), { ...inJson, 'content-encoding': 'gzip, GZIP' })],
+  ['gzip beside identity', bytes(gzipSync('{"a":1}'), { ...inJson, 'content-encoding': 'identity, gzip' })],
+  ['gzip that a proxy has decoded', bytes('{"a":1}', gzipped)],
+  ['gzip without its name', bytes(gzipSync('{"a":1}'), inJson)],
+  ['deflate', bytes(deflateSync('{"a":1}'), { ...inJson, 'content-encoding': 'deflate' })],
+  [
+    'deflate without its head',
+    bytes(deflateRawSync('{"a":1}'), { ...inJson, 'content-encoding': 'deflate' }),
+  ],
+  ['deflate that a proxy has decoded', bytes('{"a":1}', { ...inJson, 'content-encoding': 'deflate' })],
+  ['zstd', bytes(zstdCompressSync('{"a":1}'), { ...inJson, 'content-encoding': 'zstd' })],
+  ['Brotli', bytes(brotliCompressSync('{"a":1}'), { ...inJson, 'content-encoding': 'br' })],
+  [
+    'a response with a head of 50 KB',
+    bytes('{"a":1}', { ...inJson, 'content-security-policy': 'x'.repeat(50_000) }),
+  ],
+  ['JSON with NULs behind it', bytes('{"a":1}\0\0\n', inJson)],
   ['a kind of JSON', bytes('\ufeff{"a":1}', { 'content-type': 'application/vnd.acme.v1+json' })],
 ] as const)('JSON as %s is JSON', async ([, reply]) => {
   await using server = await startServer(reply);
 
   expect(await sendOnce(server.url)).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
+});
+
+test('JSON as careless programs print it is repaired, and counted as odd', async () => {
+  const careless = '{"a":NaN,"b":[-Infinity,Infinity],"c":"NaN\\" Infinity","d":"x\ty\u0001"}';
+  await using server = await startServer(
+    bytes(careless, inJson),
+    bytes(Buffer.from('{"a":"\xe9"}', 'latin1'), { 'content-type': 'application/json; charset=ISO-8859-1' }),
+    bytes('{"a":"é"}', { 'content-type': 'application/json; charset=ISO-8859-1' }),
+    bytes(Uint8Array.of(0x22, 0xff, 0x22), inJson),
+  );
+  const odd: string[] = [];
+  const read = (body: Buffer) => readAsJson(body, (words) => odd.push(...words)).json;
+
+  const responses = [];
+  for (let at = 0; at < 4; at += 1) responses.push(Object(await sendOnce(server.url, { read })).response);
+
+  expect(responses).toEqual([
+    { a: null, b: [null, null], c: 'NaN" Infinity', d: 'x\ty\u0001' },
+    { a: 'é' },
+    { a: 'é' },
+    '\ufffd',
+  ]);
+  expect(odd).toEqual(['the response: invalid JSON', 'the response: invalid JSON']);
 });
 
 test('a response with status 204 is null, and so is an empty body where the operation allows one', async () => {
@@ -146,9 +205,9 @@ test.for([
     { kind: 'not-json', status: 200, contentType: 'text/html; charset=utf-8', title: 'Sign in to ACME' },
   ],
   [
-    'the type of a page, even if it reads like JSON',
-    bytes('{}', { 'content-type': 'text/html' }),
-    { kind: 'not-json', contentType: 'text/html' },
+    'a page behind a comment',
+    bytes('<?xml version="1.0"?>\n<!-- down -->\n<html><title>Sign in</title>', inJson),
+    { kind: 'not-json', title: 'Sign in' },
   ],
   ['no type, and no JSON', bytes('{'), { kind: 'not-json', contentType: '' }],
   [
@@ -167,10 +226,9 @@ test.for([
     { kind: 'cut', detail: '21 bytes received' },
   ],
   ['nothing', bytes('', inJson), { kind: 'cut', detail: '0 bytes received' }],
-  ['no UTF-8', bytes(Uint8Array.of(0x22, 0xff, 0x22), inJson), { kind: 'cut', detail: '3 bytes received' }],
   [
     'invalid gzip',
-    bytes('{"a":1}', gzipped),
+    bytes(Uint8Array.of(0x1f, 0x8b, 0x22, 0x22), gzipped),
     { kind: 'cut', detail: 'its compression is broken (Z_DATA_ERROR)' },
   ],
   [
@@ -178,14 +236,11 @@ test.for([
     bytes(gzipSync('{"a":1}').subarray(0, 15), gzipped),
     { kind: 'cut', detail: 'its compression is broken (Z_BUF_ERROR)' },
   ],
-  ...['compress', 'gzip, gzip', 'constructor', '__proto__'].map(
-    (encoding) =>
-      [
-        `the encoding ${encoding}`,
-        bytes('{}', { ...inJson, 'content-encoding': encoding }),
-        { kind: 'not-json', contentType: `content encoded as ${encoding}` },
-      ] as const,
-  ),
+  [
+    'an encoding that is not known',
+    bytes(Uint8Array.of(0x1f, 0x9d, 0x90), { ...inJson, 'content-encoding': 'compress' }),
+    { kind: 'not-json', contentType: 'application/json, content encoded as compress' },
+  ],
 ] as const)('a response is refused that has %s', async ([, reply, failure]) => {
   await using server = await startServer(reply);
 
@@ -230,7 +285,7 @@ describe('the size of a body is capped while it streams', () => {
 
   test('the body of an error is read only for its message', async () => {
     await using server = await startServer(
-      bytes(`"${'x'.repeat(100_000)}"`, { 'content-type': 'application/json' }, 400),
+      bytes(`"${'x'.repeat(50_000)}"`, { 'content-type': 'application/json' }, 400),
     );
 
     const result = await sendOnce(server.url);

@@ -396,13 +396,14 @@ function slowVerdict(bytes: Buffer): string {
   return results.length === 0 || results.some(isRecord) ? 'page' : 'Error';
 }
 
-/** Nothing to list: no list, no error, and no total above 0. */
+/** Nothing to list: no list, and no total above 0; without a total nothing else that may be the list. */
 function isNothing(value: unknown, results: unknown): boolean {
-  if (typeof value !== 'object' || Array.isArray(value)) return false;
-  const { totalHits, message, errorMessage, errorCode, toe } = Object(value ?? {});
-  const there = [results, message, errorMessage, errorCode, toe].some((each) => (each ?? null) !== null);
-  return (
-    !there && !(typeof totalHits === 'number' ? totalHits > 0 : hasDigits(totalHits) && BigInt(totalHits) > 0)
+  if (typeof value !== 'object' || Array.isArray(value) || (results ?? null) !== null) return false;
+  const { totalHits: total, ...others } = Object(value ?? {});
+  const hits = typeof total === 'number' ? total : hasDigits(total) ? BigInt(total) : undefined;
+  if (hits !== undefined && hits >= 0) return hits <= 0;
+  return !Object.values(others).some(
+    (each) => typeof each === 'object' && /[^[\]{},:nul"]/.test(printJson(each)),
   );
 }
 

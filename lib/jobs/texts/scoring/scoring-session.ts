@@ -205,6 +205,7 @@ export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 
   switch (failure.kind) {
     case 'status':
       return failure.status >= 500 || likenessOf(failure) === REFUSED;
+    case 'cut':
     case 'shape':
     case 'too-large':
       return true;

@@ -223,10 +223,10 @@ export function pageIn(
   const { offset = 0, onOdd } = options;
   const others = field === 'id' ? [] : [field];
   const wanted = wantedOf(calculationRows, { others, label: 'name', most: MAX_RECORDS });
-  const { isObject, member, ...scanned } = scanObject(bytes, calculationRows.member, wanted);
+  const { isObject, member, members, ...scanned } = scanObject(bytes, calculationRows.member, wanted);
   const total = member('totalHits');
   const asked = { list: calculationRows.member, total, before: offset };
-  const isPage = scanned.found !== undefined || isNothing(member, asked);
+  const isPage = scanned.found !== undefined || isNothing(members(), asked);
   if (!isObject || !isPage) throw new Error('results: expected an array');
   const found = scanned.found ?? noRecords(wanted);
   refuseKeyless(found, 'calculation');

@@ -345,12 +345,12 @@ function filesIn(
   },
 ): ScannedFilePage {
   const { filesetId, next, onOdd } = options;
-  const { isObject, found, member } = scanObject(bytes, fileRows.member, wanted);
+  const { isObject, found, member, members } = scanObject(bytes, fileRows.member, wanted);
   const given = member('pageContext');
   const context = pageContextOf(given);
   // After a cursor the list may be empty, even if the total is not.
   const asked = { list: fileRows.member, total: next === null ? context.total : null };
-  const isPage = found !== undefined || isNothing(member, asked);
+  const isPage = found !== undefined || isNothing(members(), asked);
   if (!isObject || !isPage) throw new Error('files: expected an array');
   if (found !== undefined) {
     refuseKeyless(found, 'file');

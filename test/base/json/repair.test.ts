@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { repairBytes, repairJson } from '../../../lib/base/json/index.ts';
+
+test.each([
+  ['{"a":NaN}', '{"a":null}'],
+  ['[-Infinity, Infinity,NaN]', '[null, null,null]'],
+  ['"NaN\t"', '"NaN\\t"'],
+  ['["\\\\",NaN,"\\"NaN\n"]', '["\\\\",null,"\\"NaN\\n"]'],
+  ['{}\0\0\r\n', '{}'],
+])('%j is repaired', (text, repaired) => {
+  expect(repairJson(text)).toBe(repaired);
+  expect(repairBytes(Buffer.from(text))?.toString()).toBe(repaired);
+});
+
+test.each(['', '{"a":1', '[1,]', "{'a':1}", 'NaNs', 'notNaN', '"open', '{"a":undefined}'])(
+  '%j cannot be repaired',
+  (text) => {
+    expect(repairJson(text)).toBeUndefined();
+    expect(repairBytes(Buffer.from(text))).toBeUndefined();
+  },
+);
+
+test('bytes that are not UTF-8 become U+FFFD', () => {
+  expect(repairBytes(Buffer.from('["\xe9"]', 'latin1'))?.toString()).toBe('["\ufffd"]');
+});
+
+test('JSON is left alone, and what was repaired needs no repair', () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(repairJson(text)).toBeUndefined();
+    }),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const repaired = repairJson(text);
+
+      expect(repaired === undefined ? undefined : repairJson(repaired)).toBeUndefined();
+    }),
+  );
+});
