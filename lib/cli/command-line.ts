@@ -8,7 +8,6 @@ import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
 import {
   addCommand,
-  type CommandDefinition,
   type CommandFamily,
   type CommandPath,
   type DefinitionOf,
@@ -114,7 +113,7 @@ export async function runCommandLine(
 
 /** Throws a `bad-location` StoreError in the wrong folder, before anything is created there. */
 async function checkStoreOf(command: Command, { environment, openStore }: Terminal): Promise<void> {
-  const { needsStore }: CommandDefinition = commands[pathOf(command) as CommandPath];
+  const { needsStore }: CommandFamily[string] = commands[pathOf(command) as CommandPath];
   if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
 }
 

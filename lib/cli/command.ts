@@ -13,7 +13,7 @@ type ParameterSpec = readonly [
 ];
 
 /** A command: its help, completion and examples are built from it. */
-export type CommandDefinition = {
+type CommandDefinition = {
   /** What the command does, in one or two sentences. */
   readonly description: string;
   readonly arguments?: readonly ParameterSpec[];

@@ -1,7 +1,9 @@
 import { bareFunctions, entryOf, PART_FUNCTIONS, PARTS_OF_DATES } from './infer-data-type.ts';
 import type * as syntax from './syntax.ts';
 import { type Expression, operation, operatorOf, precedence, precedences, type Step } from './syntax.ts';
-import { ADVICE, type Objection, positionOf, shown, type Token } from './tokens.ts';
+import { ADVICE, type Objection, positionOf, shown, type tokensOf } from './tokens.ts';
+
+type Token = ReturnType<typeof tokensOf>['tokens'][number];
 
 /*
  * The grammar, with one function for each rule, by recursive descent. Operators are read by precedence,

@@ -4,7 +4,7 @@ import { setOf } from './infer-data-type.ts';
  * A word or sign of a formula. `word` is the name or sign in upper case, for comparisons. For everything else
  * it is empty: a column or a text is never a keyword. The last token is the `end`, at the formula's length.
  */
-export type Token = {
+type Token = {
   readonly kind: Kind | 'reserved' | 'end';
   readonly image: string;
   readonly offset: number;

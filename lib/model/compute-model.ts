@@ -11,11 +11,13 @@ import {
   createUsesCollector,
   graphIn,
   type PackedUses,
-  type Things,
   thingsIn,
-  type UsesCollector,
   type UsesGraph,
 } from './uses-graph.ts';
+
+type UsesCollector = ReturnType<typeof createUsesCollector>;
+
+type Things = ReturnType<typeof thingsIn>;
 
 /** A dataset, and how many things use it. */
 export type Dataset = {

@@ -73,8 +73,6 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
   };
 }
 
-export type Things = ReturnType<typeof thingsIn>;
-
 /** Reads packed things by number, from 0. The number of a thing is its node in the graph. */
 export function thingsIn(texts: PackedTexts) {
   const { bytes, starts } = texts;
@@ -97,8 +95,6 @@ export function thingsIn(texts: PackedTexts) {
     },
   };
 }
-
-export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
 /** The bits of a use, except those of its validity. */
 const attributesOf = ({ relation, statedBy, validity }: Use): number =>

@@ -1,6 +1,6 @@
 import type { OnDate } from '../table/index.ts';
 import { type AdjustedTime, type Clock, createDecayingMax, trackTime } from './clock.ts';
-import { isProbing, latestMs, rateOf, refused, reopened, type ThrottleState } from './throttle-state.ts';
+import { isProbing, latestMs, rateOf, refused, reopened } from './throttle-state.ts';
 
 /*
  * The budget of a fleet: one line of slots, shared by all workers that call the same platform host. The line
@@ -19,7 +19,7 @@ export type Budget = {
   /** How many 429s and resets the line has had. Slots that were reserved at a lower count are void. */
   readonly incidents: number;
   /** What was learned about the platform's limit. Every worker computes the rate from it. */
-  readonly throttle?: ThrottleState | undefined;
+  readonly throttle?: NonNullable<Parameters<typeof rateOf>[0]> | undefined;
   /** When each operation was last accepted and refused. */
   readonly operations?: Readonly<Record<string, OperationNews>> | undefined;
   readonly pausedAtMs?: number | undefined;

@@ -16,13 +16,14 @@ import { enqueue } from './fair-queue.ts';
 import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
 import {
   createAcceptanceTracker,
-  type Line,
   MAX_VIEW_AGE_MS,
   reserveBlock,
   type SlotRequest,
   VOID_AFTER_MS,
 } from './reserve-block.ts';
 import { isProbing, pauseAfter429 } from './throttle-state.ts';
+
+type Line = Parameters<typeof reserveBlock>[1];
 
 /*
  * A worker has one reserved block of the line at a time. The block becomes void after a 429 of one of its

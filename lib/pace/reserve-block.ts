@@ -53,7 +53,7 @@ type Block = {
 type UsageReporter = ReturnType<typeof createUsageReporter>;
 
 /** A worker's access to the line. */
-export type Line = {
+type Line = {
   readonly rate: number;
   readonly maxWaitMs: number;
   readonly reserve: 'single' | 'batch';

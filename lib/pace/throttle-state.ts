@@ -7,7 +7,7 @@
  * little below the limit, quickly approaches the last known limit, and exceeds it in steps that double. Times
  * are in epoch milliseconds, rates in requests a second.
  */
-export type ThrottleState =
+type ThrottleState =
   | Refused
   | {
       readonly kind: 'learned';

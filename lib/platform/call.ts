@@ -7,19 +7,23 @@ import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';
 import { isStatus, isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 import {
-  type AttemptResult,
   ErrorAnswerError,
   INVALID_JSON,
   type JsonResponse,
-  type PlatformRequest,
   readAsJson,
   type Send,
 } from './http/transport.ts';
-import { type CallContext, PlatformError } from './platform-error.ts';
+import { PlatformError } from './platform-error.ts';
 import { isErrorAnswer, oddIn } from './records.ts';
 import { redact } from './redact.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
 import { type TokenSource, tokenFault } from './token.ts';
+
+type AttemptResult = Awaited<ReturnType<Send>>;
+
+type PlatformRequest = Parameters<Send>[0];
+
+type CallContext = ConstructorParameters<typeof PlatformError>[1];
 
 /** Options for one call; all are optional. */
 export type CallOptions = AttemptOptions & {

@@ -1,15 +1,6 @@
 import { messageOf } from '../base/index.ts';
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
-/** Where an error came from: the operation, its record, the host, and the number of attempts. */
-export type CallContext = {
-  readonly operation: string;
-  readonly about: string;
-  /** The host; absent if nothing was to be sent. */
-  readonly host?: string | undefined;
-  readonly attempts: number;
-};
-
 /**
  * The error of the client. `failure` is what happened, as a union on `kind`; `sent` is whether the platform may have
  * acted on any of the attempts. Neither the error nor its `cause` contains the token or a complete body.
@@ -30,7 +21,14 @@ export class PlatformError extends Error {
 
   constructor(
     failure: PlatformFailure,
-    context: CallContext,
+    /** Where the error came from: the operation, its record, the host, and the number of attempts. */
+    context: {
+      readonly operation: string;
+      readonly about: string;
+      /** The host; absent if nothing was to be sent. */
+      readonly host?: string | undefined;
+      readonly attempts: number;
+    },
     options?: { readonly cause?: unknown; readonly sent?: boolean },
   ) {
     const tries = context.attempts > 1 ? ` after ${context.attempts} attempts` : '';

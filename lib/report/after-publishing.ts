@@ -13,8 +13,10 @@ import {
   unlessDamaged,
 } from '../store/index.ts';
 import { collectDigest, type PrintedDigest, printDigest, type SendDigest } from './digest/digest.ts';
-import { type ReportToWrite, writeReport } from './print-report.ts';
+import { type printReport, writeReport } from './print-report.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
+
+type ReportToWrite = Parameters<typeof printReport>[0];
 
 /** The event of the function write-report: the places of the schedules, and of which of them a digest goes to which topics. */
 const eventSchema = z.object({

@@ -14,7 +14,7 @@ import type { Prices } from './collect/month-cost.ts';
 import { calculationFlags, cardFlags, MAX_LISTED, type PlatformLinks, type ReportFacts } from './facts.ts';
 import { REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.ts';
 
-export type ReportToWrite = {
+type ReportToWrite = {
   readonly store: Store;
   /** The operations that the platform throttles individually, in words. Default: none. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;

@@ -9,10 +9,12 @@ import {
   lineStartMs,
 } from '../../lib/pace/budget.ts';
 import { trackTime } from '../../lib/pace/clock.ts';
-import { createAcceptanceTracker, type Line, reserveBlock } from '../../lib/pace/reserve-block.ts';
+import { createAcceptanceTracker, reserveBlock } from '../../lib/pace/reserve-block.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
+
+type Line = Parameters<typeof reserveBlock>[1];
 
 const demand = { waiting: 2, arrived: 2 };
 const punctual = { aheadMs: 0, lateMs: 10, followers: 0 };

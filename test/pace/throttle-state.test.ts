@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  probed,
-  rateOf,
-  refused,
-  reopened,
-  rested,
-  type ThrottleState,
-} from '../../lib/pace/throttle-state.ts';
+import { probed, rateOf, refused, reopened, rested } from '../../lib/pace/throttle-state.ts';
 import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/options.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 
@@ -23,7 +16,7 @@ type Plan = {
 function runLine({ cap, hours, limiter, says }: Plan) {
   const calls: { readonly atMs: number; readonly admitted: boolean }[] = [];
   const underWay: { readonly atMs: number; readonly answer: () => void }[] = [];
-  let state = undefined as ThrottleState | undefined;
+  let state = undefined as NonNullable<Parameters<typeof rateOf>[0]> | undefined;
   let [nowMs, nextMs, incidents] = [0, 0, 0];
   const facts = () => ({ cap, nowMs, granted: calls.length });
   const send = () => {
@@ -103,7 +96,7 @@ describe('a whole day', () => {
 describe('a 429', () => {
   const facts = { cap: 10, nowMs: 0, granted: 0 };
   const pausesOf = (retryAfterMs: number | undefined) => {
-    let state: ThrottleState | undefined;
+    let state: NonNullable<Parameters<typeof rateOf>[0]> | undefined;
     return Array.from({ length: 7 }, () => {
       state = refused(state, { ...facts, retryAfterMs });
       return state.kind === 'refused' ? state.nextMs : 0;

@@ -1,10 +1,10 @@
-import type { ThrottleState } from '../../lib/pace/throttle-state.ts';
+import type { rateOf } from '../../lib/pace/throttle-state.ts';
 
 /** A line whose calls the platform refuses since `refusedAtMs`. */
 export const refusedAt = (
   refusedAtMs: number,
-  given: Partial<Extract<ThrottleState, { readonly kind: 'refused' }>> = {},
-): ThrottleState => ({
+  given: Partial<Extract<NonNullable<Parameters<typeof rateOf>[0]>, { readonly kind: 'refused' }>> = {},
+): NonNullable<Parameters<typeof rateOf>[0]> => ({
   kind: 'refused',
   rate: 10,
   granted: 0,
@@ -17,7 +17,11 @@ export const refusedAt = (
 });
 
 /** A line that continued at `rate`, its last known limit. */
-export function learnedTo(rate: number, atMs: number, granted = 0): ThrottleState {
+export function learnedTo(
+  rate: number,
+  atMs: number,
+  granted = 0,
+): NonNullable<Parameters<typeof rateOf>[0]> {
   const at = { atMs, granted };
   return { kind: 'learned', rate, limit: rate, at, stepMs: 30_000, from: at };
 }

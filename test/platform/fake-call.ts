@@ -4,10 +4,14 @@ import { createCall } from '../../lib/platform/call.ts';
 import { operations } from '../../lib/platform/client.ts';
 import { notifyAll, type PlatformEvent } from '../../lib/platform/events.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
-import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
+import type { Send } from '../../lib/platform/http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken, type TokenSource } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
+
+type AttemptResult = Awaited<ReturnType<Send>>;
+
+type PlatformRequest = Parameters<Send>[0];
 
 /** The outcome of one attempt: a result, or what the fake throws or does instead. */
 export type Scripted = AttemptResult | ((signal?: AbortSignal) => Promise<AttemptResult>);

@@ -4,9 +4,11 @@ import { createExchange } from '../../lib/platform/http/exchange.ts';
 import {
   createBodyBudget,
   createTransport,
-  type PlatformRequest,
   readAsJson,
+  type Send,
 } from '../../lib/platform/http/transport.ts';
+
+type PlatformRequest = Parameters<Send>[0];
 
 type TransportOptions = Parameters<typeof createTransport>[0];
 

@@ -1,7 +1,11 @@
-import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
+import type { Send } from '../../lib/platform/http/transport.ts';
 import { failed, lost, ok, refused, status } from '../platform/fake-call.ts';
 import { calculation } from '../platform/sample-records.ts';
 import type { FunctionEnd } from './job-plan.ts';
+
+type AttemptResult = Awaited<ReturnType<Send>>;
+
+type PlatformRequest = Parameters<Send>[0];
 
 /** The API that a request is for: the second name of its path. */
 const apiOf = ({ target }: PlatformRequest) => target.split('/')[2];

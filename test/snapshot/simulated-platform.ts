@@ -1,10 +1,8 @@
 import { printJson } from '../../lib/base/json/json.ts';
-import {
-  type CalculationPage,
-  pageIn,
-  type ReadPage,
-} from '../../lib/snapshot/sources/calculations/pages.ts';
+import { pageIn, type ReadPage } from '../../lib/snapshot/sources/calculations/pages.ts';
 import { batchOfLines } from './batches.ts';
+
+type CalculationPage = Awaited<ReturnType<ReadPage>>;
 
 /** What happens before a response; `after` is how much later than the latest row the new one was created: 1 if absent. */
 export type Change =

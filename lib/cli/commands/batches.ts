@@ -19,7 +19,9 @@ import {
   shown,
   type Terminal,
 } from '../terminal/terminal.ts';
-import { type CurrentRate, currentRate } from '../texts/current-rate.ts';
+import { currentRate } from '../texts/current-rate.ts';
+
+type CurrentRate = NonNullable<Awaited<ReturnType<typeof currentRate>>>;
 
 /** Shows the progress of batches of texts, and which rows failed. Sends nothing. */
 export default (async ([batch], { json }, terminal) =>

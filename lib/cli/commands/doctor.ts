@@ -5,16 +5,7 @@ import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import { readGates } from '../../snapshot/sources/index.ts';
 import type { Run } from '../command.ts';
-import {
-  type Check,
-  type CheckName,
-  checks,
-  type Examined,
-  type Finding,
-  failed,
-  ok,
-  skipped,
-} from '../doctor/checks.ts';
+import { type Check, type CheckName, checks, type Finding, failed, ok, skipped } from '../doctor/checks.ts';
 import { whatToDo } from '../errors/explain.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
@@ -93,7 +84,9 @@ function settingsOf(environment: Terminal['environment']): Finding {
   }
 }
 
-function examinedBy(terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 'screen'>): Examined {
+function examinedBy(
+  terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 'screen'>,
+): Parameters<Check>[0] {
   const { environment, signal } = terminal;
   const session = openSession(terminal);
   const call = session.callWith(ONCE);
@@ -112,7 +105,7 @@ const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
 /** A person waits, and can run it again. */
 const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
 
-async function found(check: Check, examined: Examined): Promise<Finding> {
+async function found(check: Check, examined: Parameters<Check>[0]): Promise<Finding> {
   const { signal, environment } = examined;
   const ended = new AbortController();
   const late = sleep(MAX_MS, AbortSignal.any([signal, ended.signal]));

@@ -10,13 +10,7 @@ import type { Store } from '../../store/index.ts';
 import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
-import {
-  type ChangeSet,
-  MAX_LINES,
-  type SetRow,
-  storeChangeSet,
-  withFormulasBefore,
-} from '../formula/change-set.ts';
+import { MAX_LINES, type SetRow, storeChangeSet, withFormulasBefore } from '../formula/change-set.ts';
 import { checkedJobs, reportOdd, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkFile, sureEncoding } from '../options/files.ts';
@@ -24,6 +18,8 @@ import { openStoreOf } from '../options/from-settings.ts';
 import { counted, type Found, firstOf, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
+
+type ChangeSet = Parameters<typeof storeChangeSet>[1];
 
 /**
  * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`; and the warnings of

@@ -20,7 +20,7 @@ export type Finding =
   | { readonly status: 'failed'; readonly detail: string; readonly advice?: string };
 
 /** What checks use, once the settings are valid. */
-export type Examined = {
+type Examined = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly session: Session;

@@ -17,7 +17,7 @@ const rowSchema = z.object({
 const setSchema = z.object({ version: z.literal(1), name: z.string(), rows: z.array(rowSchema) });
 
 /** Formulas to set together, under a name by which to undo them. */
-export type ChangeSet = z.infer<typeof setSchema>;
+type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**

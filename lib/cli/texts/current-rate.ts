@@ -1,14 +1,11 @@
 import { openBudget, readPaceStatus, throttledLine } from '../../pace/index.ts';
 import { type Environment, readPaceSettings } from '../../settings.ts';
 
-/** Requests a second that may leave at the moment: 0 while they are paused. */
-export type CurrentRate = { readonly rate: number; readonly isPaused: boolean };
-
-/** The rate of the fleet, or the configured one without a table. Undefined without a platform in the settings. */
+/** Requests a second that the fleet may send now, 0 while it is paused; the configured rate without a table. Undefined without a platform in the settings. */
 export async function currentRate(
   environment: Environment,
   now = Date.now,
-): Promise<CurrentRate | undefined> {
+): Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined> {
   if (!environment['PLATFORM_BASE_URL']) return undefined;
   const { rate, item } = await fleetOf(environment);
   if (item === undefined) return { rate, isPaused: false };

@@ -24,7 +24,7 @@ import {
   printPart,
   printStaged,
   type ScoredRow,
-  type StagedRow,
+  type StagedChunk,
 } from './batch/chunk-objects.ts';
 import {
   chunkRows,
@@ -229,7 +229,7 @@ async function eraseFromStaged(
   return isErased;
 }
 
-function withoutText(row: StagedRow, textHash: string): StagedRow {
+function withoutText(row: StagedChunk['rows'][number], textHash: string): StagedChunk['rows'][number] {
   return 'text' in row && textHashOf(row.text) === textHash ? erasedRow(row) : row;
 }
 

@@ -14,10 +14,12 @@ import { freeMemory, gatherBytes, JsonLimitError, parseJson, repairJson } from '
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
-import type { createExchange, ExchangeResponse } from './exchange.ts';
+import type { createExchange } from './exchange.ts';
+
+type ExchangeResponse = Awaited<ReturnType<ReturnType<typeof createExchange>>>;
 
 /** One request to the platform, without its token. */
-export type PlatformRequest = {
+type PlatformRequest = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: string;
   /** The body as JSON text. */
@@ -77,7 +79,7 @@ export class ErrorAnswerError extends Error {
 }
 
 /** How one attempt ended. `status` and `sizeBytes` are always set, for the counters. */
-export type AttemptResult = {
+type AttemptResult = {
   readonly status: number | undefined;
   readonly sizeBytes: number;
 } /** `response` is what the request's `read` returned. */ & (

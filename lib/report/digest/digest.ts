@@ -183,7 +183,7 @@ const count = (value: number): string => value.toLocaleString('en-US');
 const LINK = '  in the platform: ';
 
 /** The news of one published run. */
-export type Digest = {
+type Digest = {
   readonly manifest: Manifest;
   /** The run that it is compared with, and how many records differ; null if it is compared with none. */
   readonly compared: ({ readonly against: string } & ReturnType<typeof changeCounts>) | null;

@@ -5,7 +5,9 @@ import { readJobs } from '../collect/jobs.ts';
 import { type Prices, readMonthCost } from '../collect/month-cost.ts';
 import type { JobFacts, PlatformLinks } from '../facts.ts';
 import { findReport } from '../stored-report.ts';
-import { collectDigest, counted, type Digest, type PrintedDigest, printDigest, safeLine } from './digest.ts';
+import { collectDigest, counted, type PrintedDigest, printDigest, safeLine } from './digest.ts';
+
+type Digest = Awaited<ReturnType<typeof collectDigest>>;
 
 type SinceOptions = {
   readonly store: Store;

@@ -20,7 +20,7 @@ import {
 } from '../keys.ts';
 import { latestSchema, type PublishedRun, placesIn, publishedRuns } from '../manifest.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
-import { findRuns, type UnpublishedRun, unpublishedRuns } from './runs.ts';
+import { findRuns, type ListedRun, unpublishedRuns } from './runs.ts';
 
 /**
  * Which runs of a place to keep: the newest `keep` published ones, or those that started at or after a moment
@@ -35,7 +35,7 @@ export type RunToPrune = {
   readonly place: Place;
   readonly run: string;
   readonly startedAt: string;
-  readonly state: 'published' | 'half-pruned' | 'left' | UnpublishedRun['state'];
+  readonly state: ListedRun['state'] | 'half-pruned' | 'left';
   /**
    * The folder where the run is or would be published; undefined for a run that has only its folder under
    * `work/`.

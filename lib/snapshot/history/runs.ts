@@ -161,7 +161,7 @@ const UNKNOWN = {
  * A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: its progress cannot
  * be read.
  */
-export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
+type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
   | { readonly state: 'unfinished'; readonly records: number }
   | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
   | { readonly state: 'damaged'; readonly fault: string }

@@ -7,7 +7,7 @@ import type { Latest, Manifest } from '../manifest.ts';
 import type { GateName, MissingId } from '../scan.ts';
 import { linkedTo } from '../sources/request.ts';
 
-export type GatedRun = Pick<
+type GatedRun = Pick<
   Manifest,
   'records' | 'fields' | 'selection' | 'platform' | 'consistency' | 'startedAt'
 > & {

@@ -59,7 +59,11 @@ export async function publishParts(options: {
   return all.map(({ part, to }) => ({ ...part, key: to }));
 }
 
-export type LastPublication = {
+/** Reads what is currently published at a place. Reports a missing or damaged object instead of throwing. */
+export async function readLastPublication(
+  store: Store,
+  place: Place,
+): Promise<{
   /** The etag of `latest.json`; undefined if it does not exist. */
   readonly etag: string | undefined;
   /** The parsed `latest.json`; undefined if unreadable. */
@@ -68,10 +72,7 @@ export type LastPublication = {
   readonly manifest: Manifest | undefined;
   /** What is missing or damaged, in words; undefined if nothing is. */
   readonly broken: string | undefined;
-};
-
-/** Reads what is currently published at a place. Reports a missing or damaged object instead of throwing. */
-export async function readLastPublication(store: Store, place: Place): Promise<LastPublication> {
+}> {
   const key = latestKey(place);
   // Even an object that is too large is read, since its etag is needed to replace it.
   const stored = await store.get(key);

@@ -27,8 +27,10 @@ import {
 } from '../keys.ts';
 import { type Latest, latestSchema, type Manifest, manifestOf, publishedRuns } from '../manifest.ts';
 import type { GateName, MissingId } from '../scan.ts';
-import { type GatedRun, type Gates, isSuperseded, leastShareOf, missingSince, refusals } from './gates.ts';
-import { type LastPublication, publishParts, readLastPublication, untagLatest } from './publish-parts.ts';
+import { type Gates, isSuperseded, leastShareOf, missingSince, refusals } from './gates.ts';
+import { publishParts, readLastPublication, untagLatest } from './publish-parts.ts';
+
+type LastPublication = Awaited<ReturnType<typeof readLastPublication>>;
 
 /** The outcome for a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
@@ -68,7 +70,7 @@ type FinishedRun = Omit<
   Manifest,
   'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing' | 'lastSizes' | 'leastShare'
 > &
-  Pick<GatedRun, 'scanRefused'> & { readonly missing: readonly MissingId[] };
+  Pick<Parameters<typeof refusals>[0], 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
 /**
  * How often other publishers may move `latest.json` between our read and our write before this one gives up.

@@ -21,10 +21,10 @@ import { placeOfRequest, type SnapshotRequest, selectionOf } from '../sources/re
 import type { RunToScan } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { type NewRun, type Saved, type SnapshotOptions, startRun } from './take-run.ts';
+import { type Saved, type SnapshotOptions, startRun } from './take-run.ts';
 
 type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
-  Pick<NewRun, 'compression' | 'idsFrom'> & {
+  Pick<Parameters<typeof startRun>[0], 'compression' | 'idsFrom'> & {
     /** Whether to begin the run even if it would be refused. Default: false. */
     readonly force?: boolean;
   };
@@ -69,7 +69,11 @@ async function idsOf(
   request: SnapshotRequest,
   last: Manifest | undefined,
   { store, platform, signal }: BeginOptions,
-): Promise<Pick<NewRun, 'selection' | 'idsFrom' | 'missing'> & { readonly ids?: readonly string[] }> {
+): Promise<
+  Pick<Parameters<typeof startRun>[0], 'selection' | 'idsFrom' | 'missing'> & {
+    readonly ids?: readonly string[];
+  }
+> {
   const { selection, ids } = selectionOf(request);
   const { ids: idsOfRun } = sourceDefinitions[request.source];
   if (idsOfRun === undefined) return { selection };

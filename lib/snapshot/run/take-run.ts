@@ -30,10 +30,6 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBy
   readonly random: () => number;
 };
 
-export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
-  /** Ids that are known to be missing, so they are not requested. Default: none. */
-  Partial<Pick<Checkpoint, 'missing'>>;
-
 /**
  * Creates the name of a run from its start (epoch milliseconds) and 24 random bits. `random` returns numbers
  * from 0 up to 1.
@@ -49,7 +45,16 @@ function createRun(nowMs: number, random: () => number): Run {
 
 /** Creates the name of a run and stores its first checkpoint. */
 export async function startRun(
-  { source, compression, selection, platform, idsFrom, missing = [] }: NewRun,
+  {
+    source,
+    compression,
+    selection,
+    platform,
+    idsFrom,
+    missing = [],
+  }: Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
+    /** Ids that are known to be missing, so they are not requested. Default: none. */
+    Partial<Pick<Checkpoint, 'missing'>>,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
   // Read before the run has a start, so that the run it begins after started earlier, however long this

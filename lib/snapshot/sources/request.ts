@@ -4,7 +4,6 @@ import { each } from '../../base/index.ts';
 import { canonicalJson, printJson } from '../../base/json/index.ts';
 import { type Place, placeOf } from '../keys.ts';
 import { gateNames } from '../scan.ts';
-import type { RequestRule } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';
 
 /** The name of a place for a narrowed snapshot. */
@@ -49,10 +48,11 @@ export type SnapshotRequest = {
  * The rules of all sources about several fields of a request. Each holds trivially for requests of other
  * sources.
  */
-export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
+export const requestRules = sources.flatMap((source) =>
   sourceDefinitions[source].rules.map((rule) => ({
     ...rule,
-    holds: (request) => request['source'] !== source || rule.holds(request),
+    holds: (request: Readonly<Record<string, unknown>>) =>
+      request['source'] !== source || rule.holds(request),
   })),
 );
 

@@ -122,7 +122,7 @@ export function defineSource<
  * A rule about several fields of a request, as received. `named` returns the name of another field, or the
  * command's option for it.
  */
-export type RequestRule = {
+type RequestRule = {
   readonly at: string;
   readonly expected: (named: (field: string) => string) => string;
   readonly holds: (request: Readonly<Record<string, unknown>>) => boolean;

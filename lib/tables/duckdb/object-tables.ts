@@ -5,7 +5,7 @@ import { bytesOfResult } from '../../jobs/index.ts';
 import { findRows, SCORES_FOLDER } from '../../jobs/texts/index.ts';
 import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../store/index.ts';
 import { storedTables } from '../catalog/tables.ts';
-import { type PlacedLine, parquetOfLines } from '../parquet/part-files.ts';
+import { parquetOfLines } from '../parquet/part-files.ts';
 import { type FileToRead, fileOf, type Piece, type Session, type Table } from './stored-files.ts';
 
 /** A table of JSON objects, and how one of them is read: as lines, one for each row. */
@@ -127,7 +127,7 @@ async function* linesOf(
   session: Session,
   { read }: ObjectTable,
   items: readonly ListedObject[],
-): AsyncGenerator<PlacedLine> {
+): AsyncGenerator<{ readonly json: Buffer; readonly place: string }> {
   const bodies = readAhead({
     items,
     concurrency: CONCURRENCY,

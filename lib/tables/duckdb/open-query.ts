@@ -21,12 +21,13 @@ import {
   literal,
   openDatabase,
   PIECES,
-  type PieceGroup,
   rowsName,
   withInterrupt,
 } from './schema.ts';
-import type { LocalCopies, Piece, Table } from './stored-files.ts';
+import type { createLocalCopies, Piece, Table } from './stored-files.ts';
 import { placesWithTables, tablesOf } from './tables.ts';
+
+type LocalCopies = ReturnType<typeof createLocalCopies>;
 
 type QueryContext = {
   readonly store: Store;
@@ -169,7 +170,7 @@ async function planned(
 }
 
 /** A column of a result; `type` is DuckDB's. */
-export type ResultColumn = { readonly name: string; readonly type: string };
+type ResultColumn = { readonly name: string; readonly type: string };
 
 /** All rows of a query result, in DuckDB's memory or on disk. */
 type ResultRows = AsyncDisposable & {
@@ -323,7 +324,10 @@ export async function neededPieces(
  * Divides pieces, sorted by their values, into at most `mostGroups` groups; returns no groups if nothing
  * distinguishes the pieces.
  */
-function groupsOf({ table, pieces }: NeededPieces, mostGroups: number): readonly PieceGroup[] {
+function groupsOf(
+  { table, pieces }: NeededPieces,
+  mostGroups: number,
+): readonly Parameters<typeof createOfGroups>[1][number][] {
   if (table.pieceColumns.length === 0 || pieces.length < 2) return [];
   const size = Math.max(1, Math.ceil(pieces.length / mostGroups));
   if (size === 1 && Number.isFinite(mostGroups)) return [];

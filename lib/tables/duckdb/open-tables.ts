@@ -6,7 +6,7 @@ import { viewsOver } from '../catalog/tables.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbType } from '../parquet/hive-type.ts';
 import type { ExactValue } from './exact-value.ts';
-import { openQuery, type QueryResult, type ResultColumn } from './open-query.ts';
+import { openQuery, type QueryResult } from './open-query.ts';
 import { QueryError } from './query-text.ts';
 import { type DuckDb, loadDuckDb } from './schema.ts';
 import { createLocalCopies } from './stored-files.ts';
@@ -38,7 +38,7 @@ export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows
 
 /** A table as it is listed, with DuckDB's types. */
 export type TableInfo = Pick<View, 'name' | 'about'> & {
-  readonly columns: readonly (ResultColumn & { readonly about: string })[];
+  readonly columns: readonly (QueryResult['columns'][number] & { readonly about: string })[];
 };
 
 /** SQL over a store. Several queries may run at the same time. */

@@ -92,8 +92,6 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
   return `CREATE OR REPLACE VIEW ${inPieces(table.name)} AS SELECT ${[...columns, ...ofPiece].join(', ')} FROM ${rows} AS r${joined}`;
 }
 
-export type PieceGroup = { readonly name: string; readonly pieces: readonly Piece[] };
-
 /** The name in `PIECES` of a table's group with this index. */
 export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
 
@@ -102,7 +100,10 @@ export const groupName = ({ name }: Table, index: number): string => `group${ind
  * groups it reads. In a group of one piece, the piece columns are constants; in a larger group, their values
  * are the bounds.
  */
-export function createOfGroups(table: Table, groups: readonly PieceGroup[]): string {
+export function createOfGroups(
+  table: Table,
+  groups: readonly { readonly name: string; readonly pieces: readonly Piece[] }[],
+): string {
   const { pieceColumns } = table;
   const selects = groups.map(({ name, pieces }) => {
     const [only, ...others] = pieces;

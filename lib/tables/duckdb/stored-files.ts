@@ -146,7 +146,7 @@ type Made = Promise<DataFile | undefined>;
 /**
  * The files in the temporary folder, by what they are copies of. Later queries of a session use them again.
  */
-export type LocalCopies = {
+type LocalCopies = {
   /** The copy of `name`; if there is none, `write` creates it at `path`. */
   readonly get: (name: string, write: (path: string) => Made) => Made;
   readonly sizeBytes: () => number;

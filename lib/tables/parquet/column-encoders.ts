@@ -30,10 +30,11 @@ import {
   type LeafPlace,
   MAX_LEVEL,
   type NumberLeaf,
-  type TextColumn,
 } from './leaf.ts';
 import { findName, isNameAt, lengthOf, namesOf, type Reading, readName, withoutRepeats } from './names.ts';
 import { hashOf } from './texts.ts';
+
+type TextColumn = ReturnType<typeof createTextLeaf>['column'];
 
 type Node<Kind extends ColumnEncoder['kind']> = Extract<ColumnEncoder, { kind: Kind }>;
 

@@ -199,7 +199,7 @@ export function exactInteger(source: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-export type TextColumn = {
+type TextColumn = {
   readonly levels: Levels;
   readonly definition: number;
   readonly texts: Texts;

@@ -117,15 +117,12 @@ export function createParquetBuilder(
 export const buildParquet = (part: PartToRead, columns: TableColumns): Promise<BuiltParquet> =>
   createParquetBuilder(columns)(part);
 
-/** A line of JSON, and its place for messages. */
-export type PlacedLine = { readonly json: Buffer; readonly place: string };
-
 /**
  * Builds Parquet of JSON lines; undefined if there are none. `report` receives lines that are not JSON; these
  * are left out.
  */
 export async function parquetOfLines(
-  lines: AsyncIterable<PlacedLine>,
+  lines: AsyncIterable<{ readonly json: Buffer; readonly place: string }>,
   columns: TableColumns,
   report: (fault: string) => void,
 ): Promise<Buffer | undefined> {

@@ -1,9 +1,11 @@
 import { sleep } from '../../../lib/base/async.ts';
 import { createBudgetView, createUsageReporter } from '../../../lib/pace/budget.ts';
 import { trackTime } from '../../../lib/pace/clock.ts';
-import { createAcceptanceTracker, type Line, reserveBlock } from '../../../lib/pace/reserve-block.ts';
+import { createAcceptanceTracker, reserveBlock } from '../../../lib/pace/reserve-block.ts';
 import { createTableBudget } from '../../../lib/pace/stored-budget.ts';
 import { type ClientOptions, recorded } from './client.ts';
+
+type Line = Parameters<typeof reserveBlock>[1];
 
 const RATE = 20;
 

@@ -1,10 +1,12 @@
 import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Budget } from '../../../lib/pace/budget.ts';
 import { wasSent } from '../../../lib/platform/failure.ts';
-import type { PlatformRequest } from '../../../lib/platform/http/transport.ts';
+import type { Send } from '../../../lib/platform/http/transport.ts';
 import { kinds, type Plan } from './plan.ts';
 import type { Parts } from './scene.ts';
 import type { PlatformFate, Spell } from './spells.ts';
+
+type PlatformRequest = Parameters<Send>[0];
 
 /** A rule taken away, the first seed to try, and the violation that shows it. */
 type Break = {

@@ -1,5 +1,5 @@
 import { parseJson } from '../../../lib/base/json/json.ts';
-import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform/http/transport.ts';
+import type { Send } from '../../../lib/platform/http/transport.ts';
 import { ok, status } from '../../platform/fake-call.ts';
 import type { FunctionEnd } from '../job-plan.ts';
 import { bodyTo, fates, subjectOf } from '../platform-responses.ts';
@@ -7,6 +7,10 @@ import { createOddPlatform } from './odd-platform.ts';
 import { cardsOf, createRecords } from './records.ts';
 import { platformFates } from './spells.ts';
 import type { Process, World } from './world.ts';
+
+type AttemptResult = Awaited<ReturnType<Send>>;
+
+type PlatformRequest = Parameters<Send>[0];
 
 /** A call that the platform executed. `isKnown`: its response reached the process that sent it. */
 type Execution = {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import {
-  type GatedRun,
   type Gates,
   isSuperseded,
   leastShareOf,
@@ -12,14 +11,19 @@ import { publishedManifest } from '../published-manifest.ts';
 
 const NOW = '2026-11-21T09:00:00.000Z';
 
-const refusals = (judged: GatedRun, last: Manifest | undefined, isBroken = false, gates: Gates = {}) =>
+const refusals = (
+  judged: Parameters<typeof refusalsIn>[0],
+  last: Manifest | undefined,
+  isBroken = false,
+  gates: Gates = {},
+) =>
   refusalsIn(judged, last, {
     isBroken,
     nowMs: Date.parse(NOW),
     leastShare: leastShareOf(gates, 'calculations'),
   });
 
-const run: GatedRun = {
+const run: Parameters<typeof refusals>[0] = {
   startedAt: NOW,
   records: 100,
   fields: { id: ['number'], name: ['string'] },
@@ -103,7 +107,7 @@ describe('against a last run of 100 records', () => {
     ['a removed field and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],
     ['another platform', { ...run, platform: 'other.example.com' }, ['platform']],
     ['a different selection', { ...run, selection: { name: 'x' } }, ['selection']],
-  ] as const satisfies readonly (readonly [string, GatedRun, readonly string[]])[])(
+  ] as const satisfies readonly (readonly [string, Parameters<typeof refusals>[0], readonly string[]])[])(
     '%s is refused for the right reasons, if any',
     (_name, judged, reasons) => {
       expect(refusals(judged, last)).toEqual(reasons);

@@ -1,15 +1,9 @@
-import {
-  type NewRun,
-  type Saved,
-  type SnapshotOptions,
-  startRun,
-  takeSlice,
-} from '../../../lib/snapshot/run/take-run.ts';
+import { type Saved, type SnapshotOptions, startRun, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 type SliceOptions = Parameters<typeof takeSlice>[1];
 
-type Differences = Partial<NewRun & Pick<SnapshotOptions, 'now' | 'random'>>;
+type Differences = Partial<Parameters<typeof startRun>[0] & Pick<SnapshotOptions, 'now' | 'random'>>;
 
 /** Starts a run in a store; by default now, and of all calculations. */
 export const beginIn = (store: Store, { now = Date.now, random = Math.random, ...run }: Differences = {}) =>

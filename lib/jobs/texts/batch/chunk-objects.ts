@@ -35,7 +35,7 @@ const stagedRowSchema = z.union([
   z.strictObject({ line, id: z.string(), text: z.string(), columns: recordOf(z.string()) }),
 ]);
 
-export type StagedRow = z.infer<typeof stagedRowSchema>;
+type StagedRow = z.infer<typeof stagedRowSchema>;
 
 /** The rest of a row whose text was forgotten. A bad row has no text. */
 export const erasedRow = (row: StagedRow): StagedRow =>
@@ -65,7 +65,7 @@ export const parseStaged = (key: string, body: Buffer): StagedChunk =>
 export const findStaged = async (chunkId: ChunkId, store: Store): Promise<StagedChunk | undefined> =>
   (await findStored(store, stagedKey(chunkId), stagedSchema, MAX_LIST_BYTES))?.value;
 
-export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ChunkJob => ({
+export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ScoreJob & ChunkId => ({
   ...request,
   version: 1,
   type: 'score',
@@ -73,8 +73,6 @@ export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): 
   texts: textsOf(rows),
   ...chunkId,
 });
-
-export type ChunkJob = ScoreJob & ChunkId;
 
 /** The texts of rows. Their ids are the lines. */
 const textsOf = (rows: readonly StagedRow[]) =>

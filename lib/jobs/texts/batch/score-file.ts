@@ -21,14 +21,7 @@ import {
   type Refusal,
 } from './check-batch.ts';
 import type { ChunkCounts } from './chunk-counts.ts';
-import {
-  type ChunkJob,
-  chunkMessage,
-  erasedRow,
-  findStaged,
-  printStaged,
-  type StagedChunk,
-} from './chunk-objects.ts';
+import { chunkMessage, erasedRow, findStaged, printStaged, type StagedChunk } from './chunk-objects.ts';
 import {
   type ChunkRow,
   finishBatch,
@@ -39,6 +32,8 @@ import {
   writeHeader,
 } from './finish-batch.ts';
 import { endChunk, failChunk, scoreChunk } from './score-chunk.ts';
+
+type ChunkJob = ReturnType<typeof chunkMessage>;
 
 type ScoreFileOptions = Omit<SplitOptions, 'send'> &
   ScoreTextsOptions & {

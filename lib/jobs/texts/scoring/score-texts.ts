@@ -40,7 +40,7 @@ export type Scored =
   | StoppedTexts;
 
 /** The texts cannot all be scored now; running the same again pays only for the rest. */
-export type StoppedTexts = {
+type StoppedTexts = {
   readonly kind: 'stopped';
   /** A `PlatformError`, a `TableError`, or the caller's abort. */
   readonly error: unknown;

@@ -5,7 +5,7 @@ import type { BatchStorage } from '../../texts/batch/batch.ts';
 import { costsOf } from '../../texts/batch/chunk-counts.ts';
 import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
-import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
+import type { scoreTexts } from '../../texts/scoring/score-texts.ts';
 import {
   type Analyze,
   createFailuresOf,
@@ -72,7 +72,10 @@ export function scoreRunner(
 const AFTER_PROGRESS_MS = 10_000;
 
 /** The error that ends the try of a stopped job. As long as its tries score something, none of them is counted. */
-function stoppedBy({ error, results, progress }: StoppedTexts, { batch, chunk }: ScoreJob): Error {
+function stoppedBy(
+  { error, results, progress }: Extract<Awaited<ReturnType<typeof scoreTexts>>, { readonly kind: 'stopped' }>,
+  { batch, chunk }: ScoreJob,
+): Error {
   if (error instanceof RequeueError) return error;
   if (error instanceof PlatformError && progress > 0)
     return new RequeueError(error.message, AFTER_PROGRESS_MS);

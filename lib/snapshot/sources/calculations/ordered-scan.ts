@@ -1,7 +1,6 @@
 import { compareIds } from '../../../platform/index.ts';
 import { type ScanStart, type ScanStep, verifiedIf } from '../../scan.ts';
 import {
-  type CalculationPage,
   type CalculationRead,
   counted,
   EmptyOrderError,
@@ -12,6 +11,8 @@ import {
   ScanError,
   withReported,
 } from './pages.ts';
+
+type CalculationPage = Awaited<ReturnType<ReadPage>>;
 
 /*
  * Why no row is lost. Rows are sorted by their id or their time of creation, which never change, so no row

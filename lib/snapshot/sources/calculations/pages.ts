@@ -148,7 +148,7 @@ export const outcomeOf = (
 type SortField = 'id' | 'created';
 
 /** One page of calculations, as received: nothing in it is checked yet. */
-export type CalculationPage = {
+type CalculationPage = {
   readonly keys: readonly Id[];
   /** When a row was created, if the page is sorted by that: see `timeMs`. */
   readonly createdMs: (row: number) => number;

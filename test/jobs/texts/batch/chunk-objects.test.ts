@@ -6,14 +6,14 @@ import {
   printPart,
   printStaged,
   readOpenChunk,
-  type StagedRow,
+  type StagedChunk,
   scoredRow,
 } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { StoredObjectError } from '../../../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 
 const CHUNK = { batch: 'b1', chunk: 3 };
-const staged: StagedRow = { line: 7, id: 'user-7', text: 'good', columns: { Shop: 'A' } };
+const staged: StagedChunk['rows'][number] = { line: 7, id: 'user-7', text: 'good', columns: { Shop: 'A' } };
 
 describe('a part', () => {
   const rows = [{ line: 1, error: 'no text' }, scoredRow(staged, { result: { sentiment: 'good' } })];

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { orderedScan } from '../../../../lib/snapshot/sources/calculations/ordered-scan.ts';
 import {
-  type CalculationPage,
   NO_PROGRESS,
   type Progress,
   pageIn,
@@ -22,6 +21,8 @@ import {
   simulatePlatform,
   watched,
 } from '../../simulated-platform.ts';
+
+type CalculationPage = Awaited<ReturnType<ReadPage>>;
 
 const scanOf =
   (field: 'id' | 'created', readPage: ReadPage, limit: number): Scan<Progress> =>
