@@ -1,3 +1,4 @@
+import type { AwsEnvironment } from './aws/client-config.ts';
 import { errorText, firstLine } from './faults.ts';
 
 /** An AWS client of the SDK: any version 3 that is not older than the tested one. */
@@ -15,7 +16,7 @@ export const optionalPeers = {
   '@aws-sdk/client-ssm': clientOf('Parameter Store'),
 } as const;
 
-export type PeerName = keyof typeof optionalPeers;
+type PeerName = keyof typeof optionalPeers;
 
 /**
  * Thrown if a peer cannot be loaded: it is not installed, or does not run on this machine. The message has
@@ -44,7 +45,7 @@ export async function loadPeer<T>(peer: PeerName, load: () => Promise<T>): Promi
 }
 
 /** Throws one `PeerMissingError` for all of these peers that are not installed. Loads none of them. */
-export function needPeers(peers: readonly PeerName[]): void {
+function needPeers(peers: readonly PeerName[]): void {
   const missing = peers.filter((peer) => !isInstalled(peer));
   if (missing.length > 0) throw new PeerMissingError(`${absent(missing)}: ${installing(missing)}`);
 }
@@ -56,4 +57,35 @@ function isInstalled(peer: PeerName): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * The name of the SDK client that reads a token from this place. Only an ARN is read from Secrets Manager: a
+ * secret's name looks like a parameter's.
+ */
+export const tokenClient = (place: string) =>
+  /^arn:[^:]+:ssm:/.test(place) ? '@aws-sdk/client-ssm' : '@aws-sdk/client-secrets-manager';
+
+/** The optional packages of AWS clients, by the setting that needs them. */
+const CLIENTS = {
+  PLATFORM_TOKEN_SECRET: tokenClient,
+  SYNC_GLUE_DATABASE: (): PeerName => '@aws-sdk/client-glue',
+  SYNC_SNAPSHOT_FUNCTION: (): PeerName => '@aws-sdk/client-lambda',
+  SYNC_EVENT_BUS: (): PeerName => '@aws-sdk/client-eventbridge',
+} as const;
+
+/**
+ * Throws `PeerMissingError` unless the clients that these settings need are installed; a setting without a
+ * value needs none. Returns the names of the clients. Bundles do not call it: their clients are built in.
+ */
+export function needClients(
+  environment: AwsEnvironment & Readonly<Record<string, string | undefined>>,
+  settings = Object.keys(CLIENTS) as readonly (keyof typeof CLIENTS)[],
+): readonly PeerName[] {
+  const clients = settings.flatMap((name) => {
+    const value = environment[name];
+    return value ? [CLIENTS[name](value)] : [];
+  });
+  needPeers(clients);
+  return clients;
 }

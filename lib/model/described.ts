@@ -1,5 +1,5 @@
 import { recordKey } from '../snapshot/history/index.ts';
-import { type DescribedColumns, type Source, sourceDefinitions } from '../snapshot/sources/index.ts';
+import { type Source, sourceDefinitions } from '../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../tables/parquet/index.ts';
 import type { Model } from './compute-model.ts';
 import { formulasIn } from './formulas/formula-uses.ts';
@@ -113,7 +113,7 @@ export async function describedFormulas(model: Model, columns: ModelColumns) {
 
 function readSaid(group: RowGroup, source: Source) {
   const { described, records } = sourceDefinitions[source];
-  const { type, owner, fileset }: DescribedColumns = described;
+  const { type, owner, fileset } = described;
   const read = (name: string | undefined) => (name === undefined ? () => null : group.texts(name, asText));
   const names = read(records.label.toLowerCase());
   const types = read(type);

@@ -119,7 +119,7 @@ export function storedToken(place: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
   const json = /^["{[]/.test(text) ? jsonIn(text) : text;
   const pairs = typeof json === 'object' && json !== null ? Object.entries(json) : [['', json]];
-  const [[, value] = []] = pairs;
+  const value: unknown = pairs[0]?.[1];
   const token = pairs.length === 1 && typeof value === 'string' ? value.trim() : '';
   if (token !== '' && tokenFault(token) === undefined) return token;
   const got =

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { csvOf } from '../../lib/report/page/lists/save-csv.ts';
+import { csvOf } from '../../lib/report/page/lists/rows.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { enginesOf } from '../base/aws/engines.ts';
 import { runCommand, settingsOf } from '../cli/run-command.ts';

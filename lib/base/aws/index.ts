@@ -1,8 +1,8 @@
 /* Clients of AWS, the network to it, what its errors mean, and the metrics and traces of a process. */
 
 export { systemReason } from '../faults.ts';
+export { needClients, tokenClient } from '../optional-peer.ts';
 export { type AwsEnvironment, awsClientConfig, lean, queueEndpoint } from './client-config.ts';
-export { needClients, tokenClient } from './clients.ts';
 export {
   AwsError,
   asAwsError,

@@ -8,7 +8,6 @@ import {
   type MessageChecks,
 } from '../../jobs/types/index.ts';
 import {
-  type RequestOption,
   requestRules,
   requestSchemasWith,
   type SnapshotRequest,
@@ -20,6 +19,9 @@ import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readText } from './files.ts';
 import { collected, reader } from './options.ts';
+
+/** An option of the command of a source. */
+type RequestOption = (typeof sourceDefinitions)[Source]['options'][number];
 
 /** The options of a source's command that select its records. */
 export const requestOptions = (source: Source): readonly Option[] =>

@@ -36,5 +36,5 @@ export {
   requestSchemasWith,
   type SnapshotRequest,
 } from './request.ts';
-export type { Columns, DescribedColumns, RequestOption } from './source-definition.ts';
+export type { Columns } from './source-definition.ts';
 export { isSource, type Source, sourceDefinitions, sources } from './sources.ts';

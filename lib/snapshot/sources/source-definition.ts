@@ -129,7 +129,7 @@ type RequestRule = {
 };
 
 /** The columns with the type, the owner and the FileSet of a record; absent if the source has none. */
-export type DescribedColumns = {
+type DescribedColumns = {
   readonly type?: string;
   readonly owner?: string;
   readonly fileset?: string;
@@ -200,7 +200,7 @@ export type Columns = Readonly<Record<string, HiveType>>;
 /**
  * An option of the command, and the field of the request that it sets. Without a `<value>` it is a switch.
  */
-export type RequestOption = {
+type RequestOption = {
   readonly field: string;
   readonly flags: string;
   readonly help: string;

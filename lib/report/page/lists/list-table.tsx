@@ -3,9 +3,8 @@ import { Chips, SearchBox } from '../parts/parts.tsx';
 import { type Params, show, type View } from '../state/hash.ts';
 import { count, counted } from '../text/numbers.ts';
 import { readable, shortened } from '../text/shown.ts';
-import { inShownOrder, matching, selectedBy } from './find.ts';
 import type { List } from './lists.tsx';
-import { csvOf, saveFile } from './save-csv.ts';
+import { csvOf, inShownOrder, matching, selectedBy } from './rows.ts';
 import { type Column, Table } from './table.tsx';
 
 /** A list with search, filters, sorting and pages. Its state is in the address. */
@@ -57,6 +56,15 @@ export function ListTable({
       />
     </>
   );
+}
+
+/** Saves a text as a file. By the mark at its start, spreadsheets recognise UTF-8. */
+function saveFile(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  // The download has begun by then.
+  setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }
 
 function foundWords({ one, ids: { length }, total, isWhole, which = 'first' }: List, found: number): string {

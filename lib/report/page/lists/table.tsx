@@ -4,7 +4,7 @@ import { Scrolled } from '../parts/parts.tsx';
 import { usePrinting } from '../state/printing.ts';
 import { count } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
-import { inShownOrder, type Sortable } from './find.ts';
+import { inShownOrder, type Sortable } from './rows.ts';
 
 /** A column of a list: what its cells show, and whether rows can be filtered by it. */
 export type Column = Sortable & {

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
-import { matching } from '../lists/find.ts';
 import { numbers, texts, things } from '../lists/lists.tsx';
+import { matching } from '../lists/rows.ts';
 import { type Column, Table } from '../lists/table.tsx';
 import { LayersPicture } from '../parts/layers-picture.tsx';
 import { Chips, Empty, NodeLink, PlatformLink, SearchBox } from '../parts/parts.tsx';

@@ -1,4 +1,7 @@
 /** A column of a list. Rows are numbered from 0. */
+import { csvCell } from '../../../text/cells/index.ts';
+
+/** A column of a list. Rows are numbered from 0. */
 export type Sortable = {
   readonly name: string;
   readonly text: (row: number) => string;
@@ -64,3 +67,16 @@ const inOrder = <T>(rows: readonly number[], of: (row: number) => T, compare: (a
     .map((row) => [row, of(row)] as const)
     .sort(([, a], [, b]) => compare(a, b))
     .map(([row]) => row);
+
+type Column = Sortable & { readonly label: string; readonly isNumber?: boolean };
+
+/** Rows as CSV, with the columns' labels first, as `query --csv` writes cells. A number is its digits. */
+export function csvOf(columns: readonly Column[], rows: readonly number[]): string {
+  const cellOf = ({ text, number, isNumber }: Column, row: number) =>
+    isNumber ? String(number?.(row) ?? '') : text(row);
+  const lines = [
+    columns.map(({ label }) => label),
+    ...rows.map((row) => columns.map((column) => cellOf(column, row))),
+  ];
+  return lines.map((cells) => `${cells.map((cell) => csvCell(cell, ',')).join()}\r\n`).join('');
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inShownOrder, matching, selectedBy } from '../../../lib/report/page/lists/find.ts';
+import { csvOf, inShownOrder, matching, selectedBy } from '../../../lib/report/page/lists/rows.ts';
 
 const names = ['Margin 10', 'margin 9', 'Ärger', 'Revenue'];
 
@@ -55,4 +55,20 @@ describe('a sort', () => {
     expect(inShownOrder([column], [0, 1, 2, 3], 'size')).toEqual([2, 3, 0, 1]);
     expect(inShownOrder([column], [0, 1, 2, 3], '-size')).toEqual([0, 3, 2, 1]);
   });
+});
+
+test('rows as CSV have what is shown, numbers as digits, and texts as they are', () => {
+  const names = ['Margin, "net"', '=1+1'];
+  const columns = [
+    { name: 'name', label: 'Name', text: (row: number) => names[row] ?? '' },
+    {
+      name: 'size',
+      label: 'Size',
+      text: () => '1.2 MB',
+      number: (row: number) => row || null,
+      isNumber: true,
+    },
+  ];
+
+  expect(csvOf(columns, [1, 0])).toBe(`Name,Size\r\n=1+1,1\r\n"Margin, ""net""",\r\n`);
 });
