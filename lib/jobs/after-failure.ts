@@ -6,53 +6,61 @@ import { JobLostError, JobRefusedError, RequeueError, UnfinishedError } from './
 
 type FailureFacts = {
   readonly error: unknown;
-  /** Sends of the job that have started, including this one. */
+  /** How many sends of the job have started, including this one. */
   readonly attempts: number;
-  /** How many earlier sends were certainly not executed. */
+  /** How many of the earlier sends were certainly not executed. */
   readonly unsentAttempts: number;
-  /** Earlier deliveries that failed and executed nothing. */
+  /** How many earlier deliveries failed and executed nothing. */
   readonly unsentTries: number;
-  /** Milliseconds since the job was claimed first. */
+  /** Milliseconds since the job was first claimed. */
   readonly sinceClaimMs: number;
   readonly requestSent: boolean;
   readonly mayRepeat: boolean;
-  /** All calls fail, not only those of this job. Default: false. */
+  /** Whether all calls fail, not only those of this job. Default: false. */
   readonly isAway?: boolean | undefined;
   readonly random: number;
 };
 
 type AfterFailure =
   | { readonly kind: 'end'; readonly outcome: Outcome }
-  /** Requeue the job. `counts`: as an attempt, as a try that executed nothing, or not at all because it only waited. */
+  /**
+   * Requeue the job. `counts` says what the delivery counts as: an attempt, a try that executed nothing, or
+   * neither, because it only waited.
+   */
   | {
       readonly kind: 'later';
       readonly delayMs: number;
       readonly counts: 'attempt' | 'try' | 'nothing';
     }
-  /** Another worker has the job: leave it alone. */
+  /** Do nothing with the job, since another worker has it. */
   | { readonly kind: 'leave' };
 
-/** Maximum sends of a job that may have been executed and that may be repeated without harm. */
+/** Maximum sends of a job that may have been executed, if a repeat does no harm. */
 const MAX_ATTEMPTS = 5;
 
-/** Waits between attempts. The queue does the waiting, so they are longer than those within a call. */
+/**
+ * The waits between attempts. They are longer than those within a call, since the message waits on the queue.
+ */
 const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 
 /**
- * How long, and how often at least, a job is tried that was never executed, from its first claim: as often as the
- * longest delays fit into that time. So a clock that was set fails no job that was tried for minutes only, nor one that
- * only waited.
+ * How long a job that was never executed is tried from its first claim, in milliseconds; and it is tried at
+ * least as often as the longest delays fit into that time. So a job does not fail because a clock was set, or
+ * because it only waited.
  */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
-/** Waits during an outage: work continues at most a minute after it. The breaker stops the other jobs, so few try. */
+/**
+ * The waits during an outage: work resumes at most a minute after it. Few jobs try, since the breaker stops
+ * all others.
+ */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 
 /** Maximum delay of a job by a `Retry-After`, in milliseconds: the same as for the pace. */
 const MAX_REQUESTED_MS = 900_000;
 
-/** Decides what happens to a job whose runner threw: the whole policy. */
+/** Decides what happens to a job whose runner threw. This is the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { error, requestSent, mayRepeat } = facts;
   if (error instanceof UnfinishedError) {
@@ -63,7 +71,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   if (error instanceof RequeueError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
-  // An error of our own. A request that left and got no response is never sent again.
+  // It is an error in our own code. A request that was sent and got no response is never sent again.
   const reported: JobError = { kind: 'internal', message: errorText(error) };
   if (requestSent && !mayRepeat) return unknown(reported);
   if (error instanceof ServiceError) return tryAgain(reported, facts, OUTAGE_BACKOFF);
@@ -77,13 +85,16 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
   if (failure.kind === 'input' || isFinal(failure)) return failed(reported);
   if (error.sent && !facts.mayRepeat) return unknown(reported);
   const requestedMs = requestedDelayMs(failure);
-  // A failure during an outage may be repeated when the outage is over, however long it lasts.
+  // A failure during an outage may be repeated once the outage is over, no matter how long it lasts.
   return error.sent && facts.isAway !== true
     ? sendAgain(reported, facts, requestedMs)
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
 
-/** After a send that may have been executed, of a job that may be repeated: it never becomes unknown. */
+/**
+ * Decides after a send that may have been executed, if the job may be repeated: such a job never becomes
+ * unknown.
+ */
 function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
   if (attempts >= MAX_ATTEMPTS) return failed(error);
@@ -91,7 +102,7 @@ function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFail
   return { kind: 'later', delayMs: Math.max(leastMs, backoff), counts: 'attempt' };
 }
 
-/** After a failure that certainly executed nothing, or that shows nothing about the job. */
+/** Decides after a failure that certainly executed nothing, or that shows nothing about the job. */
 function tryAgain(
   error: JobError,
   { unsentTries, sinceClaimMs, random }: FailureFacts,

@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
 import { shortened, uuid } from '../base/index.ts';
 
-/** `PACKAGE/VERSION/FUNCTION`: neither version nor name may have a slash, in messages either, so it names one function. */
+/**
+ * Matches `PACKAGE/VERSION/FUNCTION`. Versions and names have no slashes, in messages too, so it names
+ * exactly one function.
+ */
 const FULL_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/[^/]+$/i;
 
 const functionEntry = z.string({ error: 'text' }).check(

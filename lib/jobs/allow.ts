@@ -14,15 +14,18 @@ const allowSchema = z.strictObject(
 /**
  * What jobs may use: `{"types": […], "packages": […], "functions": […]}`, each of them optional.
  *
- * A missing list allows everything; an empty one allows nothing. Every list must allow a job:
+ * A missing list allows everything, an empty one nothing. A job must be allowed by every list:
  * - `types`: job types, such as `score`.
  * - `packages`: UUIDs of the packages whose functions `run-function` may run.
- * - `functions`: the functions that it may run: `PACKAGE/VERSION/FUNCTION` for one released function, `FUNCTION` for
- *   every function of that name, in any package and version that the other lists allow.
+ * - `functions`: the functions that it may run: `PACKAGE/VERSION/FUNCTION` for one released function,
+ *   `FUNCTION` for every function of that name, in any package and version that the other lists allow.
  */
 export type Allow = z.infer<typeof allowSchema>;
 
-/** Reads the setting SYNC_ALLOW; without a value, everything is allowed. Throws `SettingsError` with every fault. */
+/**
+ * Reads the setting SYNC_ALLOW. Without a value, everything is allowed. Throws `SettingsError` with every
+ * fault.
+ */
 export const readAllow = (text: string | undefined): Allow =>
   text === undefined ? {} : jsonSetting('SYNC_ALLOW', text, allowSchema);
 

@@ -5,7 +5,10 @@ import { chunkRows, isEnded, readHeader } from './texts/batch/finish-batch.ts';
 import { failChunk } from './texts/batch/score-chunk.ts';
 import { sendsMany } from './types/job-types.ts';
 
-/** `isSplit`: false while more chunks may come. `ended`: chunks that had ended before. `jobs`: those of the others. */
+/**
+ * The outcome of cancelling a batch. `isSplit`: false while more chunks may come. `ended`: chunks that had
+ * ended before. `jobs`: the jobs of the other chunks.
+ */
 type CancelledBatch = {
   readonly batch: string;
   readonly chunks: number;
@@ -14,14 +17,15 @@ type CancelledBatch = {
   readonly jobs: readonly { readonly id: string; readonly answer: Awaited<ReturnType<Ledger['cancel']>> }[];
 };
 
-/** Cancels a job that has not been sent; a job that sends many requests stops between two of them. */
+/** Cancels a job that has not been sent. A job that sends many requests stops between two of them. */
 export const cancelJob = (
   id: string,
   ledger: Pick<Ledger, 'cancel'>,
 ): Promise<Awaited<ReturnType<Ledger['cancel']>>> => ledger.cancel(id, { stops: sendsMany });
 
 /**
- * Cancels the chunks that have not ended. A chunk without a worker ends at once; a running one is ended by its worker.
+ * Cancels the chunks of a batch that have not ended. A chunk without a worker ends at once; a running chunk
+ * is ended by its worker.
  */
 export async function cancelBatch(
   batch: string,
@@ -35,7 +39,7 @@ export async function cancelBatch(
   const jobs: CancelledBatch['jobs'][number][] = [];
   let chunks = 0;
   let ended = 0;
-  // Read first: chunks that were added after the header cannot exist.
+  // The header is read first: chunks that were added after it was stored cannot exist.
   const isSplit = (await readHeader(batch, batches)) !== undefined;
   for await (const { chunkId, row } of chunkRows(batch, batches)) {
     signal?.throwIfAborted();

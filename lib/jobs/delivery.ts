@@ -16,34 +16,41 @@ import {
 import { definitionOf, type Job } from './types/job-types.ts';
 
 export type Lease = {
-  /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
+  /** The time by which everything must be done; undefined if `holdLease` renews the lease. */
   readonly deadlineMs: number | undefined;
   readonly leaseMs: number;
-  /** How long to retry recording the outcome, in epoch milliseconds; it may change, and be infinite. */
+  /** Until when to retry storing the outcome, in epoch milliseconds. It may change, and may be infinite. */
   readonly writeUntilMs: () => number;
-  /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
+  /** Renews the lease while a job runs. Its signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
-  /** Aborted with a `RequeueError` when the process is to stop: jobs without a sent request are requeued. Absent: it never is. */
+  /**
+   * Aborted with a `RequeueError` when the process must stop: jobs that have not sent a request are requeued.
+   * Absent: the process is never stopped.
+   */
   readonly stop?: AbortSignal | undefined;
 };
 
-/** A job while one delivery of its message is handled. */
+/** A job during one delivery of its message. */
 type JobDelivery = AsyncDisposable & {
   readonly context: SendContext;
   readonly lost: AbortSignal;
   /** The job's row as last stored; undefined before the job is claimed. */
   readonly row: () => Claim | undefined;
-  /** Whether a request has left: before that, nothing can have been executed. */
+  /** Whether a request was sent: before that, nothing can have been executed. */
   readonly requestSent: () => boolean;
   readonly claim: () => Promise<Claim>;
   /**
-   * Stops further sends, including calls that wait for their turn, and waits for a claim in progress. Returns a claim
-   * that recorded a send, if the response of its write was lost: the table may have stored it, or may store it later.
+   * Stops further sends, including calls that wait for their turn, and waits for a claim in progress. If a
+   * claim recorded a send and the response of that write was lost, returns the claim: the table may have
+   * stored it, or may store it later.
    */
   readonly close: () => Promise<Claim | undefined>;
 };
 
-/** The claim failed: the job is held by another worker, has ended, or has other content under the same id. */
+/**
+ * Thrown if the claim failed: the job is held by another worker, has ended, or has other content under the
+ * same id.
+ */
 export class NotClaimedError extends Error {
   override readonly name = 'NotClaimedError';
   readonly answer: Exclude<ClaimAnswer, { readonly kind: 'claimed' }>;
@@ -59,9 +66,9 @@ type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOutageMs'>;
 type DeliveryOptions = {
   readonly job: Job;
   readonly request: JobRequest;
-  /** Hint: the first delivery, so that the claim skips the read. */
+  /** Hint that this is most likely the first delivery, so that the claim need not read the row. */
   readonly isNew: boolean;
-  /** Where it runs. Default: alone, as in a process without places. */
+  /** The place where the job runs. Default: it runs as if alone, in a process without places. */
   readonly place?: Place | undefined;
   readonly worker: {
     readonly ledger: Ledger;
@@ -75,14 +82,18 @@ type DeliveryOptions = {
 };
 
 /**
- * Maximum age of SENT when a request leaves that may not be repeated; a worker that is delayed longer takes SENT back.
+ * If a request must not be repeated, it may leave at most this long after SENT was written, in milliseconds;
+ * a worker that is delayed longer takes SENT back.
  */
 const SENT_LASTS_MS = 2_000;
 
-/** How often at most a job that sends many requests reads its row to see whether it was cancelled. */
+/** How often at most a job that sends many requests reads its row, to see whether it was cancelled. */
 const LOOK_EVERY_MS = 3_000;
 
-/** A job that is claimed on request, or by its first send; its lease is held until this is disposed. */
+/**
+ * Creates the delivery of a job, which is claimed on request or by its first send. Its lease is held until
+ * this is disposed of.
+ */
 export function createDelivery(options: DeliveryOptions): JobDelivery {
   const { stop } = options.lease;
   const { sent, hold, ...delivery } = createLazyLease(options);
@@ -90,7 +101,7 @@ export function createDelivery(options: DeliveryOptions): JobDelivery {
   return { ...delivery, ...createSendContext(options, { row: delivery.row, sent, signal, hold }) };
 }
 
-/** The facts of a claim, with the first send or before it. */
+/** The facts with which the job is claimed, together with its first send or before it. */
 const claimFacts = ({ job, isNew, place, worker: { ledger, store } }: DeliveryOptions) => ({
   isNew,
   mayRepeat: definitionOf(job).mayRepeat(job),
@@ -108,7 +119,8 @@ function createLazyLease(options: DeliveryOptions) {
   let tried: Claim | undefined;
   let claiming: Promise<Claim> | undefined;
   let isClosed = false;
-  // A job is claimed once: one of its calls may fail while another one is claiming it.
+  // Waits for a claim in progress: a job is claimed only once, and one of its calls may fail while another
+  // one is claiming it.
   const settled = () => claiming?.catch(() => undefined);
 
   const onTry = (trying: Claim) => {
@@ -131,7 +143,10 @@ function createLazyLease(options: DeliveryOptions) {
       await settled();
       return row ?? (await claim(false));
     },
-    /** Records that a request leaves now; the same write claims an unclaimed job. Undefined: the job is lost. */
+    /**
+     * Records that a request leaves now. If the job is not claimed yet, the same write claims it. Undefined:
+     * the job is lost.
+     */
     async sent(): Promise<Claim | undefined> {
       if (row === undefined) {
         if (isClosed || leases.disposed) return undefined;
@@ -153,7 +168,7 @@ function createLazyLease(options: DeliveryOptions) {
   };
 }
 
-/** The job's pace priority: from its message, else from its type. */
+/** The priority of the job's calls: from its message, otherwise from its type. */
 const priorityOf = (job: Job): Priority =>
   job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 
@@ -175,11 +190,11 @@ function createSendContext(
   let sendUntilMs = Number.POSITIVE_INFINITY;
   let requestSent = false;
 
-  // If it fails, the next call may try to write it again.
+  // If the write fails, the next call may try it again.
   const recordSend = once(async (): Promise<void> => {
     const claim = await sent();
     if (claim === undefined) throw new JobLostError(`job ${job.id}: another worker has it now`);
-    // The write took time. A renewed lease lasts as long as the process.
+    // The write took time. A lease that is renewed lasts as long as the process.
     const heldMs = claim.leaseUntilMs - now();
     if (heldMs < (lease.deadlineMs === undefined ? 1 : mustLastMs)) throw tooLate(heldMs);
     if (!definition.mayRepeat(job)) sendUntilMs = Math.min(now() + SENT_LASTS_MS, claim.leaseUntilMs);
@@ -223,7 +238,9 @@ async function recordProgress({ worker, place }: DeliveryOptions, claim: Claim |
 /** How long a failed call waits to learn whether the platform is unavailable. */
 const MAX_LOOK_MS = 30_000;
 
-/** Whether all calls fail, not only those of one job: decided by a harmless read, as long as there is time for it. */
+/**
+ * Whether all calls fail, not only those of one job. A harmless read decides that, if there is time for it.
+ */
 async function isPlatformAway(
   { breaker, now, sleep }: DeliveryOptions['worker'],
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
@@ -237,7 +254,10 @@ async function isPlatformAway(
   return awayMs !== undefined;
 }
 
-/** Reads the row now and then if the job stops between sends. If the table is unavailable, the next read decides. */
+/**
+ * Creates a check of whether the job was cancelled, if it can stop between sends: it reads the row now and
+ * then. If the table is unavailable, the next read decides.
+ */
 function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, stopsBetween: boolean) {
   let lookedAtMs = now();
   let isCancelled = false;

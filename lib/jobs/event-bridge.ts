@@ -2,10 +2,13 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/aws/index.ts';
 import type { JobFinished } from './result.ts';
 
-/** `platform-sync` / `JobFinished`: `{id, type, status, result, store}`. Throws `AwsError` if it was not accepted. */
+/**
+ * Sends an event `JobFinished` of `platform-sync`: `{id, type, status, result, store}`. Throws `AwsError` if
+ * it was not accepted.
+ */
 export function sendToEventBridge(options: {
   readonly bus: string;
-  /** The store of the results: an event has the key of one. */
+  /** The location of the store; the event has the key of a result in it. */
   readonly store: string;
   readonly environment: AwsEnvironment;
 }) {

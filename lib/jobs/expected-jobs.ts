@@ -4,7 +4,10 @@ import { openTable } from '../table/index.ts';
 import { createLedger } from './ledger/ledger.ts';
 import { jobId } from './message/check-message.ts';
 
-/** The schedule of a job, and the job’s id: `NAME.TIME`, the name without dots, the time in ISO 8601. */
+/**
+ * The id of a scheduled job, and its schedule. The id is `NAME.TIME`: the schedule's name, without dots, and
+ * the time in ISO 8601.
+ */
 const scheduledJob = (id: string) => {
   const end = id.indexOf('.');
   return { id, name: id.slice(0, end), dueMs: end > 0 ? Date.parse(id.slice(end + 1)) : Number.NaN };
@@ -12,15 +15,15 @@ const scheduledJob = (id: string) => {
 
 type ScheduledJob = ReturnType<typeof scheduledJob>;
 
-/** The event by which a schedule says that its job is due. */
+/** The event with which a schedule reports that its job is due. */
 const dueEvent = z.object({
   due: jobId.check(z.refine((id) => !Number.isNaN(scheduledJob(id).dueMs), { error: 'NAME.TIME' })),
 });
 
-/** The event that starts the search for due jobs; `functions` has the names of all schedules. */
+/** The event that starts the search for due jobs. `functions` has the names of all schedules. */
 const lookEvent = z.object({ functions: z.array(z.string()) });
 
-/** One object for each due job. Below `work/`, where objects expire. */
+/** The folder with one object for each due job. It is below `work/`, where objects expire. */
 const FOLDER = 'work/expected-jobs/';
 const keyOf = (id: string) => `${FOLDER}${keySegment(id)}`;
 
@@ -35,8 +38,8 @@ type ExpectedJobsOptions = {
 };
 
 /**
- * The jobs of schedules that are due. Schedules themselves say what is due: a time that is computed from a cron here could
- * differ from theirs, for example when clocks change.
+ * Creates the record of jobs of schedules that are due. The schedules themselves report what is due: times
+ * computed here from their cron could differ, for example when clocks change.
  */
 export function createExpectedJobs({ store, hasArrived, now }: ExpectedJobsOptions) {
   const forget = (jobs: readonly ScheduledJob[]) =>
@@ -51,15 +54,19 @@ export function createExpectedJobs({ store, hasArrived, now }: ExpectedJobsOptio
   }
 
   return {
-    /** Records the job that is due by an event, `{due: ID}`. False if the event is another one. Throws if the id is invalid. */
+    /**
+     * Records the job that is due, from an event `{due: ID}`. Returns false for any other event. Throws if
+     * the id is invalid.
+     */
     async expect(event: unknown): Promise<boolean> {
       if (Object(event).due === undefined) return false;
       await store.put(keyOf(dueEvent.parse(event).due), Buffer.from('{}\n'));
       return true;
     },
     /**
-     * The jobs of the schedules that an event names, `{functions: [NAME]}`, that have not arrived within an hour: each at least
-     * once, and again until it or a later job of its schedule arrives. Of other schedules, nothing is expected any more.
+     * Returns jobs that have not arrived within an hour, of the schedules that an event names, `{functions:
+     * [NAME]}`. Each is returned at least once, and again until it or a later job of its schedule arrives.
+     * The records of other schedules are deleted.
      */
     async missing(event: unknown): Promise<readonly ScheduledJob[]> {
       const { functions } = lookEvent.parse(event);
@@ -82,7 +89,7 @@ export function createExpectedJobs({ store, hasArrived, now }: ExpectedJobsOptio
   };
 }
 
-/** Opens the expected jobs, with the ledger in this table. */
+/** Opens the record of expected jobs, with the ledger in this table. */
 export async function openExpectedJobs(table: string, environment: Parameters<typeof openTable>[1]) {
   const ledger = createLedger(await openTable(table, environment));
   const hasArrived = async (id: string) => (await ledger.read(id)) !== undefined;

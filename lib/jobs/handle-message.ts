@@ -28,7 +28,7 @@ export type EndedJob = Omit<JobFinished, 'result'> & {
 
 type Places = ReturnType<typeof createPlaces>;
 
-/** What a worker uses. Times are in epoch milliseconds. */
+/** What a worker needs to handle messages. Times are in epoch milliseconds. */
 export type Worker = JobClock & {
   readonly ledger: Ledger;
   readonly store: Store;
@@ -42,16 +42,19 @@ export type Worker = JobClock & {
   /** Called for each message that is refused, and again if it is delivered again. */
   readonly onRefused?: ((messageId: string) => void) | undefined;
   readonly logger: Logger;
-  /** Records work in progress: each message, and each job that runs. Absent: not recorded. */
+  /** Records work in progress: each message, and each job that runs. Absent: it is not recorded. */
   readonly inHand?: InHand | undefined;
   readonly mustLastMs: (job: Job) => number;
-  /** The places in which jobs run beside one another, or alone. Absent: each runs as if it were alone. */
+  /** The places in which jobs run, beside one another or alone. Absent: each job runs as if it were alone. */
   readonly places?: Places | undefined;
   /** Stops jobs while the platform is unavailable. Absent: jobs are never stopped. */
   readonly breaker?: NonNullable<Parameters<typeof createDelivery>[0]['worker']['breaker']>;
 };
 
-/** The outcome of handling a message: done, redelivered after this delay, or replaced by one with another body. */
+/**
+ * The outcome of handling a message: it is done, is delivered again after a delay, or is replaced by another
+ * message.
+ */
 type Handled =
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number }
@@ -59,15 +62,18 @@ type Handled =
 
 const DONE: Handled = { kind: 'done' };
 
-/** A message whose job another worker has is delivered again this long after the end of that worker's lease. */
+/**
+ * A message whose job another worker has is delivered again this long after that worker's lease ends, in
+ * milliseconds.
+ */
 const AFTER_LEASE_MS = 1_000;
 
-/** Maximum time for which a worker holds a message while the platform is unavailable. */
+/** Maximum time for which a worker keeps a message while the platform is unavailable, in milliseconds. */
 const MAX_HOLD_MS = 300_000;
 
 /**
- * Handles a message: it ends in one visible result or a refusal, or is requeued. Throws if the store or the ledger is
- * unavailable.
+ * Handles a message: it ends in one visible result or a refusal, or is requeued. Throws if the store or the
+ * ledger is unavailable.
  */
 export async function handleMessage(message: QueueMessage, worker: Worker, lease: Lease): Promise<Handled> {
   const parsed = parseMessage(message.body, { messageId: message.messageId, allow: worker.allow });
@@ -87,7 +93,7 @@ async function handleJob(
 ): Promise<Handled> {
   const { id, type } = job;
   if (lease.stop?.aborted) return { kind: 'later', delayMs: 0 };
-  // A worker whose clock is ahead would hold its first jobs for longer by as much.
+  // If a worker's clock were ahead, it would hold its first jobs too long by the same amount.
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
   if (!hasExplicitId) return assignId(message, request, worker);
@@ -104,7 +110,10 @@ async function handleJob(
   }
 }
 
-/** `alone`: so many workers died while they had the job that it may run here only with no job beside it. */
+/**
+ * The claim failed because so many workers died while they had the job that it may run only without other
+ * jobs beside it.
+ */
 type Alone = Extract<NotClaimedError['answer'], { readonly kind: 'alone' }>;
 
 async function handleInPlace(
@@ -130,7 +139,7 @@ async function handleInPlace(
   });
   const task = { message, job, delivery, sinceMs: worker.now() };
   try {
-    // A job that was received before may have ended: finding out need not wait for a slot.
+    // A job that was received before may have ended. To find that out, it need not wait for a slot.
     if (definitionOf(job).isClaimedFirst || message.receives > 1) await delivery.claim();
     return await run(task, worker, lease);
   } catch (error) {
@@ -160,14 +169,14 @@ async function notClaimed(
         `id: expected an id that no other job has, got ${JSON.stringify(task.job.id)}`,
       ]);
     case 'busy':
-      // A clock that was set back would hide the message for too long: the other lease is most likely as long as this
-      // one.
+      // If the clock was set back, the message would be hidden too long. So the other worker's lease is
+      // assumed to be at most as long as this one.
       return {
         kind: 'later',
         delayMs: Math.min(leaseMs, Math.max(0, answer.untilMs - worker.now())) + AFTER_LEASE_MS,
       };
     case 'ended':
-      // Of two deliveries of a new job, one may wait for its slot while the other runs it.
+      // A new job may be delivered twice: one delivery may wait for its slot while the other runs the job.
       return publishResult(task.message.receives > 1 ? before : task, answer.row, worker);
     case 'alone':
       return answer;
@@ -177,8 +186,9 @@ async function notClaimed(
 }
 
 /**
- * False if a send that starts now could take longer than the time left. While the platform is unavailable, the message
- * waits here as long as there is time: longer invocations are fewer.
+ * Whether a job may begin: false if a send that starts now could take longer than the time left. While the
+ * platform is unavailable, the message waits here as long as there is time, which leads to fewer and longer
+ * invocations.
  */
 async function mayBegin(
   job: Job,
@@ -199,8 +209,9 @@ async function mayBegin(
 }
 
 /**
- * Writes its id on the queue into a message without an id, before anything else is done: a copy of it, such as a dead
- * letter that is moved back, may get another id there, and would be another job. The ledger remembers who sent it.
+ * Writes the queue's id of a message into the message, if it has no id, before anything else is done.
+ * Otherwise a copy of it, such as a dead letter that is moved back, could get another id on the queue, and
+ * would be another job. The ledger stores who sent it.
  */
 async function assignId(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
   const body = withId(message.body, request.id);
@@ -245,7 +256,7 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
       sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
       requestSent: delivery.requestSent(),
       mayRepeat: definitionOf(job).mayRepeat(job),
-      // Three failures of the job alone look like an outage: a harmless read decides.
+      // Three failures of this job alone would look like an outage, so a harmless read decides.
       isAway: isSent(error) && (await delivery.context.isPlatformAway?.()),
       random: worker.random(),
     });
@@ -259,21 +270,24 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
   }
   const claim = await delivery.claim();
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
-  // Another worker has the job, and its outcome wins; it is reported when the message is delivered again.
+  // Another worker has the job, and its outcome wins. It is reported when the message is delivered again.
   if (ended.kind === 'called-unknown') return sendAgain(task.message);
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
-  // Awaited here: an unhandled failure of releasing the lease would end the process.
+  // Awaited here: if releasing the lease failed unhandled, the process would end.
   return await publishResult(task, ended.row, worker);
 }
 
-/** Whether a claim without a response may have been stored, or be stored later, after the error of its step. */
+/**
+ * Whether a claim without a response may have been stored, or may be stored later, judged by the error of its
+ * step.
+ */
 const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
   !(thrown instanceof NotClaimedError) ||
   (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
 
-/** What stopped work on a job early, for `afterFailure`. */
+/** What stopped the work on a job early, for `afterFailure`. */
 function whyEnded(thrown: unknown, { job, delivery }: Task, { stop }: Lease): unknown {
-  // A response of the platform to a request that had left is known, and is judged as always.
+  // If the platform responded to the request, the outcome is known, and is judged as always.
   if (thrown instanceof PlatformError) return thrown;
   if (delivery.lost.aborted) return new JobLostError(`job ${job.id}: its lease was lost`);
   const error = thrownError(thrown);
@@ -285,7 +299,7 @@ function isSent(error: unknown): boolean {
   return thrown instanceof PlatformError && thrown.sent;
 }
 
-/** The worker that receives the message finds what was staged for its job. */
+/** Sends the message again: the worker that receives it finds the outcome that was staged for the job. */
 const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body });
 
 async function requeueAfterFailure(
@@ -297,19 +311,21 @@ async function requeueAfterFailure(
   const requestSent = delivery.requestSent();
   const isLost = after.kind === 'leave';
   const later: Handled = { kind: 'later', delayMs: isLost ? lease.leaseMs : after.delayMs };
-  // A request that left may have been executed, and the next worker must see that it was sent.
+  // A request that was sent may have been executed, and the next worker must see that.
   if (isLost && requestSent) return later;
   const counts = isLost ? 'nothing' : after.counts;
-  // A delivery that only waited has nothing to take back.
+  // A delivery that only waited has nothing to undo.
   if (delivery.row() === undefined && counts === 'nothing') return later;
   const claim = await delivery.claim();
-  // Only this worker knows that nothing was executed: without this write the job would become or stay unknown.
+  // Only this worker knows that nothing was executed: without this write the job would become or stay
+  // unknown.
   const released = await releaseClaim(claim, { requestSent, counts }, worker, lease);
   return released === 'called-unknown' ? sendAgain(message) : later;
 }
 
 /**
- * Releases a claim, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left.
+ * Releases a claim, as long as there is time. If the job was called unknown meanwhile, stages the proof that
+ * no request was sent.
  */
 const releaseClaim = (
   claim: Claim,
@@ -320,7 +336,7 @@ const releaseClaim = (
   retryUntil(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);
-      // Before the message is sent again: its receiver finds the proof.
+      // This is done before the message is sent again, so that its receiver finds the proof.
       if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
       return kind;
     },
@@ -340,16 +356,19 @@ async function publishResult(
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
   logger.info({ status, attempts: ended.attempts, tookMs, result }, 'job ended');
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
-  // Another delivery may have deleted the message meanwhile.
+  // Meanwhile, another delivery may have deleted the message.
   return runsAgain(ended) ? sendAgain(message) : DONE;
 }
 
-/** The thrown value as an error that can be logged and recorded; a readable error stays as it is. */
+/**
+ * The thrown value as an error that can be logged and stored; an error that can be read is returned
+ * unchanged.
+ */
 export function thrownError(thrown: unknown): Error {
   try {
     if (!(thrown instanceof Error)) return new Error(String(thrown));
     if (typeof thrown.message !== 'string') return new Error('an error without a text', { cause: thrown });
-    // A getter may throw; logging the error reads all of them.
+    // A getter of the error may throw; logging reads all of them.
     for (const name of ['name', 'stack', 'cause', ...Object.keys(thrown)]) Reflect.get(thrown, name);
     return thrown;
   } catch {
@@ -357,7 +376,7 @@ export function thrownError(thrown: unknown): Error {
   }
 }
 
-/** Maximum causes of an error that are followed: errors may be each other's cause. */
+/** Maximum depth to which causes of an error are followed: two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 function isCausedBy(error: unknown, reason: unknown): boolean {

@@ -1,6 +1,6 @@
 /*
- * What commands and functions do with jobs: run, send, list, cancel and redrive them. The code of each verb is large,
- * and is loaded when the verb is called.
+ * What commands and functions do with jobs: run, send, list, cancel and redrive them. The code of each verb
+ * is large, and is loaded when the verb is called.
  */
 
 export type { JobFile } from './file/job-file.ts';
@@ -27,34 +27,34 @@ type Limits = typeof import('./queue/queue-limits.ts');
 type Redrive = typeof import('./redrive.ts');
 type Results = typeof import('./result.ts');
 
-/** The ledger, and the batches of texts, in the configured table. */
+/** Opens the ledger, and the batches of texts, in the configured table. */
 export const openJobState = async (...given: Of<Storage['openJobState']>) =>
   (await import('./job-storage.ts')).openJobState(...given);
 
-/** The check that a table knows all jobs that have ended. */
+/** Creates the check that a table knows all jobs that have ended. */
 export const ledgerCheckOf =
   (...given: Of<Check['ledgerCheckOf']>) =>
   async (): Promise<void> =>
     (await import('./ledger-check.ts')).ledgerCheckOf(...given)();
 
-/** A worker in this process, for the rows of a file or a queue. */
+/** Opens a worker in this process, for the rows of a file or for a queue. */
 export const openLocalWorker = async (...given: Of<typeof import('./local-worker.ts')['openLocalWorker']>) =>
   (await import('./local-worker.ts')).openLocalWorker(...given);
 
-/** The worker of a deployed function. */
+/** Opens the worker of a deployed function. */
 export const openInvocationWorker = async (
   ...given: Of<typeof import('./open-worker.ts')['openInvocationWorker']>
 ) => (await import('./open-worker.ts')).openInvocationWorker(...given);
 
-/** The queue of a setting, in SQS or in a file. */
+/** Opens the queue that a setting names, in SQS or in a file. */
 export const openQueue = async (...given: Of<Queues['openQueue']>) =>
   (await import('./queue/open-queue.ts')).openQueue(...given);
 
-/** The limits of a queue, and what is wrong with them. */
+/** Reads the limits of a queue, and finds what is wrong with them. */
 export const examineLimits = async (...given: Of<Limits['examineLimits']>) =>
   (await import('./queue/queue-limits.ts')).examineLimits(...given);
 
-/** A queue that counts the messages that become dead letters. */
+/** Wraps a queue so that it counts the messages that become dead letters. */
 export const watchDeadLetters = async (...given: Of<Limits['watchDeadLetters']>) =>
   (await import('./queue/queue-limits.ts')).watchDeadLetters(...given);
 
@@ -62,7 +62,7 @@ export const watchDeadLetters = async (...given: Of<Limits['watchDeadLetters']>)
 export const checkJobFile = async (...given: Of<typeof import('./file/job-file.ts')['checkJobFile']>) =>
   (await import('./file/job-file.ts')).checkJobFile(...given);
 
-/** How many jobs of a file had ended before. */
+/** Counts the jobs of a file that had ended before. */
 export const endedBeforeHere = async (...given: Of<typeof import('./local-worker.ts')['endedBeforeHere']>) =>
   (await import('./local-worker.ts')).endedBeforeHere(...given);
 
@@ -86,7 +86,7 @@ export const openRedrive = async (...given: Of<typeof import('./open-redrive.ts'
 export const moveDeadLetters = async (...given: Of<Redrive['moveDeadLetters']>) =>
   (await import('./redrive.ts')).moveDeadLetters(...given);
 
-/** The message of a job that did not succeed. */
+/** Finds the stored message of a job that did not succeed. */
 export const findFailedMessage = async (...given: Of<Redrive['findFailedMessage']>) =>
   (await import('./redrive.ts')).findFailedMessage(...given);
 
@@ -94,7 +94,7 @@ export const findFailedMessage = async (...given: Of<Redrive['findFailedMessage'
 export const resolveJob = async (...given: Of<Redrive['resolveJob']>) =>
   (await import('./redrive.ts')).resolveJob(...given);
 
-/** The jobs that ended before a moment. */
+/** Lists the jobs that ended before a moment. */
 export const oldJobs = async (...given: Of<typeof import('./prune-jobs.ts')['oldJobs']>) =>
   (await import('./prune-jobs.ts')).oldJobs(...given);
 
@@ -111,16 +111,16 @@ export async function* storedResults(...given: Of<Results['storedResults']>) {
 export const findResult = async (...given: Of<Results['findResult']>) =>
   (await import('./result.ts')).findResult(...given);
 
-/** A stored result as the bytes of its object. */
+/** Reads the bytes of a stored result. */
 export const bytesOfResult = async (...given: Of<Results['bytesOfResult']>) =>
   (await import('./result.ts')).bytesOfResult(...given);
 
-/** The jobs of schedules that are due, and those of them that did not arrive. */
+/** Opens the record of jobs of schedules that are due, and finds those that did not arrive. */
 export const openExpectedJobs = async (
   ...given: Of<typeof import('./expected-jobs.ts')['openExpectedJobs']>
 ) => (await import('./expected-jobs.ts')).openExpectedJobs(...given);
 
-/** The snapshots that an execution takes, from its input. */
+/** Parses the input of an execution: the snapshots that it takes. */
 export const parseExecutionInput = async (
   ...given: Of<typeof import('./types/snapshot/open-snapshots.ts')['parseExecutionInput']>
 ) => (await import('./types/snapshot/open-snapshots.ts')).parseExecutionInput(...given);

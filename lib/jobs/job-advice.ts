@@ -5,7 +5,7 @@ import { jobId } from './message/check-message.ts';
 export const LIMITS_ADVICE =
   'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
 
-/** Why a job is not run if another job has its id: its template, or its row, was changed. */
+/** Why a job is not run if another job has its id: the template or the row was changed. */
 export const OTHER_CONTENT =
   'another job has this id, with other content: has the template or the row changed since? --name NAME makes these rows another set, whose jobs all run';
 
@@ -16,8 +16,8 @@ export const WAS_EXECUTED = 'executed';
 export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];
 
 /**
- * What to do about a job that ended with this error: in words, and the command as its name and arguments. Undefined for
- * an id that no job can have, which another program stored.
+ * What to do about a job that ended with this error: in words, and the command as its name and arguments.
+ * Undefined for an id that a job cannot have: another program stored it.
  */
 export function adviceFor(
   id: string,
@@ -49,7 +49,10 @@ export function adviceFor(
     : { say: 'Fix the cause, then score the rest', command: 'redrive', batch };
 }
 
-/** The advice as a sentence, with the command line for a POSIX shell: no character of a job's id needs quotes. */
+/**
+ * The advice as a sentence, with the command line for a POSIX shell. Ids of jobs have no characters that need
+ * quotes.
+ */
 export function adviceWords(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
   const { say, command, id, batch } = adviceFor(jobsId, status, error);
   if (command === undefined) return `${say}.`;

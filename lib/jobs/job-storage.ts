@@ -18,11 +18,13 @@ export type JobStorage = {
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
   readonly host: string;
-  /** Throws unless the table belongs to the store, and knows what has ended: otherwise no job is sent. */
+  /**
+   * Throws unless the table belongs to the store, and knows which jobs have ended. Otherwise no job is sent.
+   */
   readonly checkTable: CheckTable;
 };
 
-/** Opens the storage that jobs share, from the settings. Throws `SettingsError` without a table. */
+/** Opens the storage that jobs share, as configured. Throws `SettingsError` without a table. */
 export async function openJobStorage(
   session: Pick<Session, 'environment' | 'settings' | 'store' | 'checkTable'>,
 ): Promise<JobStorage> {
@@ -47,8 +49,8 @@ export async function openJobStorage(
 }
 
 /**
- * The ledger, and the batches of texts, in the configured table, without the platform. Throws `SettingsError` if no
- * table is set.
+ * Opens the ledger, and the batches of texts, in the configured table, without the platform. Throws
+ * `SettingsError` if no table is set.
  */
 export async function openJobState(environment: Environment, store: Store) {
   const tableName = needed(readSyncSettings(environment), 'SYNC_TABLE');
@@ -63,14 +65,14 @@ export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonl
 )[];
 
 /**
- * Maximum distance between the bounds of the table's time: a response takes up to that long, and leases are renewed far
- * sooner.
+ * Maximum width of the bounds of the table's time, in milliseconds. A response takes up to that long, and
+ * leases are renewed far earlier.
  */
 const KNOWN_MS = 8_000;
 
 /**
- * The configured table, and its time: clocks here may be minutes apart. Stores nothing unless the store names the
- * table.
+ * The configured table, and its clock, since clocks of machines may be minutes apart. Stores nothing unless
+ * the store names the table.
  */
 export async function openTimedTable(
   tableName: string,
@@ -78,10 +80,10 @@ export async function openTimedTable(
   check: CheckTable = tableCheckOf(tableName, environment),
 ): Promise<{
   readonly table: Table;
-  /** Epoch milliseconds by the table's responses; by the clock here before the first of them. */
+  /** Epoch milliseconds according to the table's responses; before the first response, by the clock here. */
   readonly now: () => number;
   readonly isTimeKnown: () => boolean;
-  /** Whether a response has shown the table's time so far. */
+  /** Whether a response has shown the table's time yet. */
   readonly hasDates: () => boolean;
 }> {
   const { table, onDate } = await openTable(tableName, environment, { leases: LEASES });

@@ -24,18 +24,18 @@ import { definitionOf } from './types/job-types.ts';
 import { work } from './work.ts';
 
 /**
- * A worker in this process, which renews its leases as long as it lives. Throws without a table, or if the table is not
- * the store's.
+ * Opens a worker in this process, which renews its leases as long as it lives. Throws without a table, or if
+ * the table is not the store's.
  */
 export async function openLocalWorker(
   session: Session,
   options: {
-    /** Stops the work: jobs are returned unless a request has left. */
+    /** Aborting it stops the work: jobs are requeued unless a request was sent. */
     readonly signal: AbortSignal;
     readonly concurrency: number;
     /**
-     * Called for each job that ends, and again if its message is delivered again. `where`: the process that ended it.
-     * For another process's job, only the outcome is known.
+     * Called for each job that ends, and again if its message is delivered again. `where`: the process in
+     * which it ended. For another process's job, only the outcome is known.
      */
     readonly onEnded: (
       job: Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>,
@@ -47,7 +47,7 @@ export async function openLocalWorker(
 ) {
   const { signal, concurrency, onEnded, onRefused } = options;
   const storage = await openJobStorage(session);
-  // It waits for a table that is unavailable; a missing table would leave all jobs on the queue.
+  // It waits for a table that is unavailable. If the table is missing, all jobs would stay on the queue.
   await storage.ledger.read('-').catch((error: unknown) => {
     if (!isPassing(error)) throw error;
   });
@@ -78,7 +78,7 @@ export async function openLocalWorker(
       });
       return before;
     },
-    /** Writes the rows of a file with the outcomes of their jobs; returns the encoding. */
+    /** Writes the rows of a file with the outcomes of their jobs. Returns the encoding. */
     writeOutput: (jobs: JobFile, output: Omit<Parameters<typeof writeRunOutput>[1], 'ledger' | 'store'>) =>
       writeRunOutput(jobs, { ...storage, ...output }),
   };
@@ -87,11 +87,13 @@ export async function openLocalWorker(
 type RunRowsOptions = Pick<Parameters<typeof work>[0], 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
-  /** Called for each job that had ended before, as its first read shows, or that another process has ended. */
+  /**
+   * Called for each job that had ended before, found by its first read, or that another process has ended.
+   */
   readonly onEndedElsewhere: (row: EndedJobRow, hadEndedBefore: boolean) => void;
 };
 
-/** How many rows run or wait until they are due: memory holds their messages. */
+/** Maximum rows that run, or wait until they are due: their messages are in memory. */
 const MAX_OPEN = 500;
 
 /** How often a waiting row is checked for an end by another process. */
@@ -101,8 +103,8 @@ const LOOK_EVERY_MS = 2_000;
 const AFTER_OUTAGE_MS = 10_000;
 
 /**
- * Runs the jobs of a file's rows here, each to its end. Several processes share the rows, since the ledger shows which
- * have ended. Throws errors of the rows, and permanent ones of the ledger.
+ * Runs the jobs of a file's rows in this process, each to its end. Several processes can share the rows,
+ * since the ledger shows which have ended. Throws errors of the rows, and permanent ones of the ledger.
  */
 export async function runRows(rows: AsyncIterable<FileRow>, options: RunRowsOptions): Promise<void> {
   const running = new PQueue({ concurrency: options.concurrency });
@@ -139,8 +141,8 @@ async function runRow(row: FileRow, running: PQueue, options: RunRowsOptions): P
 }
 
 /**
- * Runs the job of a row unless it has ended, and returns how long the row must wait then. `receives`: undefined if it
- * only waits.
+ * Runs the job of a row unless it has ended, and returns how long the row must wait then. `receives`:
+ * undefined if the job must not be run now.
  */
 async function lookAt(
   { id, contentHash, body }: FileRow,
@@ -168,7 +170,7 @@ async function lookAt(
     if (handled.kind === 'done') return 'ended';
     return handled.kind === 'later' ? handled.delayMs : 0;
   } catch (err) {
-    // The next row would fail alike.
+    // The next row would fail in the same way.
     if (isOfDisk(err)) throw err;
     worker.logger.error({ job: id, err }, 'job not run');
     if (!isPassing(err)) return 'ended';
@@ -178,8 +180,8 @@ async function lookAt(
 }
 
 /**
- * Stores what a killed process may have left out of an ended job: the additions of its type, or the outcome that a
- * person reported.
+ * Stores what a killed process may have left out of an ended job: the additions of its type, or the outcome
+ * that a person reported.
  */
 async function complete(row: EndedJobRow, body: string, { store, batches }: Worker): Promise<void> {
   const asked = askedJob(row.id, body);
@@ -188,14 +190,14 @@ async function complete(row: EndedJobRow, body: string, { store, batches }: Work
 }
 
 /**
- * How many jobs of a file had ended before, by outcome, and when the first and the last of them did, in epoch
- * milliseconds.
+ * How many jobs of a file had ended before, by outcome, and when the first and the last of them ended, in
+ * epoch milliseconds.
  */
 export type EndedBefore = Record<
   'ended' | Outcome['status'] | 'firstMs' | 'lastMs' | 'otherContent',
   number
 > & {
-  /** The maximum calls of jobs of these types that need none any more. */
+  /** The maximum calls of jobs of these types that need no call any more. */
   readonly calls: Record<string, number>;
 };
 
@@ -210,7 +212,7 @@ const noneBefore = (): EndedBefore => ({
   calls: {},
 });
 
-/** Counts a job that had ended. */
+/** Counts a job that had ended before. */
 function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobRow): void {
   before.ended += 1;
   before[outcome.status] += 1;
@@ -219,8 +221,8 @@ function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobRow): vo
 }
 
 /**
- * How many jobs of a file had ended before, according to the configured ledger; undefined if there is none, or it
- * cannot be read, as by a user who may only submit. Creates nothing.
+ * Counts the jobs of a file that had ended before, according to the configured ledger. Undefined if there is
+ * no ledger, or it cannot be read, for example by a user who may only submit. Creates nothing.
  */
 export async function endedBeforeHere(
   jobs: JobFile,
@@ -259,7 +261,7 @@ async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise
 
 type RunOutputOptions = CsvWishes & {
   readonly file: string;
-  /** The file of the jobs, or of their rows. */
+  /** The file with the jobs or rows: the output gets its mode. */
   readonly sourceFile?: string | undefined;
   readonly format: OutputFormat;
   readonly ledger: Pick<Ledger, 'read'>;
@@ -267,8 +269,8 @@ type RunOutputOptions = CsvWishes & {
 };
 
 /**
- * Writes the row of each job of a file with its id, status, response (as JSON) and error; complete or not at all. Returns the
- * encoding.
+ * Writes the row of each job of a file with its id, status, response (as JSON) and error. The file appears
+ * complete or not at all. Returns the encoding.
  */
 async function writeRunOutput(jobs: JobFile, options: RunOutputOptions): Promise<string> {
   const { file, format, sourceFile } = options;

@@ -9,24 +9,27 @@ import { executedJobs, findFailedMessage, moveDeadLetters, redriveBatch, redrive
 import type { BatchStorage } from './texts/batch/batch.ts';
 
 /**
- * The outcome of a redrive. `held`: dead letters that another process has; null, like `movedBack`, if dead letters were
- * not looked for.
+ * The outcome of a redrive. `held`: how many dead letters another process has. It is null, like `movedBack`,
+ * if dead letters were not looked for.
  */
 type RedriveReport = Awaited<ReturnType<typeof redriveFailed>> & {
-  /** The number of chunks of a batch; 0 if it does not exist. */
+  /** How many chunks the batch has; 0 if it does not exist. */
   readonly chunks?: number;
   readonly unknown: readonly string[];
   readonly movedBack: number | null;
   readonly held: number | null;
 };
 
-/** Reopens jobs on the configured queue. Throws `SettingsError` without one, and if the ledger is not the store's. */
+/**
+ * Opens the functions that reopen jobs on the configured queue. Throws `SettingsError` if no queue is set or
+ * the ledger is not the store's.
+ */
 export async function openRedrive(options: {
   readonly environment: Environment;
   readonly ledger: Ledger;
   readonly batches: BatchStorage;
   readonly signal: AbortSignal;
-  /** Also reopens all jobs that the platform executed. */
+  /** Whether to reopen all jobs that the platform executed, too. */
   readonly executed: boolean;
   readonly polls?: Polls | undefined;
 }) {
@@ -38,7 +41,9 @@ export async function openRedrive(options: {
   const parts = { ...given, store: batches.store, queue };
   const { SYNC_DEAD_LETTER_URL: deadUrl } = settings;
   return {
-    /** Whether the ledger has a job, or at least its message is stored: its row may have expired. */
+    /**
+     * Whether a job is known: it is in the ledger, or its message is stored, since its row may have expired.
+     */
     isKnown: async (id: string): Promise<boolean> =>
       (await ledger.read(id)) !== undefined || (await findFailedMessage(batches.store, id)) !== undefined,
     /** The jobs that would run again although the platform executed them. */
@@ -50,7 +55,10 @@ export async function openRedrive(options: {
       movedBack: null,
       held: null,
     }),
-    /** Without ids: all failed jobs, and the dead letters if their queue is set. */
+    /**
+     * Reopens the jobs with these ids. Without ids: all failed jobs, and the dead letters if their queue is
+     * set.
+     */
     async jobs(ids: readonly string[]): Promise<RedriveReport> {
       const redriven = await redriveFailed(ids, parts);
       const isAll = ids.length === 0;

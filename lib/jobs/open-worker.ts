@@ -25,7 +25,9 @@ type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
-/** Throws `SettingsError` for a wrong setting, and a `bad-table` TableError for another table. */
+/**
+ * Opens a worker. Throws `SettingsError` for a wrong setting, and a `bad-table` TableError for another table.
+ */
 export async function openWorker(
   session: Session,
   storage: JobStorage,
@@ -37,12 +39,12 @@ export async function openWorker(
     storage.checkTable().catch((error: unknown) => {
       if (!isPassing(error)) throw error;
     }),
-    // If the table is unavailable, no job is taken before this has succeeded.
+    // If the table is unavailable, this is repeated until it succeeds, before any job is taken.
     ledger.setTime().catch(() => undefined),
   ]);
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
-  // A job is requeued instead of waiting long. A snapshot would start over, so it waits.
+  // A job is requeued rather than wait long. A snapshot would start over, so it waits.
   const platform = operations(session.callWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }));
   const { onSentiment, ...others } = hooks;
   return {
@@ -75,13 +77,22 @@ function createFinishedReporter({ settings, environment, logger }: Session): Wor
   return async (event) => (await reporter())(event);
 }
 
-/** How long a worker without a deadline holds a job at a time; the jobs of a dead worker wait as long. */
+/**
+ * The length of a lease in a worker without a deadline, in milliseconds. If a worker dies, its jobs wait this
+ * long.
+ */
 const HELD_LEASE_MS = 30_000;
 
-/** How long a process that is stopped still tries to record outcomes: less than most processes are given. */
+/**
+ * How long a process that is stopped still tries to store outcomes, in milliseconds: shorter than most
+ * processes are given.
+ */
 const GRACE_MS = 20_000;
 
-/** The lease of a long-running process. Once `stop` is aborted, jobs are requeued unless a request has left. */
+/**
+ * The lease of a process that runs for long. Once `stop` is aborted, jobs are requeued unless a request was
+ * sent.
+ */
 export function renewedLease(
   ledger: Ledger,
   { leaseMs = HELD_LEASE_MS, stop }: { readonly leaseMs?: number; readonly stop?: AbortSignal } = {},
@@ -104,18 +115,20 @@ export function renewedLease(
   };
 }
 
-/** Clocks may differ a little. */
+/** How long a lease outlasts the invocation, in milliseconds: clocks may differ a little. */
 const AFTER_INVOCATION_MS = 2_000;
 
-/** Time reserved for returning messages to the queue and responding. */
+/** The time that is reserved for returning messages to the queue and responding, in milliseconds. */
 const TO_RESPOND_MS = 1_000;
 
-/** Lambda's limit. Its runtime computes the time left from the clock here, which may be off. */
+/**
+ * Lambda's limit in milliseconds. Its runtime computes the time left from the clock here, which may be wrong.
+ */
 const MAX_INVOCATION_MS = 900_000;
 
 /**
- * The lease of an invocation that has `remainingMs` left now, measured by `steady`, a clock that is never set: the
- * lease outlasts the invocation, and is never renewed.
+ * The lease in an invocation that has `remainingMs` left, measured by `steady`, a clock that is never set.
+ * The lease outlasts the invocation, and is never renewed.
  */
 export function leaseOf(
   remainingMs: number,
@@ -135,7 +148,7 @@ export function leaseOf(
   };
 }
 
-/** The lease of a job was lost while work continued; its outcome is no longer recorded. */
+/** Thrown if the lease of a job was lost while work continued: its outcome is no longer stored. */
 class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 
@@ -145,8 +158,9 @@ class LeaseLostError extends Error {
 }
 
 /**
- * Renews a lease after each third of its length until it expires; a failed renewal is repeated after the next third.
- * The signal is aborted with a `LeaseLostError` when the lease is lost; `stop` waits for the renewal in progress.
+ * Renews a lease after each third of its length, until it expires. A renewal that fails is repeated after the
+ * next third. When the lease is lost, the signal is aborted with a `LeaseLostError`. `stop` waits for a
+ * renewal in progress.
  */
 export function renewLease(options: {
   readonly ledger: Pick<Ledger, 'renew'>;
@@ -162,7 +176,7 @@ export function renewLease(options: {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
-  /** When the lease ends by the steady clock: setting the other clock ends no lease. */
+  /** When the lease ends by the steady clock, which does not change when the other clock is set. */
   const endOf = (held: Claim) => steady() + held.leaseUntilMs - now();
   let endMs = endOf(claim);
   let underWay: Promise<void> = Promise.resolve();
@@ -183,7 +197,7 @@ export function renewLease(options: {
     }
   };
 
-  // A renewal that hangs must not hide that the lease expires.
+  // Even if a renewal hangs, it must be noticed that the lease expires.
   const renewUntilStopped = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       await wait(Math.min(leaseMs / 3, endMs - steady()));
@@ -203,8 +217,8 @@ export function renewLease(options: {
 }
 
 /**
- * The worker of a deployed function, for all of its invocations. Throws without a table or queue, or if the table is
- * not the store's.
+ * Opens the worker of a deployed function, for all of its invocations. Throws without a table or queue, or if
+ * the table is not the store's.
  */
 export async function openInvocationWorker(session: Session, hooks: WorkerHooks) {
   const { settings, environment } = session;
@@ -213,14 +227,17 @@ export async function openInvocationWorker(session: Session, hooks: WorkerHooks)
   const worker = await openWorker(session, storage, hooks);
   const { ledger, table } = storage;
   return {
-    /** Handles the messages of an invocation with this much time left; returns the ids of those that must come back. */
+    /**
+     * Handles the messages of an invocation that has this much time left. Returns the ids of those that must
+     * be delivered again.
+     */
     run(messages: readonly QueueMessage[], remainingMs: number): Promise<readonly string[]> {
       const lease = leaseOf(remainingMs, ledger);
       return runBatch(messages, { worker, lease, queue, concurrency: settings.PLATFORM_CONCURRENCY });
     },
     /**
-     * Adds the scored texts to the sums of the day, over all processes, and returns them; undefined if nothing was
-     * added.
+     * Adds the scored texts to the sums of the day, over all processes. Returns the sums; undefined if
+     * nothing was added.
      */
     addToDay: createDailyUsageCounter(table, ledger.now),
   };

@@ -1,31 +1,34 @@
 import type { JobClock } from './send-context.ts';
 
 /*
- * The jobs of a process run side by side. If workers died again and again, the job that kills them is found among those
- * beside it: each runs alone, those with fewer deaths first.
+ * The jobs of a process run side by side. If workers die again and again, this finds the job that kills them
+ * among those that ran beside it: each of them runs alone, those with fewer deaths first.
  */
 
-/** A job's place beside others, or alone; disposing of it frees the place. */
+/** A job's place, beside others or alone. Disposing of it frees the place. */
 export type Place = Disposable & {
   readonly isAlone: boolean;
-  /** Lets others run beside the job from now on. */
+  /** Lets other jobs run beside this one from now on. */
   readonly share: () => void;
 };
 
 type PlaceOptions = {
-  /** How many workers died while they had the job; 0: it may run beside others. */
+  /** How many workers died while they had the job. With 0 it may run beside others. */
   readonly deaths: number;
-  /** When it stops waiting, in epoch milliseconds. Default: never. */
+  /** When the job stops waiting for a place, in epoch milliseconds. Default: never. */
   readonly untilMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How long no job must have run before a job runs alone, for each death: jobs with fewer deaths go first. */
+/**
+ * Before a job runs alone, no job may have run for this long, times its number of deaths: so jobs with fewer
+ * deaths run first.
+ */
 const QUIET_MS = 50;
 
 const LOOK_EVERY_MS = 25;
 
-/** A job that has waited this long to run alone keeps others from beginning. */
+/** A job that has waited this long to run alone keeps other jobs from beginning. */
 const MAX_WAIT_MS = 60_000;
 
 export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
@@ -52,7 +55,7 @@ export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
       },
     };
   };
-  // If the clock was set, all that is known is that time has passed.
+  // The clock may have been set, so only the distance counts, in either direction.
   const sinceMs = (atMs: number) => Math.abs(now() - atMs);
   const isNext = (deaths: number) => [...waiting].every((other) => other.deaths >= deaths);
   const isQuiet = (deaths: number) =>
@@ -61,7 +64,7 @@ export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
   const mayEnter = (deaths: number) => (deaths === 0 ? !isTaken && !isHeldUp() : isQuiet(deaths));
 
   return {
-    /** Undefined if no place became free in time. */
+    /** Takes a place; undefined if no place became free in time. */
     async take({ deaths, untilMs = Number.POSITIVE_INFINITY, signal }: PlaceOptions) {
       const own = { deaths, beganMs: now() };
       if (deaths > 0) waiting.add(own);

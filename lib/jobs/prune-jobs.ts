@@ -3,12 +3,14 @@ import type { Store } from '../store/index.ts';
 import { type Ledger, mayPrune } from './ledger/ledger.ts';
 import { findResult, resultKey } from './result.ts';
 
-/** When a job ended, in epoch milliseconds. */
+/** A job, and when it ended, in epoch milliseconds. */
 type OldJob = { readonly id: string; readonly finishedAt: number };
 
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 
-/** The jobs that ended before a moment, oldest first. The moment may be an age before the newest end. */
+/**
+ * The jobs that ended before a moment, oldest first. The moment may be given as an age before the newest end.
+ */
 export async function oldJobs(
   before: (newestMs: number) => number,
   { ledger, signal }: PruneParts,
@@ -28,8 +30,9 @@ export async function oldJobs(
 const AT_ONCE = 16;
 
 /**
- * Removes all but the end from the rows of jobs, so that none runs again; their results keep the rest. Returns the ids
- * of those that stay: their results are not in the store, or they were reopened meanwhile.
+ * Removes everything but the end from the rows of jobs, so that they do not run again; their results have the
+ * rest. Returns the ids of the jobs whose rows stay: their results are not in the store, or they were
+ * reopened meanwhile.
  */
 export async function pruneJobs(
   jobs: readonly OldJob[],

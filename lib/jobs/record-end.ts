@@ -9,19 +9,23 @@ import type { SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
 import type { JobClock } from './send-context.ts';
 
-/** How an outcome is written: a try that takes 2 s counts as trouble, and a failed disk ends the tries. */
+/**
+ * How the write of an outcome is retried: a try that takes 2 s is reported as slow, and a failed disk ends
+ * the tries.
+ */
 export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean => !isOfDisk(error) };
 
 /**
- * Records how a job ended, until time is up: the outcome is paid for. After the first failure, or if the ledger is
- * slow, the outcome is also staged in the store, where the job's next worker finds it (`findLateOutcome`). Throws if
- * the ledger could not be reached until the end; the message must not be acknowledged then.
+ * Stores how a job ended, and retries until time is up, since the outcome was paid for. After the first
+ * failure, or if the ledger is slow, the outcome is also staged in the store, where the next worker of the
+ * job finds it (`findLateOutcome`). Throws if the ledger could not be written in that time; then the message
+ * must not be acknowledged.
  */
 export async function recordEnd(
   claim: Claim,
   given: RunOutcome,
   parts: JobClock & {
-    /** How long to try, in epoch milliseconds; read again before each wait. */
+    /** Until when to try, in epoch milliseconds. It is read again before each wait. */
     readonly untilMs: () => number;
     readonly ledger: Pick<Ledger, 'end'>;
     readonly store: Store;
@@ -59,20 +63,20 @@ export async function recordEnd(
   }
 }
 
-/** Shortens the message of an error to fit into a row of the ledger. */
+/** The outcome with its error's message shortened to fit into a row of the ledger. */
 const withShortError = ({ error, ...outcome }: RunOutcome): RunOutcome =>
   error === undefined ? outcome : { ...outcome, error: { ...error, message: messageOf(error.message) } };
 
 const lateKey = ({ id, createdAt, fence }: SentBy) =>
   `work/outcomes/${keySegment(id)}/late-${createdAt}-${fence}.json`;
 
-/** Stages the outcome of a send; always the same bytes. */
+/** Stores the outcome of a send outside the ledger; always with the same bytes. */
 export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outcome): Promise<void> {
   const body = Buffer.from(`${JSON.stringify({ version: 1, outcome })}\n`);
   await store.put(lateKey(sent), body, { contentType: 'application/json' });
 }
 
-/** The staged outcome of a send; undefined if it is missing or invalid. */
+/** The outcome of a send that was staged; undefined if it is missing or invalid. */
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
   try {
     return (await findStored(store, lateKey(sent), lateSchema, MAX_LIST_BYTES))?.value.outcome;

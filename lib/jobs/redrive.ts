@@ -26,9 +26,10 @@ import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/fi
 import { definitionOf, type Job } from './types/job-types.ts';
 
 /**
- * Scores the failed rows of a batch, and no others: reopens each chunk with such rows and its job, whatever its
- * outcome, and sends its message. Chunks that have not ended are left alone, and named. A redrive after a crash does
- * the rest: a reopened chunk is open although it has a part. `chunks` counts all of them.
+ * Scores the failed rows of a batch, and no others: reopens each chunk with such rows, reopens its job after
+ * any outcome, and sends its message. Chunks that have not ended are left alone, and named. If a redrive
+ * crashes, the next one completes it: a reopened chunk counts as open although it has a part. `chunks` counts
+ * all of them.
  */
 export async function redriveBatch(
   batch: string,
@@ -47,7 +48,7 @@ export async function redriveBatch(
   return { batch, chunks, ...redriven };
 }
 
-/** Undefined if none of its rows failed. */
+/** Reopens a chunk; undefined if none of its rows failed. */
 async function openChunk(
   chunkId: ChunkId,
   row: ChunkRow,
@@ -57,13 +58,13 @@ async function openChunk(
   const id = chunkJobId(chunkId);
   if (row.part === undefined) return leftAsIs(id, await ledger.read(id), 'not ended yet');
   const staged = await findStaged(chunkId, batches.store);
-  // Without its texts, a reopened chunk would stay open forever.
+  // Without its texts, a reopened chunk could never end.
   if (staged === undefined) return leftAsIs(id, await ledger.read(id), 'its texts have expired');
   const reopened = await reopenChunk(chunkId, batches);
   if (reopened === 'gone' || reopened === 'complete') return undefined;
-  // A job that another redrive has just opened, or whose row has expired, only needs its message.
+  // If another redrive has just opened the job, or its row has expired, it only needs its message.
   await ledger.reopen(id, { anyEnd: true });
-  // Built again: the message of a done job is not stored.
+  // The message is built again, since that of a done job is not stored.
   return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
 }
 
@@ -75,11 +76,12 @@ type RedriveParts = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The id of a job or of a dead letter, and why. */
+/** A job or dead letter whose message was not sent, and why. */
 type NotSent = { readonly id: string; readonly error: string };
 
 /**
- * A job that is left as it is. `status`: null if the ledger does not have it; `why`: null where its status explains it.
+ * A job that was not reopened. `status`: null if the ledger does not have the job. `why`: null if its status
+ * is the reason.
  */
 type LeftJob = {
   readonly id: string;
@@ -87,7 +89,7 @@ type LeftJob = {
   readonly why: string | null;
 };
 
-/** `notSent`: the next redrive tries them again. */
+/** The outcome for reopened jobs. `notSent`: the next redrive tries these again. */
 type Redriven = {
   readonly opened: readonly string[];
   readonly left: readonly LeftJob[];
@@ -98,7 +100,7 @@ type Reopened =
   | { readonly kind: 'open'; readonly id: string; readonly body: string }
   | { readonly kind: 'left'; readonly job: LeftJob };
 
-/** Sends the message of each reopened job before the next one is reopened. */
+/** Reopens jobs one after another, and sends the message of each before the next is reopened. */
 async function sendReopened(
   jobs: AsyncIterable<Reopened>,
   { queue }: Pick<RedriveParts, 'queue'>,
@@ -120,9 +122,9 @@ async function sendReopened(
 }
 
 /**
- * Reopens failed jobs, all of them or those with the given ids: their messages go back to the queue. A job whose outcome is
- * unknown is never reopened, one that was cancelled only by its id, and one that the platform executed only by its id or
- * with `executed`. A redrive after a crash sends what was not sent.
+ * Reopens failed jobs, all of them or those with the given ids: their messages return to the queue. A job
+ * whose outcome is unknown is never reopened, a cancelled one only by its id, and one that the platform
+ * executed only by its id or with `executed`. If a redrive crashes, the next one sends what was not sent.
  */
 export async function redriveFailed(
   ids: readonly string[],
@@ -141,7 +143,10 @@ export async function redriveFailed(
   return sendReopened(reopened(), parts);
 }
 
-/** The jobs, of these ids or of all failed ones, that the platform executed: reopening one repeats it. */
+/**
+ * The jobs, of these ids or of all failed ones, that the platform executed: reopening one repeats its
+ * effects.
+ */
 export async function executedJobs(
   ids: readonly string[],
   { store, ledger, signal }: Pick<RedriveParts, 'store' | 'ledger' | 'signal'>,
@@ -172,29 +177,30 @@ async function reopen(
     await definition.beforeReopen?.(asked.job, { store, batches });
   }
   const { row } = await ledger.reopen(id, options);
-  // A command that settled the job may have been killed before it stored the result and the additions of its type.
+  // A command that settled the job may have been killed before it stored the result and the additions of its
+  // type.
   if (row !== undefined && isSettled(row)) await publishEnd(row, asked, { store, batches });
-  // A done job never fails again. Every other message stays: its job may fail while this runs.
+  // A done job never fails again. All other messages stay, since their jobs may fail while this runs.
   if (row?.state === 'DONE') await store.delete(failedKey(id));
-  // A needless message is only one more delivery, which does no harm. This completes a redrive that died between the
-  // two steps.
+  // An unnecessary message is only one more delivery, which does no harm. This completes a redrive that died
+  // between the two steps.
   return row?.state === 'CLAIMED' ? { kind: 'open', id, body } : leftAsIs(id, row);
 }
 
-/** A job that is not reopened, with the reason in its row. */
+/** A job that is not reopened, with the reason from its row. */
 const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Reopened => ({
   kind: 'left',
   job: { id, status: row === undefined ? null : lowerCase(row.state), why },
 });
 
-/** Why a failed job is not reopened. */
+/** The reason in a job's row why it is not reopened. */
 function ownReason(row: JobRow | undefined): string | null {
   if (row === undefined) return 'not known';
   if (isCancelled(row)) return 'cancelled';
   return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? WAS_EXECUTED : null;
 }
 
-/** Sends messages, and returns by index why some were not sent. Throws if the queue cannot be used at all. */
+/** Sends messages. Returns, by index, why some were not sent. Throws if the queue cannot be used at all. */
 async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
@@ -229,14 +235,16 @@ type MoveParts = {
 };
 
 /**
- * Held dead letters are given up after this many times the quiet polls: longer than a minute, and than `MOVE_SECONDS`.
+ * After how many times the quiet polls to stop waiting for dead letters that another process has: longer than
+ * a minute, and than `MOVE_SECONDS`.
  */
 const PATIENCE = 5;
 
 /**
- * Moves dead letters back to the queue until none are left. Each is sent before it is deleted; those that cannot be
- * sent stay. A message without an id gets its id here, so that a repeated move creates no second job. `held`: roughly
- * how many others exist but were never received: most likely, another process holds them.
+ * Moves dead letters back to the queue until none are left. Each is sent before it is deleted; those that
+ * cannot be sent stay. A message without an id gets its id here, so that a repeated move does not create a
+ * second job. `held`: roughly how many others exist but were never received; most likely another process has
+ * them.
  */
 export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, signal }: MoveParts): Promise<{
   readonly moved: number;
@@ -266,7 +274,7 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
 const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
   Array.from(errors, ([id, error]) => ({ id, error }));
 
-/** A message's body with the id of its job: a worker claims no job by the queue's id. */
+/** The body of a message with the id of its job: the queue's id would change. */
 function namedBody({ messageId, body }: QueueMessage): string {
   const parsed = parseMessage(body, { messageId, allow: {} });
   return parsed.kind === 'job' && !parsed.hasExplicitId ? withId(body, messageId) : body;
@@ -291,13 +299,13 @@ const FAILED_FOLDER = 'work/failed/';
 const FAILED_SUFFIX = '.json';
 const failedKey = (id: string) => `${FAILED_FOLDER}${keySegment(id)}${FAILED_SUFFIX}`;
 
-/** The message of a job that did not succeed, as it was stored; undefined if none was. */
+/** The stored message of a job that did not succeed; undefined if none was stored. */
 export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): Promise<string | undefined> =>
   (await getBounded(store, failedKey(id), 2 * MAX_MESSAGE_BYTES))?.body.toString();
 
 /**
- * Settles an unknown job with the outcome that a person reports, and publishes it. `hasMessage`: false if its message
- * is not stored, so that the additions of its type are missing.
+ * Settles an unknown job with the outcome that a person reports, and publishes it. `hasMessage`: false if the
+ * job's message is not stored, so that the additions of its type are missing.
  */
 export async function resolveJob(
   id: string,
@@ -309,13 +317,14 @@ export async function resolveJob(
   }: Pick<RedriveParts, 'ledger' | 'batches'> & { readonly environment: Environment },
 ) {
   const { store } = batches;
-  // Opened first: its client may not be installed.
+  // The event bus is opened first, since its client may not be installed.
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: location } = readSyncSettings(environment);
   const reportFinished = bus === undefined ? undefined : await eventsTo(bus, location, environment);
-  // Read first: a redrive deletes the message of a done job.
+  // The message is read first, since a redrive deletes the message of a done job.
   const body = await findFailedMessage(store, id);
   const { kind, row } = await ledger.resolve(id, resolution);
-  // Even if this outcome differs: an earlier command may have been killed after it wrote the ledger.
+  // The stored outcome is published even if this one differs: an earlier command may have been killed after
+  // it wrote the ledger.
   const isPublished = row !== undefined && isSettled(row);
   if (isPublished) await publishEnd(row, askedJob(id, body), { store, batches, reportFinished });
   return { kind, row, isPublished, hasMessage: body !== undefined };
@@ -332,16 +341,16 @@ async function eventsTo(bus: string, store: string, environment: Environment) {
 /** A message and its job. */
 type AskedJob = { readonly job: Job; readonly body: string };
 
-/** The job of a stored message; undefined if it is invalid. */
+/** The job of a stored message; undefined if the message is invalid. */
 export function askedJob(id: string, body: string | undefined): AskedJob | undefined {
   const parsed = body === undefined ? undefined : parseMessage(body, { messageId: id, allow: {} });
   return body !== undefined && parsed?.kind === 'job' ? { job: parsed.job, body } : undefined;
 }
 
 /**
- * Publishes the end of a job: its result, the report, and if its message is known, the message of an unsuccessful job
- * and the additions of its type. All of it is written from the ledger's row, so it may be repeated, and completes what
- * a killed process began. Returns the key of the result.
+ * Publishes the end of a job: its result and the report; and if its message is known, also the message of an
+ * unsuccessful job and the additions of its type. Everything is written from the ledger's row, so it may be
+ * repeated, and completes what a killed process began. Returns the key of the result.
  */
 export async function publishEnd(
   ended: Parameters<typeof writeResult>[1],
@@ -349,7 +358,7 @@ export async function publishEnd(
   options: {
     readonly store: Store;
     readonly batches: BatchStorage;
-    /** Default: the end is not reported. */
+    /** Reports the end. Default: it is not reported. */
     readonly reportFinished?: ((event: JobFinished) => Promise<void>) | undefined;
   },
 ): Promise<string> {

@@ -6,7 +6,7 @@ import { objectIn } from './message/check-message.ts';
 import type { QueueMessage } from './queue/queue.ts';
 import { readListed } from './results/read-listed.ts';
 
-/** The row of an ended job whose type is known, from the row itself or from the message that named the job. */
+/** The row of an ended job with its type, which comes from the row or from the message that named the job. */
 type TypedJobRow = EndedJobRow & { readonly type: string };
 
 type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
@@ -14,13 +14,19 @@ type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 export const resultKey = ({ type, dt, id }: ResultOf): string =>
   `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
-/** More than any response: a JavaScript string has at most half as many characters. */
+/**
+ * The limit for reading a result, more than any response has: a JavaScript string has at most half as many
+ * characters.
+ */
 export const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
 
-/** A larger response is stored first: a row of the table holds at most 400 KB. */
+/**
+ * A response with more bytes than this is stored in the store first: a row of the table may have at most 400
+ * KB.
+ */
 const MAX_ROW_BYTES = 100_000;
 
-/** The outcome as the ledger holds it: a large response is staged, and replaced by its key. */
+/** The outcome in the form of the ledger: a large response is staged, and replaced by its key. */
 export async function stagedOutcome(
   store: Store,
   { id, fence }: Pick<EndedJobRow, 'id' | 'fence'>,
@@ -39,8 +45,8 @@ export async function stagedOutcome(
 }
 
 /**
- * Writes the result of an ended job, always the same bytes, and returns its key. It only replaces a result that ended
- * earlier.
+ * Writes the result of an ended job, always with the same bytes, and returns its key. It replaces only a
+ * result of an earlier end.
  */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
@@ -53,12 +59,13 @@ export async function writeResult(store: Store, row: TypedJobRow): Promise<strin
   return key;
 }
 
-/** The response of an outcome as JSON text, from the row or the store; undefined without one. */
+/** The response of an outcome as JSON text, from the row or the store; undefined if it has none. */
 export const responseOf = async (store: Store, outcome: Outcome): Promise<string | undefined> =>
   (await responseBytes(store, outcome))?.toString();
 
 /**
- * The response in the text of a result, unparsed, so that its numbers keep their digits: `printResult` puts it last.
+ * The response in the text of a result. It is not parsed, so that its numbers keep their digits:
+ * `printResult` puts it last.
  */
 export const responseIn = (result: string): string | undefined =>
   /,"response":(.*)\}$/s.exec(result.trim())?.[1];
@@ -77,7 +84,10 @@ async function responseBytes(
   return stored.body;
 }
 
-/** One line. The response is copied as received, so that its numbers keep their digits, without its line ends. */
+/**
+ * Prints a result as one line. The response is copied as received, without its line ends, so that its numbers
+ * keep their digits.
+ */
 function printResult(row: TypedJobRow, response: Buffer | undefined): Buffer {
   const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;
   const withoutResponse = JSON.stringify({
@@ -112,7 +122,7 @@ function endOf(body: Buffer): number {
   return finishedAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(finishedAt);
 }
 
-/** Stores a message that could not become a job, with every reason, and returns its key. */
+/** Stores a message that could not become a job, with every reason. Returns the key. */
 export async function storeRefused(
   store: Store,
   { messageId, body, sender, sentAtMs }: QueueMessage,
@@ -125,7 +135,7 @@ export async function storeRefused(
   return key;
 }
 
-/** Reported at least once for each ended job. `result` is the key of its result. */
+/** The event that a job has ended, reported at least once. `result` is the key of its result. */
 export type JobFinished = {
   readonly id: string;
   readonly type: string;
@@ -134,11 +144,11 @@ export type JobFinished = {
 };
 
 type ResultsWanted = {
-  /** One type of job; default: all. */
+  /** Only jobs of this type. Default: all. */
   readonly type?: string | undefined;
-  /** The day on which a job was first claimed, `2026-11-22`, with `type`; default: all. */
+  /** Only jobs that were first claimed on this day, `2026-11-22`; needs `type`. Default: all. */
   readonly day?: string | undefined;
-  /** Epoch milliseconds: results of jobs that ended then or later. Default: all. */
+  /** Only jobs that ended at this time or later, in epoch milliseconds. Default: all. */
   readonly sinceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -146,19 +156,19 @@ type ResultsWanted = {
 const AT_ONCE = 16;
 
 /**
- * The longest time from a job's first claim to its end: its result is stored under the day of the claim, and the ledger
- * forgets it later.
+ * The maximum time from a job's first claim to its end, in milliseconds. Its result is stored under the day
+ * of the claim, and its row in the ledger expires later than this.
  */
 const MAX_JOB_MS = 31 * 24 * 3_600_000;
 
-/** The results in a store, by type, day and id. A result that is not JSON has the key alone. */
+/** The results in a store, by type, day and id. A result that is not JSON has only its key. */
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
   { sinceMs, signal, ...wanted }: ResultsWanted,
 ): AsyncGenerator<
   | {
       readonly key: string;
-      /** One line of JSON. */
+      /** The result as one line of JSON. */
       readonly text: string;
       readonly value: Readonly<Record<string, unknown>>;
     }
@@ -185,7 +195,10 @@ async function* wantedKeys(
   }
 }
 
-/** The result of a job; undefined if it has none, or one of an earlier end. A value that is not JSON is undefined. */
+/**
+ * Finds the result of a job; undefined if it has none, or one of an earlier end. A value that is not JSON is
+ * undefined.
+ */
 export async function findResult(
   store: Pick<Store, 'get'>,
   row: ResultOf & { readonly finishedAt?: number },
@@ -203,7 +216,7 @@ async function readResult(store: Pick<Store, 'get'>, key: string, signal?: Abort
   return { key, text, value: objectIn(text) };
 }
 
-/** The bytes of a result; undefined if it was deleted. */
+/** Reads the bytes of a result; undefined if it was deleted. */
 export async function bytesOfResult(
   store: Pick<Store, 'get'>,
   key: string,
@@ -212,7 +225,7 @@ export async function bytesOfResult(
   return (await store.get(key, { ...WHOLE, ...(signal === undefined ? {} : { signal }) }))?.body;
 }
 
-/** Whether a job ended since then; true if its result does not say. */
+/** Whether a job ended since then; true if its result does not say when. */
 function endedSince(
   { finishedAt }: Readonly<Record<string, unknown>>,
   sinceMs = Number.NEGATIVE_INFINITY,

@@ -12,25 +12,28 @@ export type JobClock = {
 export type SendContext = {
   readonly signal: AbortSignal;
   readonly priority?: Priority | undefined;
-  /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
+  /**
+   * Records in the ledger that a request is about to leave. Await it shortly before the call's turn. Throws
+   * if nothing may be sent.
+   */
   readonly beforeSend: () => Promise<void>;
   readonly onSend: () => void;
   /**
-   * Whether all calls fail, not only those of this job, for a call that has ended. It may read from the platform.
-   * Default: false.
+   * Whether all calls fail, not only those of this job; to be asked after a call has failed. It may read from
+   * the platform. Default: false.
    */
   readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
-  /** To be called when a part of the job's work is stored that need not be repeated. Default: not recorded. */
+  /** To be called when a part of the job's work was stored that need not be repeated. Default: not called. */
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Registers a callback that runs when this worker is finished with the job. Default: not registered. */
   readonly hold?: ((release: () => void) => void) | undefined;
-  /** After this time (epoch milliseconds) no send may start, since it could outlast the deadline. */
+  /** The time (epoch milliseconds) after which no send may start, since it could outlast the deadline. */
   readonly lastSendMs?: number | undefined;
 };
 
 /**
- * Does a job, and returns its outcome. `response` is JSON text or its UTF-8, exactly as the platform sent it if it came
- * from there.
+ * Does a job, and returns its outcome. `response` is JSON text or its UTF-8. If it came from the platform, it
+ * is exactly as sent.
  */
 export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome>;
 
@@ -38,7 +41,7 @@ export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome
 class JobStoppedError extends Error {
   override readonly name: string = 'JobStoppedError';
 
-  /** Whether the log leaves out the stack, which is of no use here. */
+  /** Whether the log should leave out the stack, which is of no use here. */
   get isRefusal(): boolean {
     return true;
   }
@@ -48,7 +51,7 @@ export class JobLostError extends JobStoppedError {
   override readonly name = 'JobLostError';
 }
 
-/** The job cannot continue here and now, and is requeued; no attempt is counted. */
+/** Thrown if the job cannot continue here and now. It is requeued, and no attempt is counted. */
 export class RequeueError extends JobStoppedError {
   override readonly name = 'RequeueError';
   readonly delayMs: number;
@@ -59,7 +62,10 @@ export class RequeueError extends JobStoppedError {
   }
 }
 
-/** The job was done in part. The cause decides what happens to it; if it ends, this JSON is its response. */
+/**
+ * Thrown if the job was done only in part. The cause decides what happens to the job. If it ends, this JSON
+ * is its response.
+ */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';
   override readonly cause: unknown;
@@ -72,7 +78,7 @@ export class UnfinishedError extends Error {
   }
 }
 
-/** The job must not be done under the current conditions: it fails with an error of this kind. */
+/** Thrown if the job must not be done under the current conditions. It fails with an error of this kind. */
 export class JobRefusedError extends JobStoppedError {
   override readonly name = 'JobRefusedError';
   readonly kind: string;

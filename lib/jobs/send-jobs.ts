@@ -8,27 +8,27 @@ import { batchesOf, type Queue, queueWaitMs, UnsentError, type UnsentMessage } f
 
 type SendOptions = {
   readonly queue: Pick<Queue, 'send'>;
-  /** Ends the waits, and no further batch is sent. */
+  /** Aborting it ends the waits: no further batch is sent. */
   readonly signal: AbortSignal;
   /** Called once for each batch that meets an outage of the queue. */
   readonly onAway?: ((error: Error) => void) | undefined;
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-  /** Milliseconds. */
+  /** A clock in milliseconds. */
   readonly now?: (() => number) | undefined;
-  /** From 0 up to 1. */
+  /** Returns numbers from 0 up to 1. */
   readonly random?: (() => number) | undefined;
 };
 
 /**
- * Checks the ledger before jobs are put on the queue. The worker checks a ledger in AWS: users who may only submit need
- * not be allowed to read it.
+ * Checks the ledger before jobs are put on the queue. A ledger in AWS is checked by the worker instead, so
+ * that users who may only submit need no permission to read it.
  */
 async function checkLedger(environment: Environment): Promise<void> {
   const { SYNC_TABLE: table } = readSyncSettings(environment);
   if (table !== undefined && sqlitePath(table) !== undefined) await ledgerCheckOf(table, environment)();
 }
 
-/** Sends jobs to the configured queue, as `sendJobs` does, once the ledger is known to be the store's. */
+/** Checks that the ledger is the store's, and then sends jobs to the configured queue, as `sendJobs` does. */
 export async function submitJobs(
   jobs: Parameters<typeof sendJobs>[0],
   parts: Pick<SendOptions, 'signal' | 'onAway'> & { readonly environment: Environment },
@@ -39,15 +39,18 @@ export async function submitJobs(
   return sendJobs(jobs, { queue, ...options });
 }
 
-/** How long a queue that accepted messages, or is at its limit, may accept none before the rest is given up. */
+/**
+ * How long a queue may accept no message, after it accepted some or while it is at its limit, before the rest
+ * is given up, in milliseconds.
+ */
 const PATIENCE_MS = 300_000;
 
 /**
- * Sends jobs in batches. A job that cannot be sent stops no other. During an outage of the queue, unsent jobs are sent
- * again for five minutes: each has an id by which it runs only once. A queue that cannot be used at all, or was never
- * reached, ends it, since its address is most likely wrong. Returns the ids of the jobs that are certainly on the
- * queue, those of the others, and why: what stopped it, or an `UnsentError` about all jobs, tried or not; undefined if
- * all were sent.
+ * Sends jobs in batches. If one cannot be sent, the others still are. During an outage of the queue, unsent
+ * jobs are sent again for five minutes; a job runs only once, because of its id. Sending ends at once if the
+ * queue cannot be used at all, or was never reached, since its address is most likely wrong. Returns the ids
+ * of the jobs that are certainly on the queue, those of the others, and why: what stopped it, or an
+ * `UnsentError` about all jobs, tried or not; undefined if all were sent.
  */
 export async function sendJobs(
   jobs: readonly { readonly id: string; readonly body: string }[],
@@ -78,7 +81,10 @@ export async function sendJobs(
   return { ids: idsWhere(true), notSent: idsWhere(false), error };
 }
 
-/** Sends jobs, and adds those that cannot be sent to `unsent`. Rethrows anything but an `UnsentError`. */
+/**
+ * Creates the function that sends jobs, and adds those that cannot be sent to `unsent`. It rethrows anything
+ * but an `UnsentError`.
+ */
 function createSender(
   jobs: readonly { readonly body: string }[],
   unsent: Map<number, UnsentMessage>,

@@ -24,8 +24,8 @@ import { createInput } from './texts/rows/read-rows.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH, scoringFields } from './types/score/message.ts';
 
 /**
- * Splits the requests of the inbox into jobs on the queue. Throws without a table or queue, or if the table is not the
- * store's.
+ * Opens the function that splits the requests of the inbox into jobs on the queue. Throws without a table or
+ * queue, or if the table is not the store's.
  */
 export async function openInbox(options: {
   readonly environment: Environment;
@@ -46,14 +46,20 @@ export async function openInbox(options: {
     unlessAborted(splitInbox(key, { storage: storageUntil(storage, until), queue, rate, logger }), until);
 }
 
-/** The result of the work, or the signal's reason as soon as it is aborted: SQS and the table take no signal. */
+/**
+ * Returns the result of the work, or throws the signal's reason as soon as it is aborted: SQS and the table
+ * take no signal.
+ */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
   return await Promise.race([work, aborted.promise]);
 }
 
-/** A try of S3 may take minutes, after which the request could no longer be reported. */
+/**
+ * Wraps the storage so that its calls end in time: a try of S3 may take minutes, after which the outcome of
+ * the request could no longer be reported.
+ */
 function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
   const store = storeUntil(storage.store, until);
   return { ...storage, store, batches: { ...storage.batches, store } };
@@ -62,17 +68,20 @@ function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
 type InboxOptions = {
   readonly storage: JobStorage;
   readonly queue: Pick<Queue, 'send'>;
-  /** Maximum requests per second. */
+  /** The maximum requests a second. */
   readonly rate: number;
   readonly logger: Logger;
 };
 
-/** `refused`: the key of the refusal. */
+/** The outcome of a request. `refused`: the key of the refusal. */
 type SplitInbox =
   | { readonly kind: 'split'; readonly batch: string; readonly chunks: number; readonly rows: number }
   | { readonly kind: 'refused'; readonly refused: string };
 
-/** Splits the request at `inbox/BATCH.json` into score jobs, or stores every reason as `refused/inbox-BATCH.json`. */
+/**
+ * Splits the request at `inbox/BATCH.json` into score jobs, or stores every reason against it as
+ * `refused/inbox-BATCH.json`.
+ */
 export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
   const { store } = options.storage;
   const split = await trySplit(key, options);
@@ -84,7 +93,10 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   return { kind: 'refused', refused };
 }
 
-/** Where the reasons to refuse a request are stored. Its name may be invalid, and contain anything. */
+/**
+ * The key for the reasons why a request is refused. The request's name may be invalid, and may have any
+ * characters.
+ */
 export function refusedKeyOf(key: string): string {
   const name = batchOf(key).replace(/[^A-Za-z0-9._:-]/g, '_');
   return `refused/inbox-${keySegment(name.slice(0, MAX_BATCH_NAME_LENGTH))}.json`;
@@ -98,7 +110,7 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
   try {
     if (!isKey(key))
       return { faults: [`key: expected the key of an object in a store, got ${JSON.stringify(key)}`] };
-    // No larger than the messages built from it.
+    // It must not be larger than the messages that are built from it.
     const found = await getBounded(store, key, MAX_MESSAGE_BYTES).catch(asFaults);
     if (found === undefined) return { faults: [`${key}: expected a request, got nothing`] };
     if ('faults' in found) return found;
@@ -171,7 +183,10 @@ const inboxSchema = z.strictObject(
   { error: 'an object' },
 );
 
-/** Parses a request (UTF-8), and reports all of its faults at once. `key` is the object's key, and names the batch. */
+/**
+ * Parses a request (UTF-8), and reports all of its faults at once. `key` is the object's key, which names the
+ * batch.
+ */
 export function parseInboxRequest(
   key: string,
   body: Uint8Array,

@@ -22,27 +22,38 @@ type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** How many short jobs run at once, and how many long ones (`sendsMany`): short ones do not wait for long ones. */
+  /**
+   * How many short jobs run at once, and how many long ones (`sendsMany`): short jobs do not wait for long
+   * ones.
+   */
   readonly concurrency: number;
-  /** How long a message is hidden at a time; extended while its job runs. */
+  /** How long a message is hidden at a time, in seconds; that is extended while its job runs. */
   readonly visibilitySeconds: number;
-  /** Ends when the queue is empty, which SQS shows only after 20 s of long polls; otherwise only on the signal. */
+  /**
+   * Whether to end when the queue is empty, which SQS shows only after 20 s of long polls. Otherwise only the
+   * signal ends the work.
+   */
   readonly drain: boolean;
-  /** Ends the work: running jobs are finished, and no new ones are started. */
+  /** Aborting it ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: a timer. */
+  /**
+   * Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted.
+   * Default: a timer.
+   */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** The polls of a queue that has none of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
-  /** Interactive: it fails at once if the queue cannot be reached. Default: false. */
+  /**
+   * Whether a person is watching, so that it fails at once if the queue cannot be reached. Default: false.
+   */
   readonly isWatched?: boolean | undefined;
 };
 
 /**
- * Consumes a queue in this process, as the deployed worker would, until it is stopped or the queue is empty. It takes
- * only as many messages as it has room for, and none while the table or the store is unavailable. Throws permanent
- * errors of the queue, and a failure of the disk, once all running jobs have finished.
+ * Consumes a queue in this process, as the deployed worker would, until it is stopped or the queue is empty.
+ * It takes only as many messages as it has room for, and none while the table or the store is unavailable.
+ * Throws permanent errors of the queue, and a failure of the disk, once all running jobs have finished.
  */
 export async function work(
   options: WorkOptions,
@@ -55,7 +66,7 @@ export async function work(
   let hasPolled = false;
   const poll = async (): Promise<'empty' | 'polled'> => {
     const { isIdle: wasIdle } = lanes.room();
-    // With exact counts no poll is needed that can return nothing.
+    // If counts are exact, a poll that would return nothing is not needed.
     if (drain && wasIdle && polls.areCountsExact === true && (await isEmpty({ isQuiet: true })))
       return 'empty';
     const messages = await queue.receive({ ...askFor(lanes.room(), queue, polls), visibilitySeconds });
@@ -87,7 +98,7 @@ export async function work(
   return state.counts;
 }
 
-/** Handles messages, and remembers what the loop over the queue needs to know. */
+/** Handles messages, and collects what the loop over the queue needs to know. */
 function createHandling(options: WorkOptions) {
   const { worker, visibilitySeconds } = options;
   const hiddenMs = visibilitySeconds * 1_000;
@@ -118,15 +129,21 @@ function createHandling(options: WorkOptions) {
 }
 
 /**
- * How often a worker polls if it has room for some types of jobs only. A queue that knows types scans all due messages,
- * 0.1 µs each. From any other queue the worker receives them, and requeues those that it has no room for.
+ * How often a worker polls if it has room only for some types of jobs. A queue that knows types scans all due
+ * messages, which takes 0.1 µs each. From any other queue the worker receives them, and requeues those that
+ * it has no room for.
  */
 const lookMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 
-/** A message for which there is no room comes back after this delay: the queue returns those behind it first. */
+/**
+ * The delay of a message for which there is no room, so that the queue first returns the messages behind it.
+ */
 const NO_ROOM_MS = 10_000;
 
-/** A queue that does not know types may return long messages for which there is no room: they are requeued. */
+/**
+ * The messages to ask for. A queue that does not know types may return long messages for which there is no
+ * room: they are requeued.
+ */
 const askFor = (
   { short, long }: { readonly short: number; readonly long: number },
   { knowsTypes }: Queue,
@@ -170,20 +187,26 @@ const NOTHING = '-';
 /** Checks whether the table and the store respond. Throws if one is unavailable; otherwise returns false. */
 async function checkServices({ ledger, store }: Worker): Promise<false> {
   await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]).catch((error) => {
-    // Any other failure is not an outage: the next job shows what it does.
+    // Any other failure is not an outage: the next job shows its effect.
     if (isPassing(error)) throw error;
   });
   return false;
 }
 
-/** A message that met an outage comes back at once: nothing is received before the outage is over. */
+/** After an outage a message is delivered again at once: no message is received before the outage is over. */
 const NO_UNAVAILABLE_DELAY = { leastMs: 0, spreadMs: 1_000 };
 
-/** How often a worker checks whether the table and the store are back: two reads, on which all of its jobs wait. */
+/**
+ * How often a worker checks whether the table and the store are available again: it takes two reads, for
+ * which all of its jobs wait.
+ */
 const waitMs = () => 1_000;
 const SERVICES = 'the table or the store';
 
-/** Repeats a request while the service is unavailable; undefined if stopped. Throws an outage too unless `mayBeUnavailable`. */
+/**
+ * Repeats a request while the service is unavailable; undefined if it is stopped. An outage is thrown too,
+ * unless `mayBeUnavailable`.
+ */
 async function untilAvailable<T>(
   what: string,
   request: () => Promise<T>,
@@ -204,7 +227,7 @@ async function untilAvailable<T>(
   return retryUntil(attempt, {
     now: worker.now,
     random: worker.random,
-    // A stop ends the wait; the next try returns.
+    // A stop ends the wait, and the next try returns.
     sleep: (ms) => sleep(ms, signal).catch(() => undefined),
     waitMs,
     mayPass,
@@ -215,7 +238,7 @@ async function untilAvailable<T>(
   });
 }
 
-/** Handles a message, hides it from others meanwhile, and deletes it if it is done. */
+/** Handles a message, hides it from other workers meanwhile, and deletes it if it is done. */
 async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledDelivery> {
   const { worker, lease, queue } = options;
   const stopHiding = keepHidden(message, options);
@@ -260,10 +283,11 @@ function keepHidden(
 }
 
 /**
- * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`:
- * another message, delayed by `delayMs`, replaces it, and it is deleted. `later`: it is delivered again, after
- * `delayMs` or else when its visibility timeout ends. `failed`: the same, because it could not be handled;
- * `isUnavailable`: the table or the store did not respond; `fault`: the disk failed, so all others would fail alike.
+ * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes the
+ * message. `replaced`: the message was deleted, and replaced by another one, delayed by `delayMs`. `later`:
+ * it is delivered again, after `delayMs` or when its visibility timeout ends. `failed`: it could not be
+ * handled, and is delivered again too. `isUnavailable`: the table or the store did not respond. `fault`: the
+ * disk failed, so all other messages would fail in the same way.
  */
 type HandledDelivery = {
   readonly kind: 'done' | 'replaced' | 'later' | 'failed';
@@ -278,18 +302,24 @@ type DeliveryParts = {
   readonly lease: Lease;
   readonly stopHiding?: () => Promise<void>;
   /**
-   * The redelivery delay after an outage of the table or the store, in milliseconds, and the time over which
-   * redeliveries are spread. Default: after 10 s, over 20 s.
+   * The delay before redelivery after an outage of the table or the store, in milliseconds, and the time over
+   * which redeliveries are spread. Default: after 10 s, over 20 s.
    */
   readonly unavailableDelay?: typeof UNAVAILABLE_DELAY;
 };
 
-/** When a message comes back that met an outage. Each invocation finds out by itself that the table is unavailable, so the messages are spread. */
+/**
+ * The delay of a message that met an outage, in milliseconds. Each invocation finds out separately that the
+ * table is unavailable, so the messages are spread.
+ */
 const UNAVAILABLE_DELAY = { leastMs: 10_000, spreadMs: 20_000 };
 
 const TABLE_UNAVAILABLE = { problem: 'TableAway' satisfies ProblemName };
 
-/** Handles one delivery of a message, and ensures that the message is delivered again if necessary. Never throws. */
+/**
+ * Handles one delivery of a message, and ensures that the message is delivered again if necessary. Never
+ * throws.
+ */
 export const handleDelivery = (message: QueueMessage, parts: DeliveryParts): Promise<HandledDelivery> =>
   withIds({ messageId: message.messageId }, () => handleWithIds(message, parts));
 
@@ -301,7 +331,7 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
     if (handled.kind === 'later') return await requeue(message, handled, parts);
-    // No other message of its job may be left: this one reopens a job that was proved unsent.
+    // No other message of its job may be left: this one reopens a job that was proved not to have been sent.
     const replace = () => replaceMessage(message, handled.body, queue);
     await retryUntil(replace, { ...worker, ...WRITE_RETRIES, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };
@@ -319,25 +349,33 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
 }
 
 /*
- * Waiting spends no receives. The queue moves a message to the dead letters after 1,000, which a pause of 17 hours
- * would reach, and deletes it when it is 14 days old. So a message that was received often, or is old, is replaced by a
- * copy. The copy has the id of its job: if a crash leaves both, they are two deliveries of one job. A message that
- * cannot be handled is not copied.
+ * Waiting must not use up receives. The queue moves a message to the dead letters after 1,000 receives, which
+ * a pause of 17 hours would reach, and deletes it when it is 14 days old. So a message that was received
+ * often, or is old, is replaced by a copy. The copy has the id of its job: if a crash leaves both, they are
+ * two deliveries of one job. A message that cannot be handled is not copied.
  */
 
-/** A message is copied after this many receives: far from the queue's limit, and rare enough to cost little. */
+/**
+ * A message is copied after this many receives: far below the queue's limit, and rarely enough to cost
+ * little.
+ */
 const MAX_RECEIVES = 200;
 
-/** Or with one receive left for a worker that dies, if the queue's limit is lower. */
+/**
+ * If the queue's limit is lower, a message is copied when it has one receive left, for a worker that dies.
+ */
 const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MAX_RECEIVES, maxReceives - 1);
 
-/** A message is copied at this age, in milliseconds: some queues delete messages after 4 days, SQS's default. */
+/**
+ * A message is copied at this age, in milliseconds: some queues delete messages after 4 days, which is SQS's
+ * default.
+ */
 const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
 
-/** Maximum delay of a message that is sent. */
+/** Maximum delay of a message that is sent, in milliseconds. */
 const MAX_SEND_DELAY_MS = 900_000;
 
-/** Puts a waiting message back on the queue, for `delayMs` or the queue's limit. */
+/** Requeues a waiting message, for `delayMs` or the queue's limit. */
 async function requeue(
   message: QueueMessage,
   { delayMs }: { readonly delayMs: number },
@@ -375,9 +413,9 @@ async function copyOf(message: QueueMessage, worker: Worker): Promise<string | u
   const parsed = parsedJob(message, worker);
   if (parsed === undefined) return undefined;
   const { job, contentHash, hasExplicitId } = parsed;
-  // A copy is sent by the worker: the ledger remembers who sent the message.
+  // The worker sends the copy, so the ledger stores who sent the original message.
   await ledger.announce({ id: job.id, type: job.type, contentHash, sender }).catch((error: unknown) => {
-    // A result without the first sender is better than none.
+    // It is better to have a result without the first sender than none.
     if (!isPassing(error)) throw error;
   });
   return hasExplicitId ? body : withId(body, job.id);
@@ -389,8 +427,9 @@ function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
 }
 
 /**
- * Replaces a message by one with another body, which must name its job. The new one is sent before the old one is
- * deleted: a crash in between leaves both. Throws `AwsError`: then the old message is delivered again.
+ * Replaces a message by one with another body, which must name its job. The new message is sent before the
+ * old one is deleted: if it crashes in between, both remain. Throws `AwsError`; then the old message is
+ * delivered again.
  */
 async function replaceMessage(
   { receipt }: QueueMessage,
@@ -402,7 +441,10 @@ async function replaceMessage(
   await queue.delete(receipt);
 }
 
-/** Handles messages side by side, short ones beside long ones, and returns the ids of unfinished ones. */
+/**
+ * Handles messages side by side, short ones beside long ones. Returns the ids of those that were not
+ * finished.
+ */
 export async function runBatch(
   messages: readonly QueueMessage[],
   { concurrency, ...parts }: Omit<DeliveryParts, 'stopHiding'> & { readonly concurrency: number },
@@ -414,7 +456,7 @@ export async function runBatch(
       (sendsMany(typeIn(message.body)) ? long : short).add(() => handleDelivery(message, parts)),
     ),
   );
-  // A replaced message is deleted already; deleting it twice does no harm.
+  // A replaced message was deleted already; deleting it twice does no harm.
   const isFinished = (kind: HandledDelivery['kind'] | undefined) => kind === 'done' || kind === 'replaced';
   return messages.flatMap(({ messageId }, index) => (isFinished(handled[index]?.kind) ? [] : [messageId]));
 }

@@ -21,20 +21,20 @@ import { definitionOf, type Job } from '../types/job-types.ts';
 
 type JobFileOptions = {
   readonly file: string;
-  /** The NDJSON itself, where `file` is only its name. */
+  /** The NDJSON itself; `file` is then only its name. */
   readonly text?: string | undefined;
   readonly template?: unknown;
   /**
-   * A name for this set of jobs: their ids begin with it. Default: a job keeps the id that its line has; without one, its
-   * id is made from its content, not from the file's name.
+   * A name for this set of jobs: their ids begin with it. Default: a job keeps the id in its line. If it has
+   * none, its id is computed from its content, but not from the file's name.
    */
   readonly name?: string | undefined;
   readonly separator?: string | undefined;
   readonly wholeRows?: boolean | undefined;
   readonly encoding?: string | undefined;
   /**
-   * The id for a line without one: by its content (see `stableIds`), as for the rows of a CSV; a new one; or a fault,
-   * if the queue would have to assign it. Default: by its content.
+   * How a line without an id gets one. `by-content`: computed as for rows of a CSV (`stableIds`). `new`: a
+   * new one. `required`: it is a fault, if the queue would have to assign the id. Default: `by-content`.
    */
   readonly ids?: 'by-content' | 'new' | 'required';
   readonly allow: Allow;
@@ -46,28 +46,28 @@ export type FileRow = {
   readonly id: string;
   readonly contentHash: string;
   readonly type: Job['type'];
-  /** Maximum calls that it takes, 0 where that is not known. */
+  /** The maximum calls that the job takes; 0 if it is unknown. */
   readonly calls: number;
   readonly body: string;
   readonly fields?: readonly string[] | undefined;
 };
 
-/** The form of a CSV from which jobs are built, and its columns. */
+/** The format of a CSV from which jobs are built, and its columns. */
 type CsvOfJobs = Partial<Pick<TextForm, 'encoding' | 'isMarked'>> & {
   readonly csv?: Pick<CsvTable, 'names' | 'separator' | 'lineEnd' | 'isDeclared'>;
 };
 
 export type JobFile = CsvOfJobs & {
   readonly count: number;
-  /** Maximum calls of its jobs, by type. */
+  /** The maximum calls of its jobs, by type. */
   readonly calls: Readonly<Record<string, number>>;
   readonly first: readonly string[];
   readonly odd: OddRows;
-  /** Warnings about rows: of more than 50, the last one says how many others there are. */
+  /** Warnings about rows. If there are more than 50, the last one says how many others there are. */
   readonly warnings: readonly string[];
-  /** The calculations whose formulas they replace. */
+  /** The calculations whose formulas the jobs replace. */
   readonly replaced: ReadonlySet<string>;
-  /** All rows, from the beginning. Throws an error if the file is not the one that was checked. */
+  /** Reads all rows from the beginning. Throws if the file is not the one that was checked. */
   readonly rows: () => AsyncGenerator<FileRow>;
 };
 
@@ -76,10 +76,16 @@ const SHOWN = 3;
 /** Maximum faults: a file with other data has one in each line. */
 const MAX_FAULTS = 50;
 
-/** How much of a file is read at once: a string that survives two garbage collections of V8 stays until a full one. */
+/**
+ * How many bytes of a file are read at once. It is small: a string that survives two of V8's garbage
+ * collections stays in memory until a full one.
+ */
 const READ_BYTES = 4_096;
 
-/** Checks all jobs of a file; memory holds 50 bytes of each. Throws `TextError`, and what the file system throws. */
+/**
+ * Checks all jobs of a file. Takes 50 bytes of memory for each. Throws `TextError`, and errors of the file
+ * system.
+ */
 export async function checkJobFile(options: JobFileOptions): Promise<
   | JobFile
   /** Of more than 50 faults in rows, the last text says how many others there are. */
@@ -117,7 +123,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<
   return { ...found, count, calls, first, warnings: warnings.all(), replaced, rows };
 }
 
-/** Collects messages about lines of the file: keeps the first ones, and counts the others. */
+/** Collects messages about lines of the file: it stores the first ones, and counts the others. */
 function createLines() {
   const first: string[] = [];
   let count = 0;
@@ -159,7 +165,7 @@ async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenera
       );
     if (!('text' in row)) continue;
     const { line, job, contentHash, hasExplicitId, text, fields } = row;
-    // The queue would assign a new id to each copy: a repeated send would run a function twice.
+    // The queue would assign a new id to each copy, so a repeated send would run the function twice.
     yield {
       line,
       id: job.id,
@@ -178,7 +184,7 @@ async function stampOf({ file, text }: JobFileOptions): Promise<string> {
   return `${size} ${mtimeMs} ${ino}`;
 }
 
-/** A row, its message as compact JSON, and its job. `isUnique`: no other row can have its id. */
+/** A row with its message as compact JSON, and its job. `isUnique`: no other row can have the same id. */
 type JobRow = Omit<FileRow, 'id' | 'body' | 'type' | 'calls'> & {
   readonly text: string;
   readonly job: Job;
@@ -228,7 +234,7 @@ async function* readJobs(
     }
     const filled = template.fill((column) => row.fields[indexes.get(column) ?? -1] ?? '');
     if ('faults' in filled) yield { line, ...filled };
-    // All rows have the same version.
+    // All rows have the same version of the format.
     else
       yield read(line, isObject(filled.value) ? { version: 1, ...filled.value } : filled.value, row.fields);
   }
@@ -251,8 +257,8 @@ async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
 }
 
 /**
- * Creates ids that depend on the content of messages, on their set, and on how many equal ones come before: the same
- * rows get the same ids again, with others added, removed or sorted.
+ * Creates ids that depend on the content of messages, on their set, and on how many equal messages come
+ * before. So the same rows get the same ids again, even if others are added, removed or sorted.
  */
 function stableIds(set: string | undefined): (message: object) => string {
   const seen = createNumbersByText();
@@ -266,7 +272,10 @@ function stableIds(set: string | undefined): (message: object) => string {
 
 const absent = Symbol('absent');
 
-/** A text that is one placeholder becomes the cell's value; in a longer text the cell is put in. */
+/**
+ * Parses a template. A text that consists of one placeholder becomes the cell's value; in a longer text, the
+ * cell is inserted.
+ */
 export function readTemplate(
   json: unknown,
   columns: readonly string[],
@@ -317,7 +326,9 @@ export function readTemplate(
   };
 }
 
-/** JSON with each text replaced, at any depth; a member or element that is `absent` is left out. */
+/**
+ * Copies JSON with each text replaced, at any depth. A member or element that becomes `absent` is left out.
+ */
 function replaced(value: unknown, of: (text: string) => unknown): unknown {
   if (typeof value === 'string') return of(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -327,7 +338,7 @@ function replaced(value: unknown, of: (text: string) => unknown): unknown {
   return Array.isArray(value) ? left.map(([, each]) => each) : Object.fromEntries(left);
 }
 
-/** The types of a cell. `text`: unchanged. */
+/** The types to which a cell can be converted. `text`: unchanged. */
 const TYPES = ['text', 'number', 'boolean', 'json'] as const;
 
 /** A placeholder for a cell in a template: `{{price}}`, `{{price:number}}`, `{{price:number?}}`. */
@@ -340,8 +351,8 @@ type Placeholder = {
 const PLACEHOLDERS = /\{\{([^{}]+)\}\}/g;
 
 /**
- * Parses the text between the braces. A column of exactly that name is tried first, even if it contains a colon or a
- * question mark.
+ * Parses the text between the braces. A column with exactly that name is tried first, even if the text has a
+ * colon or a question mark.
  */
 function placeholderOf(
   inner: string,

@@ -4,30 +4,33 @@ import type { Json, Row } from '../../table/index.ts';
 
 const count = z.int().check(z.minimum(0));
 
-// Values of `parseOwnJson` are JSON.
+// Values of `parseOwnJson` are always JSON.
 const json = z.custom<Json>(() => true);
 
 export const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
 
 export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as const;
 
-/** Why a job did not succeed. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`, `never-sent`, `resolved`. */
+/**
+ * Why a job did not succeed. The ledger's own kinds are `cancelled`, `workers-died`, `answer-lost`,
+ * `never-sent` and `resolved`.
+ */
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), z.optional(json));
 export type JobError = Readonly<z.infer<typeof errorSchema>>;
 
-/** The response, the reason why there is none, or the key of a staged object that holds it. */
+/** The response; or why there is none; or the key of a staged object that contains it. */
 export const outcomeSchema = z.object({
   status: z.literal(['done', 'failed', 'unknown']),
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
-  /** The key of the stored result, the only place of the response once the row was pruned. */
+  /** The key of the stored result. Once the row was pruned, the response is only there. */
   result: z.exactOptional(z.string()),
   note: z.exactOptional(z.string()),
 });
 export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
 
-/** An outcome that is not staged yet: a large response may be in UTF-8. */
+/** An outcome that is not staged yet. A large response may be in UTF-8. */
 export type RunOutcome = Omit<Outcome, 'response'> & { readonly response?: Json | Buffer };
 
 const outcomeText = z.pipe(
@@ -37,7 +40,7 @@ const outcomeText = z.pipe(
       try {
         return parseOwnJson(text);
       } catch {
-        // Not an outcome.
+        // The text is not an outcome.
         return undefined;
       }
     }),
@@ -47,55 +50,75 @@ const outcomeText = z.pipe(
 
 const rowSchema = z.object({
   id: z.string(),
-  /** Absent, like `contentHash` and `sender`, where the job was cancelled before its message was seen. */
+  /**
+   * The job's type. Like `contentHash` and `sender`, it is absent if the job was cancelled before its message
+   * was seen.
+   */
   type: z.exactOptional(z.string()),
   contentHash: z.exactOptional(z.string()),
-  /** Who sent the message that was claimed first. */
+  /** The sender of the message that was first claimed. */
   sender: z.exactOptional(z.string()),
   state: z.literal(jobStates),
-  /** Rises with every claim; only the holder of the highest fence may write. */
+  /**
+   * The number of the latest claim: it rises with every claim, and only the holder of the highest fence may
+   * write.
+   */
   fence: count,
-  /** The delivery that claimed it last, so that a claim without a response is recognized as its own. */
+  /**
+   * The delivery that made the latest claim. If the response of its claim is lost, the delivery recognizes
+   * the claim as its own.
+   */
   by: z.exactOptional(z.string()),
-  /** When the holder's lease ends; absent without a holder. */
+  /** When the holder's lease ends, in epoch milliseconds; absent if there is no holder. */
   leaseUntilMs: z.exactOptional(z.number()),
-  /** Sends that have started since the job was created or reopened. */
+  /** How many sends have started since the job was created or reopened. */
   attempts: count,
   /**
-   * How many of these say nothing about the job: not executed, failed in an outage of the platform, or their worker
-   * died.
+   * How many of these show nothing about the job: they were not executed, failed in an outage of the
+   * platform, or their worker died.
    */
   unsentAttempts: z.exactOptional(count),
-  /** Tries since then that failed and executed nothing, with a send or without. */
+  /** How many tries since then failed and executed nothing, with or without a send. */
   unsentTries: z.exactOptional(count),
-  /** Expired leases that were taken over since then, or since the job last made progress: deaths of workers. */
+  /**
+   * How many workers died with the job since then, or since it last made progress: expired leases that were
+   * taken over.
+   */
   takeovers: count,
-  /** How many of these workers ran no other job. */
+  /** How many of these workers were running no other job. */
   deathsAlone: z.exactOptional(count),
-  /** The holder runs no other job. */
+  /** Whether the holder runs no other job. */
   isAlone: z.exactOptional(z.literal(true)),
   /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */
   dt: z.string(),
   createdAt: z.number(),
-  /** The first claim since the job was created or reopened. */
+  /** When the job was first claimed since it was created or reopened, in epoch milliseconds. */
   startedAt: z.exactOptional(z.number()),
-  /** Later than every earlier end of the job. */
+  /** When the job ended, in epoch milliseconds; always later than its earlier ends. */
   finishedAt: z.exactOptional(z.number()),
-  /** The last end of a reopened job; for a settled one, when it was called unknown. */
+  /** For a reopened job, when it last ended; for a settled one, when it was called unknown. */
   earlierFinishedAt: z.exactOptional(z.number()),
   /** The fence of the last send that was not taken back. */
   sentFence: z.exactOptional(count),
-  /** While a send is repeated: the fence of the send before it, whose outcome is unknown. */
+  /** While a send is being repeated: the fence of the send before it, whose outcome is unknown. */
   earlierSentFence: z.exactOptional(count),
-  /** A failed job: it is reopened only by its id. A running one: its worker sends no more. */
+  /**
+   * For a failed job: it is reopened only by its id. For a running job: its worker sends no more requests.
+   */
   cancelled: z.exactOptional(z.boolean()),
-  /** Stored as text: a function's response may be nested deeper, or have other numbers, than a table accepts. */
+  /**
+   * The outcome, stored as text: a function's response may be nested deeper, or have other numbers, than a
+   * table accepts.
+   */
   outcome: z.exactOptional(outcomeText),
 });
 
 export type JobRow = Readonly<z.infer<typeof rowSchema>>;
 
-/** Throws a `LedgerError` that names the invalid member if the row is not a job’s. */
+/**
+ * Parses a row of the ledger. Throws a `LedgerError` that names the invalid member if it is not the row of a
+ * job.
+ */
 export function fromRow(row: Row): JobRow {
   const parsed = rowSchema.safeParse(row);
   if (parsed.success) return parsed.data;
@@ -113,29 +136,34 @@ export type EndedJobRow = JobRow & {
   readonly outcome: Outcome;
 };
 
-/** The row of a job that a worker holds, as returned by the ledger. */
+/** The row of a job that a worker holds, as the ledger returned it. */
 export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leaseUntilMs: number };
 
-/** The proof of a claim: any row of it, however old. */
+/** The proof of a claim: any row of the claim, however old. */
 export type Holder = Pick<Claim, 'id' | 'fence' | 'by'>;
 
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
 
-/** The kinds of errors of jobs that the platform executed: a function ran and failed, a formula was stored as INVALID. */
+/**
+ * The kinds of errors of jobs that the platform executed: a function ran and failed, or a formula was stored
+ * as INVALID.
+ */
 export const EXECUTED = 'execution';
 export const INVALID_FORMULA = 'invalid-formula';
 
-/** Whether a job with this error was executed, and has had its effects: it runs again only if a person names it. */
+/**
+ * Whether the job with this error was executed and so took effect. It runs again only if a person names it.
+ */
 export const wasExecuted = (error: unknown): boolean =>
   [EXECUTED, INVALID_FORMULA].includes(Object(error ?? {}).kind);
 
-/** How the errors of cancelled jobs begin, and of rows of their texts. */
+/** The beginning of the errors of cancelled jobs, and of rows of their texts. */
 export const CANCELLED = 'the job was cancelled';
 
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
   cancelled === true || outcome?.error?.kind === 'cancelled';
 
-/** Whether a person reported the outcome of an unknown job: it was claimed, so its type is known. */
+/** Whether a person reported the outcome of an unknown job. Such a job was claimed, so its type is known. */
 export const isSettled = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
   row.type !== undefined &&
   row.outcome !== undefined &&
@@ -151,14 +179,14 @@ export const blankRow = (id: string, nowMs: number): JobRow => ({
   createdAt: nowMs,
 });
 
-/** Whether only the end of the job is left in the row: `prune --jobs` removed the rest. */
+/** Whether only the end of the job is left in the row: `prune --jobs` removed everything else. */
 export const isPruned = ({ outcome }: JobRow): boolean => outcome?.result !== undefined;
 
 export const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 
 /**
- * The row once the job has ended. Of two ends of one job the later one wins, so it gets the later time, even if the
- * clock went back.
+ * The row of a job that has ended. If a job ends twice, the later end wins, so it gets a later time even if
+ * the clock was set back.
  */
 export function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {
   const { earlierFinishedAt: _, cancelled, ...rest } = withoutLease(row);

@@ -35,28 +35,28 @@ import {
   type SentBy,
 } from './transitions.ts';
 
-/** How long rows that expire stay after their last write: 30 days. */
+/** How long rows that expire stay after their last write, in milliseconds: 30 days. */
 export const ROW_LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000;
 
 type LedgerOptions = {
   readonly table: Table;
-  /** Epoch milliseconds. Default: `Date.now`. */
+  /** The clock, in epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Whether `now` is the table's time already. Default: always. */
+  /** Whether `now` already shows the table's time. Default: always true. */
   readonly isTimeKnown?: () => boolean;
-  /** Whether any response of the table has had a `Date` so far. Default: none has. */
+  /** Whether a response of the table has had a `Date` yet. Default: false. */
   readonly hasDates?: () => boolean;
   readonly newToken?: () => string;
-  /** How long a row stays after its last write. Default: 30 days. */
+  /** How long a row stays after its last write, in milliseconds. Default: 30 days. */
   readonly expireAfterMs?: number;
 };
 
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * The states of all jobs, in a table that all workers share: one row per job, changed by one conditional write per step.
- * The steps of a holder cost no reads, and neither does the claim of a new job. Failures of the table are thrown as
- * `TableError`; the step may have been taken all the same, and may be repeated.
+ * The states of all jobs, in a table that all workers share: one row per job, changed by one conditional
+ * write per step. The steps of a holder, and the claim of a new job, need no read. Failures of the table are
+ * thrown as `TableError`; the step may have been taken all the same, and may be repeated.
  */
 export function createLedger(options: LedgerOptions) {
   const { now = Date.now, newToken = randomUUID } = options;
@@ -68,46 +68,52 @@ export function createLedger(options: LedgerOptions) {
     /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
     now,
     newName: newToken,
-    /** Reads from the table if `now` is not its time yet. */
+    /** Reads from the table, if `now` does not show its time yet. */
     setTime,
-    /** Records who sent a job before it can be claimed; changes nothing if the job is known. */
+    /** Stores who sent a job, before it can be claimed. Changes nothing if the job is known. */
     announce: (request: JobRequest) =>
       step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
     claim: createClaim({ step, now, ...time }),
-    /** Records that a request leaves now. If it throws, no request may leave: repeat the step, or release the job. */
+    /**
+     * Records that a request leaves now. If it throws, no request may leave: repeat the step, or release the
+     * job.
+     */
     sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
-    /** Makes the lease last at least `leaseMs` from now. */
+    /** Extends the lease to at least `leaseMs` from now. */
     async renew(holder: Holder, leaseMs: number) {
       await setTime();
       return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder });
     },
-    /** Records that a part of the job's work is stored. */
+    /** Records that a part of the job's work was stored. */
     progress: (holder: Holder) => step(holder.id, (row) => decideProgress(row, holder), { holder }),
-    /** Releases the job, and takes its send back; also for a claim whose response was lost: it may be stored, or may be stored later. */
+    /**
+     * Releases the job, and takes its send back. It is also for a claim whose response was lost, which may be
+     * stored, now or later.
+     */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
     async end(holder: Holder, given: Outcome) {
-      // In the form in which it will be read, so that a repeated outcome is recognized.
+      // The outcome in the form in which it will be read, so that a repeated one is recognized.
       const outcome = JSON.parse(JSON.stringify(given));
       return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
     },
     read: async (id: string) => (await read(id))?.row,
-    /** Records an end that only a result shows; changes nothing if the ledger has one. */
+    /** Records an end that only a result shows. Changes nothing if the ledger already has an end. */
     adopt: (ended: EndedJobRow) =>
       step(ended.id, (row) =>
         row !== undefined && hasEnded(row) ? { answer: row } : { write: ended, answer: ended },
       ),
-    /** Stops a job that has not been sent, even one whose message has not arrived yet. */
+    /** Stops a job that has not been sent, even if its message has not arrived yet. */
     cancel: (id: string, given: CancelOptions = {}) =>
       step(id, (row) => decideCancel(row, { id, nowMs: now(), ...given })),
-    /** Reopens a failed job; its message must be put on the queue again. */
+    /** Reopens a failed job. Its message must be put on the queue again. */
     reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
-    /** Removes all but the end from an ended job's row; false if it may not be pruned, or no longer. */
+    /** Removes everything but the end from an ended job's row; false if the row may not be pruned. */
     prune: (id: string, stored: Parameters<typeof decidePrune>[1]) =>
       step(id, (row) => decidePrune(row, stored), { frees: true }),
-    /** All rows, in no particular order: for people, not for workers. */
+    /** Lists all rows, in no particular order. It is for people, not for workers. */
     list,
   };
 }
@@ -123,13 +129,13 @@ const createClaim =
   async (
     request: JobRequest,
     options: Omit<ClaimFacts, 'nowMs' | 'late'> & {
-      /** Hint: the first delivery, so that the claim skips the read. */
+      /** Hint that this is most likely the first delivery, so that the claim need not read the row. */
       readonly isNew?: boolean;
-      /** Finds the staged outcome of a send that the ledger does not have. Default: none exists. */
+      /** Finds the staged outcome of a send that is missing from the ledger. Default: no outcome is looked for. */
       readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
       /**
-       * Called with each claim before it is written. If the write gets no response, no request may leave, and a release
-       * must follow.
+       * Called with each claim before it is written. If the write gets no response, no request may leave, and
+       * the claim must be released.
        */
       readonly onTry?: (trying: Claim) => void;
     },
@@ -139,7 +145,8 @@ const createClaim =
     const decide = (
       row: JobRow | undefined,
     ): Decision<ClaimAnswer | LookAnswer | { readonly kind: 'no-time' }> => {
-      // A clock that was just set may be a month off: it takes no lease, neither a free one nor an expired one.
+      // A clock that was just set may be a month off, so no lease may be taken with it, neither a free one
+      // nor an expired one.
       if (!isTimeKnown()) return { answer: { kind: 'no-time' } };
       const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
       if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);
@@ -156,12 +163,13 @@ const createClaim =
     }
   };
 
-/** More than the three responses that correct a clock, in case it is set again meanwhile. */
+/** Maximum reads: more than the three responses that correct a clock, in case it is set again meanwhile. */
 const MAX_LOOKS = 6;
 
 /**
- * Learns the table's time by reading a missing row. If no response ever showed it, the clock here is used afterwards,
- * unless it is set again and again. Throws a `busy` TableError if the responses do not agree.
+ * Creates the function that learns the table's time by reading a row that does not exist. If no response ever
+ * has the time, it uses the clock here, unless that is set again and again. Throws a `busy` TableError if the
+ * responses do not agree.
  */
 function createTime(
   read: (id: string) => Promise<unknown>,
@@ -185,10 +193,10 @@ const toRow = ({ outcome, ...rest }: JobRow): Row => ({
 });
 
 /**
- * Takes steps of jobs: each decides from the job's row, and writes its decision over that row. The row is not read if
- * it is known: a holder stored it, or none exists yet. A write succeeds only over the very row from which it was
- * decided; a decision that writes nothing is checked against the stored row. After a lost race the step is decided
- * again from the winning row.
+ * Creates the function that takes a step of a job: it decides from the job's row, and replaces that row by
+ * the decision. The row need not be read if it is known: a holder stored it, or it does not exist yet. A
+ * write succeeds only over the very row from which it was decided; a decision that writes nothing is checked
+ * against the stored row. After a lost race the step is decided again from the winning row.
  */
 function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIME_MS }: LedgerOptions) {
   const remembered = new WeakMap<Holder, { readonly row: JobRow; readonly token: string }>();
@@ -197,8 +205,8 @@ function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIM
     id: string,
     decide: (row: JobRow | undefined) => Decision<Answer>,
     /**
-     * `holder`: the row that it stored last is current. `isNew`: most likely no row exists. `frees`: the write frees
-     * space.
+     * `holder`: the row that it stored last is still the current one. `isNew`: most likely there is no row.
+     * `frees`: the write frees space.
      */
     options: { readonly holder?: Holder; readonly isNew?: boolean; readonly frees?: boolean } = {},
   ): Promise<Answer> => {
@@ -211,11 +219,11 @@ function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIM
       if (row !== undefined) {
         const token = newToken();
         const condition = { expected: found?.token ?? null, token, lifetimeMs: expireAfterMs };
-        // A holder's knowledge of its job must not be lost; a send needs room for that, too.
+        // What a holder knows about its job must not be lost; a send also needs room for that later.
         const mayUseReserve = frees && row.state !== 'SENT';
         const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });
         if (written.kind === 'stored') {
-          // The answer holds the row that was written: it proves a claim as well as the holder does.
+          // The answer contains the row that was written, which proves a claim as well as the holder does.
           for (const each of [row, holder]) if (each) remembered.set(each, { row, token });
           return answer;
         }
@@ -245,16 +253,16 @@ const NOTHING = '-';
 
 const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });
 
-/* Transitions by operators, as the table in `transitions.ts` lists them. */
+/* The transitions by operators, as listed in the table in `transitions.ts`. */
 
 type CancelOptions = {
-  /** Whether jobs of a type send many requests, and stop between two of them. Default: false. */
+  /** Whether jobs of this type send many requests, and can stop between two of them. Default: false. */
   readonly stops?: (type: string) => boolean;
 };
 
 type CancelAnswer =
   | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
-  /** Its worker sends no more, and ends the job with what it has. */
+  /** The job's worker sends no more requests, and ends the job with the results so far. */
   | { readonly kind: 'stopping'; readonly row: JobRow }
   | { readonly kind: 'sent'; readonly row: JobRow }
   | { readonly kind: 'ended'; readonly row: EndedJobRow };
@@ -280,18 +288,24 @@ export function decideCancel(
 }
 
 type ReopenOptions = {
-  /** Reopens a cancelled job: a person named it. Default: false. */
+  /** Whether to reopen a cancelled job too, since a person named it. Default: false. */
   readonly isNamed?: boolean;
-  /** Reopens a job that the platform executed: a person asked for all such jobs. Default: false. */
+  /**
+   * Whether to reopen a job that the platform executed, since a person asked for all such jobs. Default:
+   * false.
+   */
   readonly executed?: boolean;
   /**
-   * Reopens the job whatever its outcome, for a message that may have other content, since a repeat does no harm.
-   * Default: false.
+   * Whether to reopen the job after any outcome, for a message that may have other content: a repeat does no
+   * harm. Default: false.
    */
   readonly anyEnd?: boolean;
 };
 
-/** `refused`: the job has not failed, was cancelled or executed and not named, or does not exist. */
+/**
+ * The result of reopening. `refused`: the job has not failed or does not exist; or it was cancelled or
+ * executed, and was not named.
+ */
 export function decideReopen(
   row: JobRow | undefined,
   options: ReopenOptions,
@@ -333,8 +347,8 @@ export function decideResolve(
   | { readonly kind: 'resolved'; readonly row: EndedJobRow }
   | { readonly kind: 'refused'; readonly row: JobRow | undefined }
 > {
-  // The same outcome again, with any note, is accepted, so that a command that died before it stored the result can be
-  // repeated.
+  // The same outcome is accepted again, with any note, so that a command that died before it stored the
+  // result can be repeated.
   if (row !== undefined && isSettled(row) && row.outcome.status === status)
     return { answer: { kind: 'resolved', row } };
   if (row?.state !== 'UNKNOWN' || !hasEnded(row)) return { answer: { kind: 'refused', row } };
@@ -345,12 +359,15 @@ export function decideResolve(
 }
 
 /**
- * Whether a row may be pruned: its job is done or failed for good, and its message was seen, so that it has a result.
+ * Whether a row may be pruned: its job is done or failed for good, and its message was seen, so it has a
+ * result.
  */
 export const mayPrune = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
   hasEnded(row) && row.state !== 'UNKNOWN' && row.type !== undefined && !isPruned(row) && !runsAgain(row);
 
-/** `result`: the key of the stored result of the end at `finishedAt`. A row with another end stays. */
+/**
+ * `result` is the key of the stored result for the end at `finishedAt`. A row with another end is not pruned.
+ */
 function decidePrune(
   row: JobRow | undefined,
   { finishedAt, result }: { readonly finishedAt: number; readonly result: string },

@@ -50,13 +50,16 @@ import {
  * a lease, even an expired one. Every other step is refused, and changes nothing.
  */
 
-/** The row to write in place of the old one, if any, and the answer once that is stored. */
+/** What a step decides: the new row, if any, and the answer to return once it is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
-/** `row`: the current one. Nothing was changed. */
+/** The step was not possible, and nothing was changed. `row`: the current row. */
 type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
-/** Another worker called the job unknown: stage the outcome, then send the job's message; its receiver finds it. */
+/**
+ * Another worker called the job unknown. The outcome must be staged, and then the job's message sent again:
+ * its receiver finds the outcome.
+ */
 type CalledUnknown = { readonly kind: 'called-unknown' };
 
 export type JobRequest = {
@@ -70,44 +73,50 @@ export type ClaimFacts = {
   readonly leaseMs: number;
   /** Whether a send with an unknown outcome may be repeated. Default: false. */
   readonly mayRepeat?: boolean;
-  /** The delivery that claims. If the response of its claim was lost, it finds the claim again. */
+  /** The delivery that makes the claim. If the response is lost, it recognizes the claim by this. */
   readonly by?: string;
-  /** The claim also records that a request is being sent, as `sent` does, which saves a write. Default: false. */
+  /**
+   * Whether the claim also records that a request is being sent, as `sent` does, which saves a write.
+   * Default: false.
+   */
   readonly sends?: boolean;
-  /** The worker that claims runs no other job. Default: false. */
+  /** Whether the worker runs no other job. Default: false. */
   readonly isAlone?: boolean;
   readonly nowMs: number;
   /**
-   * The result of looking for the outcome of the last send, for a job without a holder; undefined if it was not looked
+   * The outcome that was found for the last send, for a job without a holder; undefined if it was not looked
    * for.
    */
   readonly late?: LateOutcome | undefined;
 };
 
-/** A send of a job, by the fence that sent it. `createdAt` distinguishes the job from an earlier one with its id. */
+/**
+ * A send of a job, named by its fence. `createdAt` distinguishes the job from an earlier one with the same
+ * id.
+ */
 export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
-/** A send, and its outcome if it is known although the ledger never received it. */
+/** A send, and its outcome if that was found outside the ledger. */
 type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | undefined };
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'busy'; readonly untilMs: number }
-  /** So many workers died while they had the job that only a worker without other jobs may have it. */
+  /** So many workers died with the job that only a worker without other jobs may have it. */
   | { readonly kind: 'alone'; readonly deaths: number }
   | { readonly kind: 'ended'; readonly row: EndedJobRow }
-  /** The id belongs to a job with other content, which was left alone. */
+  /** The id belongs to a job with other content, which was not changed. */
   | { readonly kind: 'other-content' };
 
 export type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
 
 /**
- * After so many deaths beside others, a job may be what kills workers: it runs alone, so that no other job dies with
- * it.
+ * After this many deaths beside other jobs, the job may be what kills workers. It then runs alone, so that no
+ * other job dies with it.
  */
 const MAX_DEATHS_BESIDE_OTHERS = 3;
 
-/** After so many deaths alone, without progress, the job itself is to blame. */
+/** After this many deaths alone, without progress, the job itself is to blame. */
 const MAX_DEATHS_ALONE = 5;
 
 export function decideClaim(
@@ -119,11 +128,11 @@ export function decideClaim(
   if (row === undefined) return claimed(firstClaim(request, nowMs), facts);
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
-  // A row that `cancel` created does not know its message.
+  // The row may have been created by `cancel`, which does not know the job's message.
   const known: JobRow = { ...factsOf(request), ...(runsAgain(row) ? opened(row) : row) };
   if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence } = known;
-  // Its own claim, whose response was lost.
+  // It is its own claim, whose response was lost.
   if (facts.sends && by !== undefined && isHeldBy(known, { id: known.id, fence, by }))
     return { answer: { kind: 'claimed', claim: known } };
   const free = untilMs === undefined ? known : afterDeath(known);
@@ -139,14 +148,16 @@ export function decideClaim(
   return facts.isAlone ? claimed(next, facts) : { answer: { kind: 'alone', deaths } };
 }
 
-/** The row of a job whose holder died. Its send says nothing about the job. */
+/** The row of a job whose holder died. The holder's send shows nothing about the job. */
 function afterDeath(row: JobRow): JobRow {
   const alone = row.isAlone ? { deathsAlone: (row.deathsAlone ?? 0) + 1 } : {};
   const unsent = row.state === 'SENT' ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
   return { ...row, ...alone, ...unsent, takeovers: row.takeovers + 1 };
 }
 
-/** Ends a job without a holder with the late outcome of its send; undefined without one. */
+/**
+ * Ends a job that has no holder with the outcome that was found for its send; undefined if none was found.
+ */
 function endAsFound(
   row: JobRow,
   late: LateOutcome | undefined,
@@ -176,12 +187,12 @@ export const decideAnnounce = (
   return row === undefined ? { write, answer: undefined } : { answer: undefined };
 };
 
-/** `sent`: the request may leave, once, if the rest of the lease is long enough: storing it took time. */
+/** `sent`: the request may leave, once, if enough of the lease is left: storing this took time. */
 export type SentAnswer = { readonly kind: 'sent'; readonly claim: Claim } | Lost;
 
 export function decideSent(row: JobRow | undefined, holder: Holder): Decision<SentAnswer> {
   if (!isHeldBy(row, holder)) return lost(row);
-  // Only its holder writes SENT: it is this send, although its response was lost and a renewal may have followed it.
+  // Only the holder writes SENT, so it is this send: its response was lost, and a renewal may have followed.
   if (row.state === 'SENT') return { answer: { kind: 'sent', claim: row } };
   const write = sending(row);
   return { write, answer: { kind: 'sent', claim: write } };
@@ -202,7 +213,9 @@ export const decideRenew = (
   return { write: claim, answer: { kind: 'held', claim } };
 };
 
-/** Records that the holder stored a part of the job's work: earlier deaths no longer count against the job. */
+/**
+ * Records that the holder stored a part of the job's work: earlier deaths no longer count against the job.
+ */
 export function decideProgress(
   row: JobRow | undefined,
   holder: Holder,
@@ -214,9 +227,12 @@ export function decideProgress(
 }
 
 export type ReleaseOptions = {
-  /** Whether a request has left that was not executed, or may be repeated. Default: false. */
+  /** Whether a request was sent that was not executed, or may be repeated. Default: false. */
   readonly requestSent?: boolean;
-  /** An attempt, a try that executed nothing, or neither because it only waited. Default: `nothing`. */
+  /**
+   * What the delivery counts as: an attempt, a try that executed nothing, or neither, because it only waited.
+   * Default: `nothing`.
+   */
   readonly counts?: 'attempt' | 'try' | 'nothing';
 };
 
@@ -225,7 +241,7 @@ export function decideRelease(
   holder: Holder & Partial<JobRequest>,
   { requestSent = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
 ): Decision<{ readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost> {
-  // Its claim got no response, and may be stored later: the row that it would replace is written again, so that it fails.
+  // The claim got no response, and may be stored later. Writing the row that it would replace makes it fail.
   if (row === undefined || row.fence < holder.fence) {
     const { id, type = '', contentHash = '', sender = '' } = holder;
     const write = row ?? { ...blankRow(id, nowMs), type, contentHash, sender };
@@ -234,7 +250,7 @@ export function decideRelease(
   if (!isOf(row, holder)) return lost(row);
   if (row.state === 'CLAIMED' && row.leaseUntilMs === undefined) return { answer: { kind: 'released', row } };
   const isOnlySend = row.sentFence === holder.fence && row.earlierSentFence === undefined;
-  // Or a worker found the proof that an earlier try staged, and its message may be gone.
+  // A worker may also have found the proof that an earlier try staged; then the message may no longer exist.
   if ((row.state === 'UNKNOWN' && isOnlySend && !requestSent) || runsAgain(row))
     return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
@@ -293,7 +309,9 @@ function ended(row: JobRow, outcome: Outcome, nowMs: number) {
 const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow =>
   earlierSentFence === undefined ? row : { ...row, sentFence: earlierSentFence };
 
-/** Whether a job runs again by itself: it was called unknown, was never sent, and was not cancelled since. */
+/**
+ * Whether a job runs again by itself: it was called unknown, but was never sent, and was not cancelled since.
+ */
 export const runsAgain = (row: JobRow): row is EndedJobRow =>
   row.state === 'FAILED' && row.outcome !== undefined && isNeverSent(row.outcome) && !isCancelled(row);
 
@@ -317,8 +335,8 @@ const answerLost = failure(
 );
 
 /**
- * The proof of a worker that was delayed before its request left: the worker that called the job unknown could not know
- * it.
+ * The proof of a worker that was delayed before it sent its request. The worker that called the job unknown
+ * could not know that.
  */
 export const neverSent = failure(
   'failed',
@@ -328,7 +346,9 @@ export const neverSent = failure(
 
 const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;
 
-/** The sends of these workers may be repeated: otherwise the first death would have ended the job as unknown. */
+/**
+ * The sends of these workers may be repeated: otherwise the first death would have ended the job as unknown.
+ */
 const workersDied = (deaths: number): Outcome =>
   failure(
     'failed',

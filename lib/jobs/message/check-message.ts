@@ -8,7 +8,7 @@ import { MAX_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
  * Fields that several messages share. An error message says what was expected; `faultsOf` adds what was received.
  */
 
-/** A job's id: it names a row of the ledger and an object of the store. */
+/** A job's id. It names a row of the ledger and an object in the store. */
 export const jobId = z
   .string({ error: 'text' })
   .check(z.regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: '1 to 128 of A-Z a-z 0-9 . _ : -' }));
@@ -17,11 +17,14 @@ export const common = {
   version: z.literal(1, { error: '1, the version of the message format' }),
   id: z.optional(jobId),
   notBefore: z.optional(utcTime),
-  /** Whether its calls leave before those of other jobs. */
+  /** Which calls leave first: those of jobs with `high` before those of others. */
   priority: z.optional(z.enum(['high', 'normal'], { error: 'high or normal' })),
 } as const;
 
-/** The fields that identify a job and say when to do it, but not what it does: equal jobs may differ in them. */
+/**
+ * The fields that identify a job and say when to do it. They are not its content: equal jobs may differ in
+ * them.
+ */
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
 export const isObject = (value: unknown): value is GivenMessage =>
@@ -29,7 +32,7 @@ export const isObject = (value: unknown): value is GivenMessage =>
 
 export type GivenMessage = Readonly<Record<string, unknown>>;
 
-/** The object of a JSON text; undefined for any other text. */
+/** The object in a JSON text; undefined for any other text. */
 export function objectIn(text: string): GivenMessage | undefined {
   try {
     const value = parseJson(text);
@@ -40,12 +43,14 @@ export function objectIn(text: string): GivenMessage | undefined {
 }
 
 /**
- * A rule on several fields, reported at `at`, and checked on the message as received, since zod skips such rules after
- * other faults.
+ * A rule about several fields, reported at `at`. It is checked on the message as received, since zod skips
+ * such rules after other faults.
  */
 type FieldRule = {
   readonly at: string;
-  /** What is expected there. `nameOf`: the name of a field where the message came from. */
+  /**
+   * What is expected there. `nameOf` returns the name of a field in the place where the message came from.
+   */
   readonly expected: string | ((nameOf: (field: string) => string) => string);
   readonly holds: (message: GivenMessage) => boolean;
 };
@@ -63,13 +68,13 @@ export const together = (a: string, b: string): readonly FieldRule[] => [
   },
 ];
 
-/** How a message of one type is checked. `defaultId`: the id of a job whose message has none. */
+/** How a message of one type is checked. `defaultId`: where the id comes from if the message has none. */
 export type MessageChecks<Message, Input = unknown> = {
   readonly schema: z.ZodMiniType<Message, Input>;
   readonly rules?: readonly FieldRule[];
   /** The queue's id of the message, or the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
-  /** Converts a message written in another form to the form that is checked. */
+  /** Converts a message that is written in another form to the form that is checked. */
   readonly expand?: (message: GivenMessage) => ExpandedMessage;
 };
 
@@ -79,17 +84,18 @@ type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** The names of fields where the message came from. */
+/** The names that fields have in the place where the message came from. */
 export type FieldNames = Readonly<Partial<Record<string, string>>>;
 
-/** Checks a message; reports every fault at once, under the name of its field in `names`. */
+/** Checks a message. Reports every fault at once, with its field's name in `names`. */
 export function checkMessage<Message>(
   { schema, rules = [] }: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
   given: GivenMessage,
   names: FieldNames = {},
 ): CheckedMessage<Message> {
   const nameOf = (field: string) => own(names, field) ?? field;
-  // An option is repeated for each entry, so an entry's number would mean nothing: the found value says more.
+  // An option is repeated for each entry, so an entry's number would have no meaning: the value found says
+  // more.
   const place = ([first = '', ...rest]: readonly PropertyKey[]) =>
     own(names, String(first)) ?? [first, ...rest].join('.');
   const texts = textsIn(given['texts']);
@@ -109,7 +115,7 @@ export function checkMessage<Message>(
     : { kind: 'message', message: data };
 }
 
-/** The texts to score, even if they are misplaced under `texts`; ids are not texts. */
+/** The texts to score, even if they are misplaced under `texts`. Ids are not included. */
 function textsIn(texts: unknown): ReadonlySet<string> {
   const found = (Array.isArray(texts) ? texts : [texts]).flatMap((each) =>
     isObject(each) ? Object.entries(each).flatMap(([name, value]) => (name === 'id' ? [] : [value])) : [each],
@@ -121,8 +127,8 @@ export type JobBy<Message> = Message & { readonly id: string };
 
 /**
  * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`.
- * `hasExplicitId`: false if its id is the queue's id of the message, which no copy has: it must be written into the
- * message before anything else.
+ * `hasExplicitId`: false if the id is the queue's id of the message. A copy would have another one, so the id
+ * must be written into the message before anything else.
  */
 export type ReadJob<Job> = {
   readonly kind: 'job';
@@ -131,7 +137,7 @@ export type ReadJob<Job> = {
   readonly hasExplicitId: boolean;
 };
 
-/** `id`: the id in the message, if it is valid. */
+/** A message that is refused. `id`: the id in the message, if it is valid. */
 export type RefusedMessage = {
   readonly kind: 'refused';
   readonly faults: readonly string[];
@@ -141,7 +147,7 @@ export type RefusedMessage = {
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
   given: GivenMessage,
-  /** `messageId`: the queue's id of the message. `faults`: earlier faults; none by default. */
+  /** `messageId`: the queue's id of the message. `faults`: faults found before. Default: none. */
   { messageId, faults = [] }: { readonly messageId: string; readonly faults?: readonly string[] },
 ): ReadJob<JobBy<Message>> | RefusedMessage {
   const checked = checkMessage(checks, given);
@@ -169,7 +175,7 @@ function hashOf(given: GivenMessage): string {
   return hash('sha256', canonicalJson(content));
 }
 
-/** How deeply lists and objects may be nested: later steps walk a message by recursion. */
+/** Maximum depth of nested lists and objects: later steps are recursive. */
 const DEEPEST = 100;
 
 type MessageJson =
@@ -178,7 +184,7 @@ type MessageJson =
 
 const fault = (text: string): MessageJson => ({ kind: 'fault', fault: `message: ${text}` });
 
-/** The value of a message's JSON text. A fault never quotes it: it may contain a text to score. */
+/** Parses a message's JSON text. A fault never quotes it, since it may contain a text to score. */
 export function readMessageJson(text: string): MessageJson {
   const bytes = sentBytes(text);
   if (bytes > MAX_MESSAGE_BYTES)
@@ -193,7 +199,7 @@ export function readMessageJson(text: string): MessageJson {
   }
 }
 
-/** Where a text is no longer JSON. V8 gives the position of some faults only. */
+/** The position where a text stops being JSON. V8 reports the position of only some faults. */
 function invalidAt(text: string): string {
   let valid = 0;
   let invalid = text.length + 1;
@@ -219,5 +225,5 @@ function isBeginning(text: string): boolean {
   }
 }
 
-/** A message's body with this id added; everything else stays byte for byte. */
+/** Adds this id to the body of a message. Its other bytes stay unchanged. */
 export const withId = (body: string, id: string): string => body.replace('{', `{"id":${JSON.stringify(id)},`);

@@ -15,7 +15,7 @@ import {
 } from './check-message.ts';
 
 type MessageOptions = {
-  /** The queue's id: for some types the id of a job whose message has none. */
+  /** The queue's id of the message. For some types it is the id of a job whose message has none. */
   readonly messageId: string;
   readonly allow: Allow;
 };
@@ -30,7 +30,7 @@ export function parseMessage(text: string, options: MessageOptions): ReadJob<Job
   return type === undefined ? refused(given, faultsOfUntyped(given)) : parseOf(type, given, options);
 }
 
-/** Maximum calls that the job of a message takes; undefined if that is not known beforehand. */
+/** The maximum calls that the job of a message takes; undefined if that is not known beforehand. */
 export function mostCallsOf(text: string): number | undefined {
   const read = parseMessage(text, { messageId: '', allow: {} });
   return read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined;

@@ -4,7 +4,10 @@ import { sqlitePath, withPlaces } from '../../places.ts';
 import { openSqliteFile, tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
-/** The sender here: the user's name, or in a container without one, the user's number. */
+/**
+ * The name of the sender on this machine: the user's name, or in a container without names, the user's
+ * number.
+ */
 export function senderHere(): string {
   try {
     return userInfo().username;
@@ -13,10 +16,10 @@ export function senderHere(): string {
   }
 }
 
-/** As in SQS: only a message that could not even be refused is received this often. */
+/** Maximum receives, as in SQS: only a message that could not even be refused is received this often. */
 const MAX_RECEIVES = 1_000;
 
-/** The queue that a setting names, in SQS or in a file of SQLite; loads the modules of that kind alone. */
+/** Opens the queue that a setting names, in SQS or in a SQLite file. Loads only the modules of that kind. */
 export async function openQueue(
   place: string,
   environment: AwsEnvironment,
@@ -33,7 +36,7 @@ export async function openQueue(
   ]);
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MAX_RECEIVES } };
   const queue = createSqliteQueue(file, { name, sender: senderHere(), ...deadLetters });
-  // A message without the rows of earlier sends would have them sent again.
+  // Without the rows of earlier sends, a message would be sent again.
   const { SYNC_TABLE: table } = withPlaces(environment);
   const check = table === undefined ? undefined : tableCheckOf(table, environment);
   return {

@@ -2,10 +2,16 @@ import { AwsError } from '../../base/aws/index.ts';
 import { once } from '../../base/index.ts';
 import { MAX_MESSAGE_BYTES, type Queue, total } from './queue.ts';
 
-/** The limit of the template: fewer would be used up by workers that are stopped. SQS allows no more. */
+/**
+ * The minimum of `maxReceiveCount`, as in the template: workers that are merely stopped would use up fewer.
+ * SQS allows no more than this.
+ */
 const MIN_MAX_RECEIVES = 1_000;
 
-/** A waiting message is copied when it is three days old, and may be hidden for twelve hours then. */
+/**
+ * The minimum retention: a waiting message is copied when it is three days old, and may then be hidden for
+ * twelve hours.
+ */
 const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
 
 /** A queue of jobs, and the dead-letter queue that the settings name. */
@@ -14,12 +20,15 @@ type JobQueues = {
   readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
 };
 
-/** The limits of the jobs queue, and the faults of both, a line each. A queue in SQLite has our limits. */
+/**
+ * Reads the limits of the jobs queue, and the faults in the limits of both queues, one a line. A queue in
+ * SQLite has our own limits.
+ */
 export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
   if (limits === undefined) return { limits, faults: [] };
   const { maxReceives, deadLetters, retentionSeconds, isFifo = false, maxBytes = MAX_MESSAGE_BYTES } = limits;
-  // A worker need not be allowed to read the dead letters.
+  // A worker may lack permission to read the dead letters.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
   const deadSeconds = ofDead?.retentionSeconds ?? retentionSeconds;
   const isOther = dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
@@ -43,8 +52,8 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
 const nameIn = (place: string, separator: string) => place.split(separator).at(-1);
 
 /**
- * The jobs queue for a worker: its messages have their maximum receives, and it counts those that become dead letters
- * meanwhile. Faults of its limits are reported before the first receive.
+ * Wraps the jobs queue for a worker: messages get their maximum receives, and those that become dead letters
+ * are counted. Faults in its limits are reported before the first receive.
  */
 export async function watchDeadLetters(
   { jobs, dead }: JobQueues,
@@ -57,7 +66,7 @@ export async function watchDeadLetters(
     for (const fault of faults) onFault(fault);
     return limits?.maxReceives;
   });
-  // The ids of messages on their last receive, by receipt.
+  // The ids of messages that are at their last receive, by receipt.
   const last = new Map<string, string>();
   const queue: Queue = {
     ...jobs,
@@ -78,8 +87,8 @@ export async function watchDeadLetters(
   return {
     queue,
     /**
-     * SQS's count may be a minute old, but a message that was requeued on its last receive is a dead letter for
-     * certain.
+     * SQS's count may be a minute old, but a message that was requeued at its last receive is certainly a
+     * dead letter.
      */
     async arrived() {
       const after = (await held()) ?? 0;

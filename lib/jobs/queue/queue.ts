@@ -12,79 +12,88 @@ export type QueueMessage = {
   readonly sender: string;
   readonly sentAtMs?: number;
   readonly receives: number;
-  /** How often it is received before it becomes a dead letter. Default: as in the template, 1,000 times. */
+  /**
+   * How often a message is received before it becomes a dead letter. Default: 1,000 times, as in the
+   * template.
+   */
   readonly maxReceives?: number;
   readonly receipt: string;
 };
 
 /** What a queue does by itself with messages that are not deleted. */
 type QueueLimits = {
-  /** A message that would be received more often becomes a dead letter; undefined: none does. */
+  /** How often a message is received before it becomes a dead letter; undefined if it never does. */
   readonly maxReceives: number | undefined;
   /** The ARN of the dead-letter queue. */
   readonly deadLetters: string | undefined;
-  /** Older messages are deleted. */
+  /** The age in seconds at which the queue deletes a message. */
   readonly retentionSeconds: number;
-  /** How long a received message stays hidden if its receiver does not say. */
+  /** How long a received message stays hidden, in seconds, unless its receiver says otherwise. */
   readonly visibilitySeconds: number;
-  /** The largest message that it takes. Default: `MAX_MESSAGE_BYTES`. */
+  /** The maximum bytes of a message. Default: `MAX_MESSAGE_BYTES`. */
   readonly maxBytes?: number;
   readonly isFifo?: boolean;
 };
 
 export type Polls = {
-  /** How long one poll waits for a message, 0 to 20 s; whole seconds for SQS. */
+  /** How long one poll waits for a message, from 0 to 20 s; SQS takes whole seconds. */
   readonly waitSeconds: number;
-  /** How many polls in a row must return nothing for the queue to count as empty; at least 1. */
+  /** How many polls in a row must find nothing before the queue counts as empty; at least 1. */
   readonly quiet: number;
-  /** The queue's counts are current: they include messages that were just requeued. Default: false. */
+  /** Whether the queue's counts are exact: they include messages that were just requeued. Default: false. */
   readonly areCountsExact?: boolean;
 };
 
-/** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
+/** A queue of jobs. Failures are thrown as `AwsError`. A message that is not deleted is delivered again. */
 export type Queue = {
   /**
-   * Tries every message, and then throws `UnsentError`. They are delivered after `delayMs`, 15 minutes at most; default
-   * 0.
+   * Sends messages: tries all of them, and then throws `UnsentError` if some were not sent. They are
+   * delivered after `delayMs`, at most 15 minutes; default 0.
    */
   send(bodies: readonly string[], options?: { readonly delayMs?: number }): Promise<void>;
   /**
-   * At most ten messages, after at most `waitSeconds` (0 to 20). Other receivers do not see them for
-   * `visibilitySeconds`.
+   * Receives at most ten messages, after at most `waitSeconds` (0 to 20). For `visibilitySeconds`, other
+   * receivers do not see them.
    */
   receive(options: {
     readonly most: number;
     /**
-     * A separate maximum for messages of these types; `most` is the maximum of the others. Default: all types are alike.
+     * A separate maximum for messages of these types; then `most` is the maximum of the others. Default: no
+     * type is treated separately.
      */
     readonly long?: { readonly types: readonly string[]; readonly most: number };
     readonly waitSeconds: number;
     readonly visibilitySeconds: number;
   }): Promise<readonly QueueMessage[]>;
   delete(receipt: string): Promise<void>;
-  /** The message is delivered again after `delayMs`; earlier if that is longer than the queue can hide it. */
+  /** Has the message delivered again after `delayMs`; earlier if the queue cannot hide it that long. */
   delay(receipt: string, delayMs: number): Promise<void>;
-  /** The message stays with its receiver, hidden for this long from now. Default: `delay`. */
+  /** Hides the message, which stays with its receiver, for this long from now. Default: `delay`. */
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<{ readonly waiting: number; readonly inFlight: number; readonly delayed: number }>;
-  /** The ids of the jobs on it, those in progress too. Absent: it shows a message to its receiver alone. */
+  /**
+   * The ids of all jobs on the queue, including those in progress. Absent: the queue shows a message only to
+   * its receiver.
+   */
   ids?(): Promise<readonly string[]>;
-  /** Absent: as in the template. */
+  /** Reads the limits of the queue. Absent: they are those of the template. */
   limits?(): Promise<QueueLimits>;
   readonly polls?: Polls;
-  /** It honours `long`. Default: false. */
+  /** Whether the queue supports `long`. Default: false. */
   readonly knowsTypes?: boolean;
 };
 
 export type UnsentMessage = {
-  /** Its index among the messages to send. */
+  /** The message's index among those to send. */
   readonly index: number;
   readonly cause: unknown;
-  /** Its request got no usable response, so it may be on the queue all the same. */
+  /** Whether the message may be on the queue all the same, since its request got no usable response. */
   readonly mayBeSent: boolean;
 };
 
-/** Some messages were not sent; all others were. The failure is that of the first refused message. */
+/**
+ * Thrown if some messages were not sent; all others were. The failure is that of the first refused message.
+ */
 export class UnsentError extends AwsError {
   override readonly name = 'UnsentError';
   readonly queue: string;
@@ -99,7 +108,7 @@ export class UnsentError extends AwsError {
     this.unsent = unsent;
   }
 
-  /** The queue cannot be used at all, so no other message can be sent either. */
+  /** Whether the queue cannot be used at all, so that no other message can be sent either. */
   get isOfQueue(): boolean {
     return QUEUE_KINDS.includes(this.failure.kind) || QUEUE_CODE.test(this.failure.code);
   }
@@ -107,7 +116,8 @@ export class UnsentError extends AwsError {
 
 const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unconfigured'];
 
-// The key that encrypts the queue; a URL or a protocol that SQS does not accept; a FIFO queue, which needs a group.
+// Codes of errors about the queue as a whole: the key that encrypts it; a URL or protocol that SQS does not
+// accept; a FIFO queue, which needs a group.
 const QUEUE_CODE =
   /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
 
@@ -119,39 +129,44 @@ function numbers(unsent: readonly UnsentMessage[]): string {
   return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
-/** A message's JSON with the characters escaped that SQS refuses. Source: SendMessage in the SQS API reference. */
+/**
+ * The JSON of a message, with the characters escaped that SQS refuses. Source: SendMessage in the SQS API
+ * reference.
+ */
 export const sendable = (body: string): string =>
   body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The bytes of UTF-8 of the body when it is sent. Each escape takes six. */
+/** The bytes of UTF-8 that the body has when it is sent. Each escape takes six. */
 export function sentBytes(body: string): number {
-  // Measured without the escapes: inserting millions of them takes seconds.
+  // It is measured without inserting the escapes: inserting millions of them takes seconds.
   const accepted = body.replaceAll(REFUSED, '');
   return Buffer.byteLength(accepted) + 6 * (body.length - accepted.length);
 }
 
-// With the flag `u`, a lone surrogate is a character of its own, and a pair is one character.
+// With the flag `u`, half a surrogate pair is a character of its own, and a pair is one character.
 const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 /**
- * Long polls, 20 s of them, for SQS, whose short polls ask only some of its servers. Each is short enough for Ctrl-C,
- * which waits for its end: aborting one would hide the messages that it was about to return. Source: "Amazon SQS short
- * and long polling", Amazon SQS Developer Guide.
+ * Long polls, 20 s in total, for SQS, whose short polls ask only some of its servers. Each poll is short,
+ * since Ctrl-C waits for its end: aborting it would hide the messages that it was about to return. Source:
+ * "Amazon SQS short and long polling", Amazon SQS Developer Guide.
  */
 export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
 
-/** For a queue of this host, whose counts are exact: a command ends this soon after its last job. */
+/** Polls for a queue on this machine, whose counts are exact: a command ends this soon after its last job. */
 export const EXACT_POLLS: Polls = { waitSeconds: 0.25, quiet: 1, areCountsExact: true };
 
 /**
- * Decides after each poll whether the queue is empty. Unless they are exact, counts are approximate and may be a minute
- * old: enough polls in a row must have been quiet, then the counts empty, and then one more poll quiet.
+ * Creates the check, after each poll, of whether the queue is empty. Counts that are not exact may be a
+ * minute old: then several polls in a row must find nothing, the counts must be zero, and one more poll must
+ * find nothing.
  */
 export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
   let quiet = 0;
   let isConfirming = false;
   /**
-   * `isQuiet`: the poll returned nothing, and no message is known to be due. `staying`: how many messages are to stay.
+   * `isQuiet`: the poll found nothing, and no message is known to become due. `staying`: how many messages
+   * are meant to stay.
    */
   return async ({ isQuiet, staying = 0 }: { readonly isQuiet: boolean; readonly staying?: number }) => {
     if (polls.areCountsExact === true) return total(await queue.counts()) <= staying;
@@ -176,7 +191,10 @@ export function typeIn(body: string): string {
 
 const MAX_IN_BATCH = 10;
 
-/** The messages, in order, in batches that SQS accepts: each of at most 10 messages and 256 KB of UTF-8. */
+/**
+ * Divides messages, in order, into batches that SQS accepts: each has at most 10 messages and 256 KB of
+ * UTF-8.
+ */
 export function* batchesOf(messages: Iterable<string>): Generator<readonly string[]> {
   let batch: string[] = [];
   let batchBytes = 0;
@@ -192,9 +210,15 @@ export function* batchesOf(messages: Iterable<string>): Generator<readonly strin
   if (batch.length > 0) yield batch;
 }
 
-/** Waits between tries while a queue is unavailable. The SDK has tried three times before each. */
+/**
+ * The waits between tries while a queue is unavailable, in milliseconds. Before each wait the SDK has tried
+ * three times.
+ */
 const TRIES = { baseDelayMs: 1_000, maxDelayMs: 20_000 };
 
-/** How long to wait before the next request of a queue that is unavailable, with some jitter. `tries`: 1 is the first. */
+/**
+ * How long to wait before the next request to an unavailable queue, with some jitter. `tries`: 1 is the
+ * first.
+ */
 export const queueWaitMs = (tries: number, random: number): number =>
   backoffMs(tries, 0.5 + random / 2, TRIES);

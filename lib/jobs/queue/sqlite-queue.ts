@@ -17,13 +17,16 @@ import {
 type SqliteQueueOptions = {
   readonly name: string;
   readonly sender: string;
-  /** Where a message goes that would be received more often than `most`. Default: it stays. */
+  /** Where a message is moved instead of being received more often than `most`. Default: it stays. */
   readonly deadLetters?: { readonly name: string; readonly most: number };
 };
 
 const LOOK_MS = 100;
 
-/** A queue in a file of SQLite. Messages of a process are delivered again as soon as it has ended. */
+/**
+ * Creates a queue in a SQLite file. When a process ends, the messages that it had received are delivered
+ * again at once.
+ */
 export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): Queue {
   const { name, sender } = options;
   const place = `queue ${name} in ${file.path}`;
@@ -81,13 +84,16 @@ const endedHolders = (db: DatabaseSync, queue: string, { isAlive }: SqliteFile):
     .map(({ holder }) => String(holder))
     .filter((holder) => !isAlive(holder));
 
-/** Whether `receive` would find a message: checking takes no lock and no write. */
+/** Whether `receive` would find a message. The check takes no lock and writes nothing. */
 const isDue = (db: DatabaseSync, name: string, file: SqliteFile, room: Room): boolean =>
   endedHolders(db, name, file).length > 0 ||
   db.prepare(AHEAD).get({ name, until: Date.now() + WRONG_CLOCK_MS }) !== undefined ||
   dueIds(db, name, { ...room, short: Math.min(1, room.short), long: Math.min(1, room.long) }).length > 0;
 
-/** The ids of due messages, as many as there is room for: by an index on the type, however many wait. */
+/**
+ * The ids of due messages, as many as there is room for. They are found by an index on the type, however many
+ * messages wait.
+ */
 function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): readonly string[] {
   const due = db.prepare(DUE);
   const found = db
@@ -116,17 +122,20 @@ const take = (
   { room, ...given }: { readonly self: string; readonly room: Room; readonly forMs: number },
 ) => db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
 
-/** A message that is hidden for longer than this from now shows that the clock here was set back, or was wrong. */
+/**
+ * If a message is hidden for longer than this from now, in milliseconds, the clock here was set back or was
+ * wrong.
+ */
 const WRONG_CLOCK_MS = 10_000;
 
-/** A receipt begins with the id of its message. */
+/** The parameters of a receipt, which begins with the id of its message. */
 const named = (name: string, receipt: string) => ({
   name,
   receipt,
   id: receipt.slice(0, receipt.lastIndexOf('/')),
 });
 
-/** How many messages of short and of long jobs there is room for. */
+/** For how many messages of short and of long jobs there is room. */
 type Room = ReturnType<typeof roomOf>;
 
 function roomOf({
@@ -141,8 +150,8 @@ function roomOf({
 const messageOf = (body: string) => ({ id: randomUUID(), body, type: typeIn(body) });
 
 /**
- * Gives messages that a wrong clock hid the intended wait from now, makes visible the messages of processes that have
- * ended, and moves those with too many receives to the dead letters.
+ * Gives messages that a wrong clock hid the intended wait from now, makes messages visible whose processes
+ * have ended, and moves those with too many receives to the dead letters.
  */
 function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: SqliteQueueOptions): void {
   const now = Date.now();
@@ -166,7 +175,7 @@ const TOO_LONG = `a message may have at most ${MAX_MESSAGE_BYTES} bytes`;
 const SEND = `INSERT INTO messages (id, queue, body, sender, sent, visible, hidden, type, receives)
   VALUES (:id, :name, :body, :sender, :sent, :visible, :sent, :type, 0)`;
 
-/** The types on the queue, each found by one lookup in an index. */
+/** SQL that finds the types on the queue, each by one lookup in an index. */
 const TYPES = `WITH RECURSIVE kinds(type) AS (
   SELECT (SELECT min(type) FROM messages WHERE queue = :name)
   UNION ALL SELECT (SELECT min(type) FROM messages WHERE queue = :name AND type > kinds.type) FROM kinds
@@ -198,7 +207,10 @@ const DELETE = `DELETE FROM messages ${OF_RECEIPT}`;
 const EXTEND = `UPDATE messages SET visible = :visible, hidden = :now ${OF_RECEIPT}`;
 const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = NULL ${OF_RECEIPT}`;
 
-/** The ids of the jobs on a queue. If a message has no `id`, its job has the id that the queue gave the message. */
+/**
+ * SQL that returns the ids of the jobs on a queue. If a message has no `id`, its job has the queue's id of
+ * the message.
+ */
 const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
 
 const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND receives > 0) inFlight,
@@ -220,7 +232,7 @@ const toMessage = (row: Record<string, unknown>): QueueMessage => ({
   receipt: String(row['receipt']),
 });
 
-/** Failures that SQS has too are reported by SQS's codes; a failure of the disk stays what it is. */
+/** Reports failures that SQS has too by SQS's codes. A failure of the disk is rethrown unchanged. */
 async function asQueueError<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

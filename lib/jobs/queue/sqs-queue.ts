@@ -30,7 +30,9 @@ import {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** A client for the queue; its URL decides the endpoint and the region (see `queueEndpoint`). */
+/**
+ * Creates a client for the queue. The queue's URL decides the endpoint and the region (see `queueEndpoint`).
+ */
 export function createSqsClient(queueUrl: string, environment: AwsEnvironment): SQSClient {
   return new SQSClient({
     ...awsClientConfig(environment, {
@@ -39,12 +41,15 @@ export function createSqsClient(queueUrl: string, environment: AwsEnvironment): 
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     }),
     ...queueEndpoint(queueUrl, environment),
-    // It is in the configuration already; the SDK would overrule the configured endpoint.
+    // The endpoint is in the configuration already; the SDK would overrule it.
     useQueueUrlAsEndpoint: false,
   });
 }
 
-/** The client tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response was lost is on the queue twice. */
+/**
+ * Creates a queue in SQS. The client tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response
+ * was lost is on the queue twice.
+ */
 export function createSqsQueue(
   queueUrl: string,
   client: SQSClient,
@@ -103,7 +108,7 @@ function toLimits(
   attributes: Readonly<Record<string, string | undefined>>,
 ): Awaited<ReturnType<NonNullable<Queue['limits']>>> {
   const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout, MaximumMessageSize } = attributes;
-  // The count may be a text.
+  // Some engines write the count as text.
   const { maxReceiveCount, deadLetterTargetArn } = parseOwnJson(RedrivePolicy || '{}') as {
     readonly maxReceiveCount?: number | string;
     readonly deadLetterTargetArn?: string;
@@ -111,7 +116,7 @@ function toLimits(
   return {
     maxReceives: maxReceiveCount === undefined ? undefined : Number(maxReceiveCount),
     deadLetters: deadLetterTargetArn,
-    // SQS's defaults, for an engine that leaves them out.
+    // SQS's defaults apply if an engine leaves them out.
     retentionSeconds: Number(MessageRetentionPeriod ?? 345_600),
     visibilitySeconds: Number(VisibilityTimeout ?? 30),
     maxBytes: Number(MaximumMessageSize ?? MAX_MESSAGE_BYTES),
@@ -135,11 +140,14 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
 }
 
 /**
- * SQS hides a message for at most 12 hours from its receipt; a Lambda may have held it for 15 minutes, and 5 are slack.
+ * Maximum delay in seconds. SQS hides a message for at most 12 hours from its receipt; a Lambda may already
+ * have had it for 15 minutes, and 5 minutes are a reserve.
  */
 const MAX_DELAY_SECONDS = 43_200 - 900 - 300;
 
-/** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
+/**
+ * How often a message is sent if SQS fails to accept it, and how long the first pause is, in milliseconds.
+ */
 const MAX_ROUNDS = 3;
 const PAUSE_MS = 200;
 
@@ -149,7 +157,10 @@ type SendBatch = (
   entries: SendMessageBatchRequestEntry[],
 ) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
 
-/** Sends in batches, and repeats what SQS failed to accept, three rounds in all. Throws `UnsentError` at the end. */
+/**
+ * Sends messages in batches, and repeats those that SQS failed to accept, in up to three rounds. Then throws
+ * `UnsentError`.
+ */
 async function sendMessages(
   queue: string,
   bodies: readonly string[],
@@ -173,7 +184,9 @@ async function sendMessages(
   if (first !== undefined) throw new UnsentError(queue, bodies.length, [first, ...others]);
 }
 
-/** Sends one request, and returns the messages that it did not send. `mayPass`: SQS does not blame the message. */
+/**
+ * Sends one request, and returns the messages that were not sent. `mayPass`: SQS does not blame the message.
+ */
 async function sendBatch(
   messages: readonly Numbered[],
   send: SendBatch,

@@ -2,10 +2,13 @@ import { hash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 
-/** A part has at most a hundred rows. */
+/** Maximum bytes of a part after decompression; it has at most a hundred rows. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-/** The rows of a part of scores, a line of JSON each; undefined if the part is gone. Throws as `rowsOfPart` does. */
+/**
+ * The rows of a part of scores, a line of JSON each; undefined if the part no longer exists. Throws errors of
+ * `rowsOfPart`.
+ */
 export async function findRows(
   store: Pick<Store, 'get'>,
   key: string,
@@ -16,8 +19,8 @@ export async function findRows(
 }
 
 /**
- * The rows in the bytes of a part. Throws `StoredObjectError` if the hash in its key is another one, or they are no
- * part.
+ * The rows in the bytes of a part. Throws `StoredObjectError` if the hash in its key is another one, or the
+ * bytes are not a part.
  */
 export function rowsOfPart(key: string, body: Buffer): readonly Buffer[] {
   const [, named] = /-([0-9a-f]{12})\.ndjson\.gz$/.exec(key) ?? [];
@@ -34,7 +37,7 @@ function unpacked(key: string, body: Buffer): Buffer {
   }
 }
 
-/** The error for a part with something else in it: a cause may quote the content. */
+/** The error for a part that contains something else. It has no cause, which could quote the content. */
 export const notRows = (key: string, body: Buffer) =>
   new StoredObjectError(
     'invalid',

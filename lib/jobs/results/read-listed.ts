@@ -2,7 +2,9 @@ import { readAhead } from '../../base/index.ts';
 
 const LISTED = 256;
 
-/** Reads items ahead, as `readAhead` does, while they are listed: 256 of them are held. */
+/**
+ * Reads items ahead, as `readAhead` does, while they are still being listed: up to 256 items are in memory.
+ */
 export async function* readListed<Item, Result>(
   listed: AsyncIterable<Item>,
   options: Omit<Parameters<typeof readAhead<Item, Result>>[0], 'items'>,
@@ -10,7 +12,7 @@ export async function* readListed<Item, Result>(
   for await (const items of inGroups(listed, LISTED)) yield* readAhead({ ...options, items });
 }
 
-/** Items in groups of this size; the last one may be smaller. */
+/** Divides items into groups of this size; the last one may be smaller. */
 export async function* inGroups<Item>(
   items: AsyncIterable<Item>,
   size: number,

@@ -4,17 +4,18 @@ import { type StoredRow, type Table, updateRow } from '../../table/index.ts';
 
 const rowSchema = z.object({ calls: z.number(), tokens: z.number() });
 
-/** Calls that scored a text, and their tokens. */
+/** How many calls scored a text, and their tokens. */
 export type DailyUsage = Readonly<z.infer<typeof rowSchema>>;
 
 const NOTHING: DailyUsage = { calls: 0, tokens: 0 };
 
-/** After this time nothing is added to a day's row. */
+/** How long after its start a day's row expires, in milliseconds: nothing is added to it any more. */
 const LIFETIME_MS = 2 * 86_400_000;
 
 /**
- * Counts over all processes what is scored in a day (UTC), in one row of the table: returns the sums of the day after
- * adding, or undefined if there is nothing to add. The counts of a failed write are added with the next.
+ * Creates a counter of what is scored in a day (UTC), over all processes, in one row of the table. It returns
+ * the sums of the day after adding, or undefined if there is nothing to add. If a write fails, its counts are
+ * added with the next one.
  */
 export function createDailyUsageCounter(table: Table, now: () => number) {
   let pending = NOTHING;

@@ -46,8 +46,9 @@ export type Erased = {
 };
 
 /**
- * Erases a text by its SHA-256 (hex, of its UTF-8) from the cache, from staged chunks, and from the parts of all
- * batches, where its rows remain as lines without results. Messages on the queue and results of jobs stay.
+ * Erases a text, by the SHA-256 (hex) of its UTF-8, from the cache, from staged chunks, and from the parts of
+ * all batches, where its rows remain as lines without results. Messages on the queue and results of jobs are
+ * not changed.
  */
 export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const batches = new Set<string>();
@@ -60,7 +61,8 @@ export async function forgetText(textHash: string, options: BatchStorage): Promi
     batches.add(chunkId.batch);
     stagedChunks += 1;
   }
-  // From here on, a chunk that ends does so without the text; the parts of chunks that ended before come next.
+  // From here on, a chunk that ends does so without the text. The parts of chunks that ended before come
+  // next.
   for (const key of await keysOf(SCORES_FOLDER, options)) {
     const chunkId = chunkOfPart(key);
     const held = chunkId && (await readPart(key, options));
@@ -75,16 +77,17 @@ export async function forgetText(textHash: string, options: BatchStorage): Promi
 }
 
 /**
- * Erases a batch: its rows in the table, its objects, and the cached results of its texts, even if other batches share them.
- * Its jobs that still run end without a trace. Throws `RangeError` for an invalid name.
+ * Erases a batch: its rows in the table, its objects, and the cached results of its texts, even if other
+ * batches share them. Its jobs that are still running end without storing anything. Throws `RangeError` for
+ * an invalid name.
  */
 export async function forgetBatch(batch: string, options: BatchStorage): Promise<Erased> {
   const { store, table } = options;
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
-  // The rows first: without its row, a chunk that ends writes nothing.
+  // The rows are deleted first: a chunk that ends without a row writes nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
   const { keys, hashes, ...held } = await findHeld({ batch }, options);
-  // Then the cache: until it is clean, the objects are needed to find its rows.
+  // The cache is next: the objects are needed to find its rows.
   const cacheRows = await eraseFromCache(hashes, table);
   for (const key of keys) await store.delete(key);
   return { cacheRows, ...held };
@@ -101,7 +104,10 @@ export async function isBatchKnown(batch: string, { store, table }: BatchStorage
   return false;
 }
 
-/** A worker that has a chunk stores what it scores after the batch was erased: the cached results of its texts. */
+/**
+ * Refuses if chunks are open: their workers would store cached results of the texts after the batch was
+ * erased.
+ */
 async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<void> {
   if (!('batch' in forgotten)) return;
   const { batch } = forgotten;
@@ -114,8 +120,8 @@ async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<
 }
 
 /**
- * Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file. Throws for a
- * batch with chunks that have not ended.
+ * Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file.
+ * Throws for a batch with chunks that have not ended.
  */
 export async function forget(
   forgotten: Forgotten,
@@ -127,7 +133,7 @@ export async function forget(
     'batch' in forgotten
       ? await forgetBatch(forgotten.batch, batches)
       : await forgetText(forgotten.textHash, batches);
-  // A table in DynamoDB keeps nothing of deleted rows.
+  // DynamoDB keeps nothing of deleted rows.
   const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
   if (path !== undefined) await (await openSqliteFile(path)).erase();
   // Only now is everything that was erased an old version.
@@ -137,7 +143,7 @@ export async function forget(
 /** A text by its SHA-256, or a batch. */
 type Forgotten = { readonly textHash: string } | { readonly batch: string };
 
-/** What would be erased now, and how many old versions of objects. Throws as `forget` does. */
+/** Counts what would be erased now, including old versions of objects. Throws errors of `forget`. */
 export async function wouldForget(
   forgotten: Forgotten,
   options: BatchStorage,
@@ -154,7 +160,10 @@ const foldersOf = (forgotten: Forgotten): readonly string[] =>
     ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
     : [STAGED_FOLDER, SCORES_FOLDER];
 
-/** The objects of a batch, or those that hold a text; objects that are deleted meanwhile count no rows. */
+/**
+ * Finds the objects of a batch, or those with a text. Objects that are deleted meanwhile count as having no
+ * rows.
+ */
 async function findHeld(forgotten: Forgotten, options: BatchStorage) {
   const isBatch = 'batch' in forgotten;
   const hashes = new Set<string>(isBatch ? [] : [forgotten.textHash]);
@@ -180,7 +189,7 @@ async function findHeld(forgotten: Forgotten, options: BatchStorage) {
   return { keys, hashes, stagedChunks, parts, rows, batches: [...batches] };
 }
 
-/** The texts of a staged chunk or of a part by their hashes, one for each row. */
+/** The hashes of the texts in a staged chunk or a part, one for each row. */
 function hashesOf(key: string, body: Buffer): readonly (string | undefined)[] {
   if (chunkOfStaged(key) !== undefined)
     return parseStaged(key, body).rows.map((row) => ('text' in row ? textHashOf(row.text) : undefined));
@@ -220,11 +229,11 @@ async function eraseFromStaged(
     const staged = parseStaged(key, stored.body);
     const rows = staged.rows.map((row) => withoutText(row, textHash));
     if (rows.some((row, index) => row !== staged.rows[index])) return printStaged({ ...staged, rows }).body;
-    // Not only if this run erased it: an earlier one may have crashed in between.
+    // It is touched even if an earlier run erased the text: that run may have crashed in between.
     if (rows.some((row) => 'erased' in row)) await touchOpenRow(chunkId, options);
     return undefined;
   };
-  // Looks again after it erased.
+  // After an update it checks the object again.
   while (await updateObject(options.store, key, decide)) isErased = true;
   return isErased;
 }
@@ -233,14 +242,20 @@ function withoutText(row: StagedChunk['rows'][number], textHash: string): Staged
   return 'text' in row && textHashOf(row.text) === textHash ? erasedRow(row) : row;
 }
 
-/** Rewrites an open row, so that a worker that read the chunk with the text reads it again before it ends it. */
+/**
+ * Rewrites the row of an open chunk, so that a worker that has read the text must read the chunk again before
+ * it ends it.
+ */
 async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const stored = await readChunkRow(chunkId, options);
   // If another write comes first, the worker fails because of that one.
   if (stored && !isEnded(stored.row)) await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
-/** Erases a text from the part that a chunk's row names, and from other parts; returns how many rows of each had it. */
+/**
+ * Erases a text from the part that a chunk's row names, and from other parts. Returns how many rows of each
+ * had it.
+ */
 async function eraseFromParts(
   chunkId: ChunkId,
   textHash: string,
@@ -257,7 +272,7 @@ async function eraseFromParts(
       erased.set(key, count);
     }
     if (holding.size === 0) return [...erased.values()];
-    // Only now: otherwise a part that was named since would count as unnamed.
+    // The row is read only now: otherwise a part that was named since then would seem to be named by no row.
     const stored = await readChunkRow(chunkId, options);
     let hasChanged = false;
     for (const [key, rows] of holding) {
@@ -269,13 +284,16 @@ async function eraseFromParts(
       hasChanged ||= !(await replacePart(chunkId, stored, left, options));
     }
     if (hasChanged) continue;
-    // The old parts last: until then another run can find what this one left unfinished.
+    // The old parts are deleted last: until then, another run can find what this one did not finish.
     await finishBatch(chunkId.batch, options);
     for (const key of holding.keys()) await options.store.delete(key);
   }
 }
 
-/** Builds a new part, and names it in the chunk's row if there is one; false if the row changed meanwhile. */
+/**
+ * Builds a new part, and names it in the chunk's row if there is one. Returns false if the row changed
+ * meanwhile.
+ */
 async function replacePart(
   chunkId: ChunkId,
   stored: StoredChunk | undefined,
@@ -301,7 +319,7 @@ async function readPart(key: string, { store }: BatchStorage): Promise<readonly 
 const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
   Array.fromAsync(store.list(prefix), ({ key }) => key);
 
-/** Erases old versions with a text or a batch, once nothing current holds it; returns how many. */
+/** Erases old versions of objects with a text or a batch, once no current object has it. Returns how many. */
 export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
   let erased = 0;
   for await (const version of oldVersionsOf(forgotten, store)) {

@@ -1,6 +1,6 @@
 /*
- * Batches of texts and their scores: score, read and forget them. The code of each verb is loaded when the verb is
- * called.
+ * Batches of texts and their scores: scoring, reading and forgetting them. The code of each verb is loaded
+ * when the verb is called.
  */
 
 export {
@@ -24,35 +24,35 @@ type Of<F extends (...given: never) => unknown> = Parameters<F>;
 type Status = typeof import('./batch/batch-status.ts');
 type Forget = typeof import('./forget.ts');
 
-/** Scores the texts of a source in this process. */
+/** Opens the scoring of a source's texts in this process. */
 export const openScoring = async (...given: Of<typeof import('./open-scoring.ts')['openScoring']>) =>
   (await import('./open-scoring.ts')).openScoring(...given);
 
-/** Splits the requests of the inbox into jobs. */
+/** Opens the function that splits requests of the inbox into jobs. */
 export const openInbox = async (...given: Of<typeof import('../split-inbox.ts')['openInbox']>) =>
   (await import('../split-inbox.ts')).openInbox(...given);
 
-/** The names of all batches of a store. */
+/** Lists the names of all batches in a store. */
 export const batchNames = async (...given: Of<Status['batchNames']>) =>
   (await import('./batch/batch-status.ts')).batchNames(...given);
 
-/** How far a batch is. */
+/** Reads the progress of a batch. */
 export const readBatchStatus = async (...given: Of<Status['readBatchStatus']>) =>
   (await import('./batch/batch-status.ts')).readBatchStatus(...given);
 
-/** The rows of a batch that failed. */
+/** Lists the failed rows of a batch. */
 export const failedRows = async (...given: Of<Status['failedRows']>) =>
   (await import('./batch/batch-status.ts')).failedRows(...given);
 
-/** The summary of a batch that is done. */
+/** Reads the summary of a batch that is done. */
 export const findSummary = async (...given: Of<typeof import('./batch/finish-batch.ts')['findSummary']>) =>
   (await import('./batch/finish-batch.ts')).findSummary(...given);
 
-/** The rows of a part of scores. */
+/** Reads the rows of a part of scores. */
 export const readScores = async (...given: Of<typeof import('./batch/chunk-objects.ts')['readScores']>) =>
   (await import('./batch/chunk-objects.ts')).readScores(...given);
 
-/** The lines of a part of scores, as bytes. */
+/** Reads the lines of a part of scores, as bytes. */
 export const findRows = async (...given: Of<typeof import('../results/part-rows.ts')['findRows']>) =>
   (await import('../results/part-rows.ts')).findRows(...given);
 
@@ -60,7 +60,7 @@ export const findRows = async (...given: Of<typeof import('../results/part-rows.
 export const forget = async (...given: Of<Forget['forget']>) =>
   (await import('./forget.ts')).forget(...given);
 
-/** What would be erased of a text or a batch. */
+/** Counts what would be erased for a text or a batch. */
 export const wouldForget = async (...given: Of<Forget['wouldForget']>) =>
   (await import('./forget.ts')).wouldForget(...given);
 

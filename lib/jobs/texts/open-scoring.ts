@@ -17,18 +17,21 @@ import { createInput, type InputFound } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
 
 type ScoreHooks = {
-  /** Called once, after all rows were read for the first time, before anything is sent. */
+  /** Called once, when all rows have been read for the first time, before anything is sent. */
   readonly onInput: (found: InputFound) => void;
   readonly onProgress: Parameters<typeof scoreFile>[1]['progress'];
 };
 
-/** Scores the texts of a source in this process, as one batch. Throws `SettingsError` if no table is set. */
+/**
+ * Opens the scoring of a source's texts in this process, as one batch. Throws `SettingsError` if no table is
+ * set.
+ */
 export async function openScoring(
   session: Session,
   parts: {
     readonly batch: string;
     readonly request: ScoreRequest;
-    /** Opens the source of the texts; returns the same bytes each time. */
+    /** Opens the source of the texts. It must return the same bytes each time. */
     readonly open: () => AsyncIterable<Uint8Array>;
     readonly rows: Parameters<typeof createInput>[1];
     readonly maxCalls: number | undefined;
@@ -51,7 +54,7 @@ export async function openScoring(
     store,
     /** What the calls so far may have cost. */
     paid: paid as Readonly<typeof paid>,
-    /** What the batch needs, and why it would be refused. Sends nothing. */
+    /** Computes what the batch needs, and why it would be refused. Sends nothing. */
     async preview() {
       const found = await previewBatch(given, { cache, rate, signal });
       const conflicts: string[] = [];
@@ -71,7 +74,7 @@ export async function openScoring(
       const options = { ...storage, rate, signal, maxCalls, analyze: counting(call, paid), progress };
       return scoreFile({ ...given, rows: reportedOnce(given, onInput) }, { ...options, ...ownOf(session) });
     },
-    /** Throws `TextError` unless the source may have labels in this column: before anything is sent. */
+    /** Throws `TextError`, before anything is sent, unless the source can have labels in this column. */
     checkLabels: ({ column }: Labels) => checkLabels({ open, rows, column }),
     /** Compares the scores with the labels of the source. */
     compareLabels: (summary: Summary, labels: Labels) =>
@@ -92,7 +95,7 @@ const ownOf = ({ settings, breaker }: Session) => ({
   isPlatformAway: async () => (await breaker.blockedMs()) !== undefined,
 });
 
-/** Counts calls, and the tokens of those that scored a text. */
+/** Wraps the call so that calls are counted, and the tokens of those that scored a text. */
 function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', number>): Analyze {
   return async (request, { onSend, ...options } = {}) => {
     const leave = () => {
@@ -106,7 +109,7 @@ function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', 
   };
 }
 
-/** The rows; their source is reported after they were read for the first time. */
+/** Wraps the rows so that their source is reported once, after they were read for the first time. */
 function reportedOnce({ rows, input }: BatchRequest, onInput: ScoreHooks['onInput']): BatchRequest['rows'] {
   let isReported = false;
   return async function* reportedRows() {

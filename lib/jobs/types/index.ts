@@ -1,4 +1,4 @@
-/* The types of jobs, their messages, and how a row of the ledger is read. Every command loads it. */
+/* The types of jobs, their messages, and how a row of the ledger is read. Every command loads this. */
 
 export { type Allow, allowFault, readAllow } from '../allow.ts';
 export { jobTimes } from '../job-times.ts';
@@ -35,10 +35,10 @@ export { findCalculation, refuseIfChanged } from './update-formula/find-calculat
 
 type Formulas = typeof import('./run-function/import-formulas.ts');
 
-/** The formulas of a list in a text. */
+/** Reads the formulas of a list in a text. */
 export const readFormulaList = async (...given: Parameters<Formulas['readFormulaList']>) =>
   (await import('./run-function/import-formulas.ts')).readFormulaList(...given);
 
-/** The formulas that a job's function returned. */
+/** Reads the formulas that a job's function returned. */
 export const formulasOfJob = async (...given: Parameters<Formulas['formulasOfJob']>) =>
   (await import('./run-function/import-formulas.ts')).formulasOfJob(...given);

@@ -9,51 +9,60 @@ import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { JobClock, RunJob } from '../send-context.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
 
-/** Everything that is specific to one job type. `Message`: the message once checked; `Input`: the message as sent. */
+/**
+ * Everything that is specific to one job type. `Message`: the message after it was checked; `Input`: the
+ * message as sent.
+ */
 export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
   Input = unknown,
 > = MessageChecks<Message, Input> & {
-  /** Whether a send with an unknown outcome may be repeated: it does no harm, or the job permits it. */
+  /**
+   * Whether a send with an unknown outcome may be repeated, because it does no harm or the job permits it.
+   */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
-  /** The work before the first request takes long, so the job is claimed before it, not by its first send. */
+  /**
+   * Whether a job is claimed before its work begins rather than by its first send, because the work before
+   * the first request takes long.
+   */
   readonly isClaimedFirst?: boolean;
   /**
-   * A job sends many requests, and stops between two of them once a person cancels it. No short job waits for its end.
+   * Whether a job sends many requests. It stops between two of them once a person cancels it, and short jobs
+   * do not wait for its end.
    */
   readonly sendsMany?: boolean;
-  /** Whether a job is one of many of a batch: calls of other jobs leave first. */
+  /** Whether a job is one of many of a batch: then calls of other jobs leave first. */
   readonly isBulk?: (job: JobBy<Message>) => boolean;
   /** Timeout of one platform request, in milliseconds. Default: the configured one. */
   readonly timeoutMs?: number | undefined;
-  /** Why the lists of SYNC_ALLOW do not allow a job, whose type has been checked already. */
+  /** Why the lists of SYNC_ALLOW do not allow a job. Its type has been checked already. */
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /**
-   * The faults and warnings of a job with a valid message, as far as they are known without the platform. A job with a
-   * fault is refused, one with warnings alone is not. The parser is passed in: it is large, and a deployed worker never
-   * checks a formula.
+   * The faults and warnings of a job with a valid message, as far as they can be found without the platform.
+   * A job with a fault is refused, a job with only warnings is not. The parser is passed in: it is large, and
+   * a deployed worker never checks a formula.
    */
   readonly judgeHere?: (
     job: JobBy<Message>,
     parts: { readonly judgeFormula: typeof judgeFormula },
   ) => { readonly faults: readonly string[]; readonly warnings: readonly string[] };
-  /** The calculation whose formula a job replaces. Default: none. */
+  /** The calculation whose formula a job replaces. Default: jobs replace no formula. */
   readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
-  /** Maximum calls of the platform for a job if none is repeated; undefined if it is not known beforehand. */
+  /** The maximum calls that a job makes if none is repeated; undefined if it is not known beforehand. */
   readonly mostCalls: (job: JobBy<Message>) => number | undefined;
   /** Creates the runner, whose code is imported only here. Throws if a setting is invalid. */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
-  /** What to do once the job's end is in the ledger. Called again whenever its message is received again. */
+  /** Called once the job's end is in the ledger, and again whenever its message is received again. */
   readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
-  /** What to do before a failed job is reopened: called again if the process dies in between. */
+  /** Called before a failed job is reopened, and again if the process dies in between. */
   readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
-  /** Why a failed job must not be reopened, even by its id; undefined if it may be. */
+  /** Why a failed job must not be reopened, not even by its id; undefined if it may be. */
   readonly reopenFault?: (
     job: JobBy<Message>,
     row: JobRow,
     parts: Pick<EndParts, 'store'>,
   ) => Promise<string | undefined>;
-  /** A message for the tour, with an id to wait for: its job must succeed on the reference platform. */
+  /** A message for the tour, with an id to wait for. Its job must succeed on the reference platform. */
   readonly sample: (records: {
     readonly packageId: string;
     readonly calculationId: string;
@@ -65,7 +74,7 @@ export type JobTypeDefinition<
 };
 
 export type RunnerParts = JobClock & {
-  /** Its client waits for its turn as long as the settings allow. */
+  /** The session, whose client waits for its turn as long as the settings allow. */
   readonly session: Session;
   readonly storage: JobStorage;
   /** A client that requeues a job rather than wait long for its turn. */

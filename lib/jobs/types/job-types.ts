@@ -9,7 +9,7 @@ import { score } from './score/definition.ts';
 import { snapshot } from './snapshot/definition.ts';
 import { updateFormula } from './update-formula/definition.ts';
 
-/** All job types, by the `type` of a message: everything that handles job types is built from this table. */
+/** All job types, by the `type` of a message. Everything that handles job types is built from this table. */
 const table = {
   'run-function': runFunction,
   score,
@@ -20,12 +20,12 @@ const table = {
 
 export type JobType = keyof typeof table;
 
-/** The checked messages of each type; a definition under another type's name does not compile. */
+/** The checked message of each type. A definition under another type's name does not compile. */
 type Messages = {
   readonly [Type in JobType]: z.infer<(typeof table)[Type]['schema']> & { readonly type: Type };
 };
 
-/** A job of this type: what its message requests, with its id filled in. */
+/** A job of this type: what its message requests, and its id. */
 type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
 
 export type Job = JobOf<JobType>;
@@ -48,7 +48,7 @@ export const definitionOf = <Type extends JobType>({
 /** Whether jobs of the type send many requests, and stop between two of them once a person cancels them. */
 export const sendsMany = (type: string): boolean => (longTypes as readonly string[]).includes(type);
 
-/** The types of jobs that send many requests, and so mostly wait for the pace. */
+/** The types of jobs that send many requests, and so spend most of their time waiting for the pace. */
 export const longTypes = jobTypes.filter((type) => definitions[type].sendsMany === true);
 
 export const runBy = <Type extends JobType>(

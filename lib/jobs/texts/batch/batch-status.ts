@@ -7,10 +7,16 @@ import { chunkRows, findSummary, hasPart, isEnded, readHeader } from './finish-b
 
 type RowCounts = Omit<BatchCounts, keyof RowCosts>;
 
-/** How far a batch is. Counts of rows are those of chunks that have ended; the failed ones include the cancelled ones. */
+/**
+ * The progress of a batch. Counts of rows include only chunks that have ended; failed rows include cancelled
+ * ones.
+ */
 export type BatchStatus = Omit<RowCounts, 'rows'> & {
   readonly batch: string;
-  /** `open`: some known chunks have not ended. `unfinished`: the source is still being split; the rest is null. */
+  /**
+   * `open`: some known chunks have not ended. `unfinished`: the source is still being split; then the other
+   * members are null.
+   */
   readonly status: 'done' | 'open' | 'unfinished';
   readonly chunks: number | null;
   readonly chunksEnded: number;
@@ -31,8 +37,8 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
 }
 
 /**
- * From the rows in the table, or from the summary once they have expired. Throws `StoredObjectError` for an invalid
- * summary.
+ * Reads the status from the rows in the table, or once they have expired, from the summary. Throws
+ * `StoredObjectError` for an invalid summary.
  */
 export async function readBatchStatus(
   batch: string,
@@ -47,12 +53,12 @@ export async function readBatchStatus(
     const staged = await storage.store.list(stagedFolder(batch)).next();
     if (staged.done) return undefined;
   }
-  // Rows were added to a batch that was split, and are not all in it yet.
+  // Rows were added to a batch that was already split, and not all of them are in it yet.
   const isGrowing = header !== undefined && all.length > header.chunks;
   return statusOf(batch, isGrowing ? undefined : header, ended.length, sumOf(ended));
 }
 
-/** `whole`: the size of the batch, if it is known. */
+/** Computes the status. `whole`: the size of the batch, if it is known. */
 function statusOf(
   batch: string,
   whole: { readonly chunks: number; readonly rows: number } | undefined,

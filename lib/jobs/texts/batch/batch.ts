@@ -8,19 +8,25 @@ export type ScoreRequest = Omit<SentimentRequest, 'text'>;
 export type BatchStorage = {
   readonly store: Store;
   readonly table: Table;
-  /** A new name at each call, such as a UUID, for writes to the table. */
+  /** Returns a new name at each call, such as a UUID, for writes to the table. */
   readonly newToken: () => string;
-  /** Epoch milliseconds. Rows of a batch expire as long after their last write as scores in the cache. */
+  /**
+   * The clock, in epoch milliseconds. Rows of a batch expire as long after their last write as scores in the
+   * cache.
+   */
   readonly now: () => number;
 };
 
-/** How long scores in the cache, and the rows of a batch, stay after their last write: 90 days. */
+/**
+ * How long scores in the cache, and the rows of a batch, stay after their last write, in milliseconds: 90
+ * days.
+ */
 export const RETENTION_MS = 90 * 24 * 3_600_000;
 
 /** One chunk of a batch; `chunk` counts from 0. */
 export type ChunkId = { readonly batch: string; readonly chunk: number };
 
-/** A chunk of this batch was already split from other rows or for another request. */
+/** Thrown if a chunk of this batch was already split from other rows, or for another request. */
 export class BatchConflictError extends Error {
   override readonly name = 'BatchConflictError';
 
@@ -34,11 +40,11 @@ export class BatchConflictError extends Error {
 /** How many bad rows of a batch are named. */
 export const NAMED_BAD_ROWS = 20;
 
-/** The calls of a batch that scored no text: whether the platform executed them is unknown. */
+/** How many calls of a batch scored no text: it is unknown whether the platform executed them. */
 export const unknownCalls = (counts: Readonly<Record<'calls' | 'scored' | 'cached', number>>): number =>
   Math.max(0, counts.calls - Math.max(0, counts.scored - counts.cached));
 
-/** The number of a chunk as it appears in names: five digits, or more if needed. */
+/** The number of a chunk in names: five digits, or more if needed. */
 export const numbered = (chunk: number) => String(chunk).padStart(5, '0');
 
 export const chunkJobId = ({ batch, chunk }: ChunkId) => `${batch}.chunk-${numbered(chunk)}`;
@@ -51,13 +57,13 @@ export const STAGED_FOLDER = 'work/scores/';
 export const scoresFolder = (batch: string) => `${SCORES_FOLDER}${keySegment(batch)}/`;
 export const SCORES_FOLDER = 'scores/';
 
-/** SQL engines skip it: its name begins with `_`. */
+/** The key of a summary. Its name begins with `_`, so that SQL engines skip it. */
 export const summaryKey = (batch: string) => `${scoresFolder(batch)}_summary.json`;
 
-/** The start of the key of each part of a chunk; `printPart` adds the rest. */
+/** The beginning of the keys of a chunk's parts; `printPart` adds the rest. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
 
-/** The partition of a batch in the table: a row a chunk, the header, and the limit of its calls. */
+/** The partition of a batch in the table: a row for each chunk, the header, and the limit of its calls. */
 export const batchPartition = (batch: string) => `batch#${batch}`;
 export const CALLS_SORT = '_calls';
 
@@ -67,9 +73,9 @@ function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
   return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
 }
 
-/** The chunk that is staged under a key; undefined for another key. */
+/** The chunk whose staged rows have this key; undefined for another key. */
 export const chunkOfStaged = (key: string) => chunkOfKey(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
 
-/** The chunk whose part is under a key; undefined for another key. */
+/** The chunk whose part has this key; undefined for another key. */
 export const chunkOfPart = (key: string) =>
   chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{8}-[0-9a-f]{12}\.ndjson\.gz$/);

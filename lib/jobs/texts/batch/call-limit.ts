@@ -2,15 +2,15 @@ import * as z from 'zod/mini';
 import { type StoredRow, updateRow } from '../../../table/index.ts';
 import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './batch.ts';
 
-/** Maximum calls of a batch, and how many were sent or are about to be. */
+/** The maximum calls of a batch, and how many were sent or are about to be sent. */
 const limitSchema = z.object({ most: z.number(), calls: z.number() });
 
-/** Bounds the calls of a batch over all processes that score it. */
+/** Limits the calls of a batch, over all processes that score it. */
 type CallLimit = {
   readonly most: number;
-  /** Counts a call that is about to leave; false if the batch may make no more. */
+  /** Counts a call that is about to be sent. Returns false if the batch may make no more calls. */
   take(): Promise<boolean>;
-  /** Takes back a call that did not leave. */
+  /** Takes back a call that was not sent. */
   giveBack(): Promise<void>;
 };
 
@@ -18,7 +18,7 @@ type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
 
 const limitKey = (batch: string) => ({ partition: batchPartition(batch), sort: CALLS_SORT });
 
-/** Sets the maximum calls of a batch; calls counted before stay counted. */
+/** Sets the maximum calls of a batch. Calls that were counted before stay counted. */
 export async function setCallLimit(batch: string, most: number, storage: LimitStorage): Promise<void> {
   await change(batch, storage, ({ calls }) => ({ most, calls }));
 }
@@ -36,7 +36,8 @@ export async function openCallLimit(batch: string, storage: LimitStorage): Promi
 }
 
 /**
- * Replaces the stored limit by the result of `next`, however many processes do so at once; false if that is undefined.
+ * Replaces the stored limit by the result of `next`, even if several processes do so at once. Returns false
+ * if the result is undefined.
  */
 async function change(
   batch: string,

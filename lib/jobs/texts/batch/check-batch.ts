@@ -9,29 +9,29 @@ import { NAMED_BAD_ROWS, type ScoreRequest } from './batch.ts';
 const MAX_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
 
-/** Maximum bytes of a request in each message of its batch; the rest is for texts. */
+/** Maximum bytes of a request in each message of its batch; the rest of the message is for texts. */
 const MAX_REQUEST_BYTES = 48 * 1_024;
 
-/** Nothing was sent; `reasons` show the arithmetic. */
+/** Why a batch is refused; nothing was sent. The `reasons` show the numbers. */
 export type Refusal = {
   readonly kind: 'refused';
   readonly reasons: readonly string[];
-  /** Undefined if the request itself is invalid. */
+  /** What the batch needs; undefined if the request itself is invalid. */
   readonly preview: Preview | undefined;
 };
 
 type CheckOptions = {
   readonly cache: ScoreCache;
-  /** Requests that may be sent per second. */
+  /** How many requests may be sent per second. */
   readonly rate: number;
-  /** Refuses a batch that needs more calls. Default: only the limit of ten days applies. */
+  /** The maximum calls: a batch that needs more is refused. Default: only the limit of ten days applies. */
   readonly maxCalls?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Whether a batch may begin. The rows are counted first: texts are looked up if the rate may be too low for them.
- * `rows`: all rows of the source, including bad ones.
+ * Checks whether a batch may begin. Rows are counted first; texts are looked up only if the rate may be too
+ * low for all rows. `rows`: all rows of the source, including bad ones.
  */
 export async function checkBatch(
   given: BatchRequest,
@@ -57,7 +57,7 @@ export async function checkBatch(
 
 const mostCalls = (rate: number) => rate * MAX_DAYS * DAY_SECONDS;
 
-/** The reasons to refuse a batch of this size, each with its arithmetic; empty if it may be sent. */
+/** The reasons to refuse a batch of this size, each with its numbers; empty if it may be sent. */
 export function refusals(
   { rows, texts, cached, calls }: Preview,
   { rate, maxCalls }: Pick<CheckOptions, 'rate' | 'maxCalls'>,
@@ -84,14 +84,14 @@ function faultsOf({ batch, request }: BatchRequest): readonly string[] {
   ];
 }
 
-/** What a batch needs, before anything is sent. */
+/** What a batch needs, known before anything is sent. */
 export type Preview = {
   readonly rows: number;
   readonly badRows: number;
   readonly bad: readonly BadRow[];
-  /** Distinct texts. */
+  /** The number of distinct texts. */
   readonly texts: number;
-  /** Texts whose result is in the cache. */
+  /** The number of texts whose result is in the cache. */
   readonly cached: number;
   readonly calls: number;
   readonly seconds: number;
@@ -99,7 +99,7 @@ export type Preview = {
 
 const LOOKED_UP = 100;
 
-/** Counts what a batch needs. Reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
+/** Counts what a batch needs. It reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
 export async function previewBatch(
   given: Pick<BatchRequest, 'rows' | 'request'>,
   { cache, rate, signal }: CheckOptions,
@@ -122,7 +122,7 @@ export async function previewBatch(
     if (isBad(row)) {
       badRows += 1;
       if (bad.length < NAMED_BAD_ROWS) bad.push(row);
-      // As JSON, which distinguishes lone surrogates; UTF-8 does not.
+      // JSON distinguishes halves of surrogate pairs; UTF-8 does not.
     } else if (seen.add(JSON.stringify(row.text))) unknown.push(row.text);
     if (unknown.length === LOOKED_UP) await lookUp();
   }
@@ -134,30 +134,33 @@ export async function previewBatch(
 
 export type { BadRow };
 
-/** A row of a source: one that can be scored, or a bad one with the reason. */
+/** A row of a source: it can be scored, or it is a bad row with the reason. */
 export type SourceRow = Row | BadRow;
 
-/** A bulk request: rows whose texts are to be scored. */
+/** A bulk request: the rows whose texts are to be scored. */
 export type BatchRequest = {
   readonly batch: string;
   readonly request: ScoreRequest;
-  /** Opens the rows from the beginning; may be called more than once, and must return the same rows each time. */
+  /**
+   * Opens the rows from the beginning. It may be called more than once, and must return the same rows each
+   * time.
+   */
   readonly rows: () => AsyncIterable<SourceRow>;
-  /** How the source was recognized, once its rows were read. */
+  /** How the source was recognized; available once its rows were read. */
   readonly input?: (() => InputFound | undefined) | undefined;
   readonly host: string;
 };
 
-/** The rows that one job scores, in order. `index` counts from 0. */
+/** The rows that one job scores, in order. `index` is the chunk's number, from 0. */
 export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[] };
 
 export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
 
 /**
- * Cuts rows into chunks of at most 100 rows and 200 KB of texts, measured as they are sent: as JSON, with the
- * characters escaped that SQS refuses. A text that is larger on its own, or blank, becomes a bad row. The boundaries
- * depend on the rows alone, and on earlier ones: `sizeOf` returns how many rows a chunk has, if it ended with fewer
- * when the rows were cut first.
+ * Divides rows into chunks of at most 100 rows and 200 KB of texts, measured as they are sent: as JSON, with
+ * the characters escaped that SQS refuses. A row whose text is blank, or larger than that alone, becomes a
+ * bad row. Where chunks end depends only on the rows, and on an earlier division: `sizeOf` returns how many
+ * rows a chunk had then, if it had fewer.
  */
 export async function* cutChunks(
   rows: AsyncIterable<SourceRow>,
@@ -184,7 +187,10 @@ export async function* cutChunks(
   while (held.length > 0) yield await cut();
 }
 
-/** A row as chunks contain it, and the bytes of its text there; a row that no chunk can score becomes a bad row. */
+/**
+ * A row in the form of a chunk, and the bytes of its text there. A row that cannot be scored becomes a bad
+ * row.
+ */
 function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
   if (isBad(row)) return { row, sizeBytes: 0 };
   const { line, id, text, columns } = row;

@@ -13,9 +13,9 @@ const numbers = <Name extends string>(counted: Readonly<Record<Name, unknown>>) 
 export const countsSchema = z.object({
   ...numbers(batchCounts.rows),
   ...numbers(batchCounts.costs),
-  /** Cached results used none. */
+  /** The tokens that were used; cached results used none. */
   tokens: z.object(numbers(batchCounts.tokens)),
-  /** How often each sentiment occurs, in lower case: for texts as a whole, and by topic. */
+  /** How often each sentiment occurs, in lower case: for texts as a whole, and for each topic. */
   sentiments: z.object({ overall: counts, topics: recordOf(counts) }),
 });
 
@@ -23,7 +23,7 @@ export type ChunkCounts = z.infer<typeof countsSchema>;
 
 const NO_SENTIMENTS: ChunkCounts['sentiments'] = { overall: {}, topics: {} };
 
-/** Adds the numbers of two objects by their names, at any depth. */
+/** Adds the numbers of two objects with the same names, at any depth. */
 function added<Counts extends object>(one: Counts, other: Counts): Counts {
   const sums = new Map<string, unknown>(Object.entries(one));
   for (const [name, more] of Object.entries(other)) {
@@ -44,7 +44,7 @@ export const costsIn = ({
 
 const NO_TOKENS = tokensOf(undefined);
 
-/** The cost of two tries of a row together, if any. */
+/** The combined cost of two tries of a row, if any. */
 export function addedCosts(one: Partial<RowCosts> = {}, other: Partial<RowCosts> = {}): Partial<RowCosts> {
   const costs = added(costsIn(one), costsIn(other));
   return costs.calls + costs.cached === 0 ? {} : costs;
@@ -79,5 +79,5 @@ function sentimentsOf({ topicSentiments, sentiment }: ScoredRow): ChunkCounts['s
   };
 }
 
-/** The count of one sentiment. Its name is made well-formed: the table accepts no other text. */
+/** A count of one for a sentiment. Its name is made well-formed, since the table accepts no other text. */
 const once = (sentiment: unknown) => (typeof sentiment === 'string' ? { [sentiment.toWellFormed()]: 1 } : {});

@@ -18,7 +18,7 @@ import type { ScoreJob } from '../../types/score/message.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
 
-/* The two objects of a chunk: its rows that wait for their job, and the part with its results. */
+/* The two objects of a chunk: its rows, which wait for their job, and the part with its results. */
 
 const line = z.number();
 
@@ -37,7 +37,7 @@ const stagedRowSchema = z.union([
 
 type StagedRow = z.infer<typeof stagedRowSchema>;
 
-/** The rest of a row whose text was forgotten. A bad row has no text. */
+/** What stays of a row whose text was forgotten. A bad row has no text. */
 export const erasedRow = (row: StagedRow): StagedRow =>
   'text' in row ? { line: row.line, id: row.id, erased: true } : row;
 
@@ -48,7 +48,10 @@ const stagedSchema = z.strictObject({
   rows: z.array(stagedRowSchema),
 });
 
-/** A chunk as the splitter staged it: everything needed to write its part once its texts are scored. */
+/**
+ * A chunk as it was staged when its batch was split: everything that is needed to write its part once its
+ * texts are scored.
+ */
 export type StagedChunk = z.infer<typeof stagedSchema>;
 
 export function printStaged(staged: StagedChunk): { readonly body: Buffer; readonly sha256: string } {
@@ -61,7 +64,7 @@ const sha256 = (body: Buffer | string) => createHash('sha256').update(body).dige
 export const parseStaged = (key: string, body: Buffer): StagedChunk =>
   parseStored(key, body, stagedSchema, MAX_LIST_BYTES);
 
-/** The staged chunk; undefined if it has expired. Throws `StoredObjectError` if it is invalid. */
+/** Reads a staged chunk; undefined if it has expired. Throws `StoredObjectError` if it is invalid. */
 export const findStaged = async (chunkId: ChunkId, store: Store): Promise<StagedChunk | undefined> =>
   (await findStored(store, stagedKey(chunkId), stagedSchema, MAX_LIST_BYTES))?.value;
 
@@ -74,21 +77,21 @@ export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): 
   ...chunkId,
 });
 
-/** The texts of rows. Their ids are the lines. */
+/** The texts of rows. Their ids are the numbers of their lines. */
 const textsOf = (rows: readonly StagedRow[]) =>
   rows.flatMap((row) => ('text' in row ? [{ id: String(row.line), text: row.text }] : []));
 
 type Sentiments = { readonly topicSentiments?: unknown; readonly sentiment?: unknown };
 
-/** One line of a part. Names are written in this order. */
+/** One line of a part. Members are written in this order. */
 export type ScoredRow = Sentiments &
   Partial<RowCosts> & {
     readonly id?: string | undefined;
     readonly line: number;
     readonly columns?: Readonly<Record<string, string>> | undefined;
-    /** The hash by which the text is forgotten. */
+    /** The hash of the text; with it, a text is forgotten. */
     readonly textHash?: string;
-    /** The sentiments as the platform sent them, if it spells them otherwise. */
+    /** The sentiments as the platform sent them, if their spelling differs. */
     readonly sent?: Sentiments | undefined;
     readonly model?: unknown;
     readonly error?: string;
@@ -103,7 +106,7 @@ export function outcomeOf({ error, erased, textHash }: ScoredRow): (typeof outco
   return error.startsWith(CANCELLED) ? 'cancelled' : 'failed';
 }
 
-/** A row with its result, and its cost; `scored` is undefined if its job did not score it. */
+/** A row with its result and its cost. `scored` is undefined if its job did not score it. */
 export function scoredRow(
   row: StagedRow,
   scored:
@@ -136,13 +139,13 @@ const spelledTopics = (sentiments: unknown): unknown =>
     ? Object.fromEntries(Object.entries(sentiments).map(([topic, value]) => [topic, lowerCase(value)]))
     : sentiments;
 
-/** The start of the keys of parts that replace the chunk's row with this token. */
+/** The beginning of the keys of parts that are written to replace the chunk's row with this token. */
 export const partsOver = (chunkId: ChunkId, token: string): string =>
   `${partPrefix(chunkId)}${sha256(token).slice(0, 8)}-`;
 
 /**
- * A part with these rows, each with its outcome, day, batch and chunk. Only the write over the chunk's row with this
- * token names its key.
+ * A part with these rows, each with its outcome, day, batch and chunk. Its key is stored only by the write
+ * that replaces the chunk's row with this token.
  */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
@@ -151,12 +154,15 @@ export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = 
     return `${printJson({ ...row, ...made, batch, chunk })}\n`;
   });
   const body = gzipSync(lines.join(''));
-  // The byte for the operating system (RFC 1952, 2.3), the only one that could differ: unknown.
+  // The byte for the operating system (RFC 1952, 2.3), set to unknown: it is the only byte that could differ.
   body[9] = 255;
   return { key: `${partsOver(chunkId, token)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
 }
 
-/** The rows of a part. Throws `StoredObjectError` for anything else, however large it unpacks. */
+/**
+ * Parses the rows of a part. Throws `StoredObjectError` for anything else, also if it unpacks to too many
+ * bytes.
+ */
 export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   const rows = rowsOfPart(key, body);
   try {
@@ -171,8 +177,8 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
 }
 
 /**
- * The rows of a part of scores, each with its outcome and the first of its columns that holds a date. Throws
- * `StoredObjectError`.
+ * The rows of a part of scores, each with its outcome, and the day in the first column that has a date.
+ * Throws `StoredObjectError`.
  */
 export async function readScores(store: Pick<Store, 'get'>, key: string) {
   const stored = await store.get(key);
@@ -181,16 +187,19 @@ export async function readScores(store: Pick<Store, 'get'>, key: string) {
   return rows.map((row) => ({ ...row, outcome: outcomeOf(row), date: dateIn(row.columns) }));
 }
 
-/** `part`: as the chunk's row names it; if it is missing, all texts are scored again. Throws `StoredObjectError`. */
+/**
+ * Reads an open chunk. `part` is the one that the chunk's row names; if it is missing, all texts are scored
+ * again. Throws `StoredObjectError`.
+ */
 export async function readOpenChunk(
   chunkId: ChunkId,
   part: string | undefined,
   store: Store,
 ): Promise<
   StagedChunk & {
-    /** Its texts that have no score. */
+    /** The texts of the chunk that have no score. */
     readonly texts: ScoreJob['texts'];
-    /** The rows of its part, by line, if it ended and was reopened: their scores are paid for. */
+    /** The rows of its part, by line, if it ended and was reopened: their scores were paid for. */
     readonly prior: ReadonlyMap<number, ScoredRow>;
   }
 > {
@@ -202,18 +211,19 @@ export async function readOpenChunk(
   return { ...staged, texts: textsOf(staged.rows.filter(({ line }) => !hasScore(prior.get(line)))), prior };
 }
 
-/** Whether a row of a part needs no call. */
+/** Whether a row of a part already has a score, so that it needs no call. */
 export const hasScore = (row: ScoredRow | undefined): row is ScoredRow =>
   row !== undefined && outcomeOf(row) === 'scored';
 
 const DOTTED = /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?![^ T])/;
 const SORTED = /^(?<year>\d{4})(?<sign>[-/])(?<month>\d\d)\k<sign>(?<day>\d\d)(?![^ T])/;
-/** After a day comes nothing, or a time. */
+/** Matches what may follow a day: nothing, or a time. */
 const MAX_TIME_LENGTH = 24;
 
 /**
- * The day that a cell of a table holds, as written there in any zone, `2026-11-22`; undefined without one. Day and
- * month of `11/12/2026` cannot be distinguished, and a number may be anything, except milliseconds of these decades.
+ * The day in a cell of a table, as it is written there, in any time zone: `2026-11-22`; undefined if there is
+ * none. Day and month of `11/12/2026` cannot be told apart, and a number may mean anything, except
+ * milliseconds of these decades.
  */
 export function dayIn(cell: string): string | undefined {
   const text = cell.trim();
@@ -226,7 +236,7 @@ export function dayIn(cell: string): string | undefined {
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The first column of a row that holds a date, and its day: the row is counted over time by it. */
+/** The first column of a row that has a date, and its day, by which the row is counted over time. */
 function dateIn(
   cells: Readonly<Record<string, string>> = {},
 ): { readonly column: string; readonly day: string } | undefined {

@@ -29,18 +29,18 @@ import {
 import { type ChunkCounts, countsSchema, sumOf } from './chunk-counts.ts';
 import { badRowSchema, findStaged, parsePart } from './chunk-objects.ts';
 
-/** A chunk with a part in the store, of which the table has neither the end nor the scores. */
+/** A chunk with a part in the store, although the table has neither its end nor its scores. */
 export type UnknownChunk = {
-  /** The id of its job. */
+  /** The id of the chunk's job. */
   readonly id: string;
-  /** Takes the scores over, so that no text of the part is paid for again. */
+  /** Copies the scores into the cache, so that no text of the part is paid for again. */
   readonly adopt: () => Promise<void>;
 };
 
 /**
- * The chunks that are paid for according to the store, and not according to the table: the table is an older one. A
- * killed worker may leave a part that no row names; its scores are in the cache then. `folder`: that of one batch.
- * Default: all.
+ * The chunks that are paid for according to the store, but not according to the table: then the table is an
+ * older one. A part that no row names may also come from a killed worker; then its scores are in the cache.
+ * `folder`: that of one batch. Default: all batches.
  */
 export async function* unknownChunks(
   storage: BatchStorage,
@@ -74,7 +74,10 @@ async function* partsIn(
   }
 }
 
-/** The scores of a part that the cache lacks. Without its staged chunk, which expires, the request is unknown. */
+/**
+ * The scores of a part that are missing from the cache. If its staged chunk has expired, the request is
+ * unknown.
+ */
 async function lostScores(
   { chunkId, key }: { readonly chunkId: ChunkId; readonly key: string },
   storage: BatchStorage,
@@ -98,7 +101,7 @@ async function lostScores(
   });
 }
 
-/** How many bad rows a summary lists; all of them are in the parts. */
+/** Maximum bad rows that a summary lists; all of them are in the parts. */
 const MAX_BAD_ROWS = 1_000;
 
 /** How many of the last chunks are checked before all are listed. */
@@ -111,24 +114,27 @@ const summarySchema = z.object({
   batch: z.string(),
   chunks: z.number(),
   ...countsSchema.shape,
-  /** The first 1,000 bad rows, in source order. Long ids and columns are left out here; the parts have them. */
+  /** The first 1,000 bad rows, in source order, without long ids and columns, which are in the parts. */
   badRows: z.array(badRowSchema),
   parts: z.array(z.object({ key: z.string(), rows: z.number() })),
-  /** How the source of the texts was recognized; absent if it was not reported. */
+  /** How the source of the texts was recognized; absent if that was not reported. */
   input: z.optional(inputSchema),
 });
 
-/** `_summary.json`: the outcome of a batch. Every worker writes the same, so it contains no time. */
+/** `_summary.json`: the outcome of a batch. Every worker writes the same bytes, so it contains no time. */
 export type Summary = z.infer<typeof summarySchema>;
 
-/** The summary of a batch that is done; undefined before. Throws `StoredObjectError` for an invalid one. */
+/**
+ * Reads the summary of a batch; undefined until the batch is done. Throws `StoredObjectError` for an invalid
+ * one.
+ */
 export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Promise<Summary | undefined> =>
   (await findStored(store, summaryKey(batch), summarySchema, MAX_LIST_BYTES))?.value;
 
 /**
- * Writes the summary once the header exists and all chunks have ended; undefined until then. Reads the chunks again
- * after the write: a text may have been forgotten meanwhile. Each write is over the summary from before the chunks were
- * read, so that a late one replaces no newer one.
+ * Writes the summary once the header exists and all chunks have ended; undefined until then. After the write
+ * it reads the chunks again, since a text may have been forgotten meanwhile. A write replaces only the
+ * summary from before the chunks were read, so that a late one never replaces a newer one.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   const { store } = options;
@@ -152,7 +158,8 @@ export async function finishBatch(batch: string, options: BatchStorage): Promise
 async function endedHeader(batch: string, options: BatchStorage): Promise<BatchHeader | undefined> {
   const header = await readHeader(batch, options);
   if (header === undefined) return undefined;
-  // Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all.
+  // Jobs end roughly in order. If any chunk is open, one of the last ones most likely is, so not all need to
+  // be listed.
   const first = Math.max(0, header.chunks - PROBES);
   const last = Array.from({ length: header.chunks - first }, (_, index) => ({ batch, chunk: first + index }));
   const probed = await readChunkRows(last, options);
@@ -163,7 +170,7 @@ type Ended = Pick<Summary, 'badRows'> & {
   readonly chunks: readonly (Pick<EndedChunkRow, 'part' | 'counts'> & Pick<ChunkId, 'chunk'>)[];
 };
 
-/** All chunks in order, with the bad rows that are listed; undefined if one is still open. */
+/** All chunks in order, with the bad rows to list; undefined if one is still open. */
 async function readEnded(batch: string, options: BatchStorage): Promise<Ended | undefined> {
   const chunks: Ended['chunks'][number][] = [];
   let badRows: Summary['badRows'] = [];
@@ -184,7 +191,7 @@ function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['in
     batch,
     chunks: chunks.length,
     ...counts,
-    // With their names in order.
+    // The names are sorted.
     sentiments: parseOwnJson(canonicalJson(sentiments)) as Summary['sentiments'],
     badRows,
     parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),
@@ -193,20 +200,25 @@ function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['in
 }
 
 /*
- * A batch in the table: a row a chunk, and a header, which the splitter stores last.
+ * A batch in the table: a row for each chunk, and a header, which is stored last when the batch is split.
  *
- *   none -(split)-> open -(its part is stored)-> ended -(redrive: some rows failed)-> open, with the earlier part
+ * none -(split)-> open -(its part is stored)-> ended -(redrive: some rows failed)-> open, with the earlier
+ * part
  *
- * Each write is over the row that was read. Forgetting a text replaces the part of an ended row, and touches an open one,
- * so that a worker which read the text cannot end it. Without its row, a chunk is gone, and nothing ends it.
+ * Each write replaces only the row that was read. Forgetting a text replaces the part of an ended chunk, and
+ * rewrites the row of an open one, so that a worker that has read the text cannot end it. A chunk without a
+ * row no longer exists, and never ends.
  */
 
 const chunkRowSchema = z.object({
   state: z.enum(['open', 'ended']),
-  /** SHA-256 of the staged object as it was split. */
+  /** SHA-256 of the staged object, as it was when the batch was split. */
   staged: z.string(),
   badRows: z.array(badRowSchema),
-  /** Kept, with the counts, if the chunk is reopened: its scored rows are not paid for again. */
+  /**
+   * The key of the part. It stays, with the counts, if the chunk is reopened: its scored rows are not paid
+   * for again.
+   */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),
 });
@@ -217,7 +229,7 @@ export type EndedChunkRow = ChunkRow & { readonly part: string; readonly counts:
 
 export const isEnded = (row: ChunkRow): row is EndedChunkRow => row.state === 'ended' && hasPart(row);
 
-/** Whether the chunk has ended, now or before it was reopened. */
+/** Whether the chunk has a part, because it has ended, now or before it was reopened. */
 export const hasPart = (row: ChunkRow): row is ChunkRow & Pick<EndedChunkRow, 'part' | 'counts'> =>
   row.part !== undefined && row.counts !== undefined;
 
@@ -234,13 +246,13 @@ const parsedChunk = (stored: StoredRow | undefined): StoredChunk | undefined =>
 export const readChunkRow = async (chunkId: ChunkId, { table }: Pick<BatchStorage, 'table'>) =>
   parsedChunk(await table.get(chunkRowKey(chunkId)));
 
-/** The rows of at most 100 chunks, in their order. */
+/** The rows of at most 100 chunks, in the order of the chunks. */
 const readChunkRows = async (chunks: readonly ChunkId[], { table }: BatchStorage) =>
   (await table.getAll(chunks.map(chunkRowKey))).map(parsedChunk);
 
 const HEADER_SORT = '_header';
 
-/** The rows of all chunks of a batch, in source order; beyond 99,999 chunks in that of their names. */
+/** The rows of all chunks of a batch, in source order; beyond 99,999 chunks, in the order of their names. */
 export async function* chunkRows(
   batch: string,
   { table }: Pick<BatchStorage, 'table'>,
@@ -252,7 +264,10 @@ export async function* chunkRows(
   }
 }
 
-/** Writes a chunk's row over the one with the token `expected`; returns the row then stored, undefined if none is. */
+/**
+ * Replaces a chunk's row that has the token `expected`. Returns the row that is stored then; undefined if
+ * there is none.
+ */
 export async function writeChunkRow(
   chunkId: ChunkId,
   row: ChunkRow,
@@ -265,13 +280,13 @@ export async function writeChunkRow(
   return parsedChunk(result.current);
 }
 
-/** Reopens an ended chunk whose rows failed. `complete`: none failed. `gone`: the batch was erased. */
+/** Reopens an ended chunk with failed rows. `complete`: no row failed. `gone`: the batch was erased. */
 export async function reopenChunk(
   chunkId: ChunkId,
   { table, newToken }: BatchStorage,
 ): Promise<'reopened' | 'was-open' | 'complete' | 'gone'> {
   let answer = 'gone' as 'reopened' | 'was-open' | 'complete' | 'gone';
-  // Decided again after a lost race: a text may have been forgotten meanwhile.
+  // If another write comes first, this decides again: a text may have been forgotten meanwhile.
   const decide = (stored: StoredRow | undefined): ChunkRow | undefined => {
     const row = parsedChunk(stored)?.row;
     if (row === undefined) answer = 'gone';
@@ -287,14 +302,14 @@ const headerSchema = z.object({
   chunks: z.number(),
   rows: z.number(),
   badRows: z.number(),
-  /** Copied to the summary. */
+  /** This is copied to the summary. */
   input: z.optional(inputSchema),
 });
 
-/** How many chunks there are, and the rows in them, including bad ones. */
+/** How many chunks there are, and how many rows they have, including bad ones. */
 type BatchHeader = z.infer<typeof headerSchema>;
 
-/** The chunks hold the rows. How their source was recognized stays as the first splitter stored it. */
+/** The size of a batch. How its source was recognized does not count: it stays as it was first stored. */
 const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunks, rows, badRows });
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
@@ -308,8 +323,8 @@ export async function readHeader(
 }
 
 /**
- * Stores the header of a batch. It may replace a header with fewer rows: rows were added to the batch, which was split
- * again. Returns false if any other header is stored.
+ * Stores the header of a batch. It may replace a header with fewer rows: rows were added, and the batch was
+ * split again. Returns false if any other header is stored.
  */
 export async function writeHeader(
   batch: string,

@@ -24,8 +24,9 @@ import {
 } from './finish-batch.ts';
 
 /**
- * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended, or was
- * erased, has no `results` and costs no call; of a reopened one, only rows without a result are scored.
+ * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended,
+ * or was erased, has no `results` and costs no call. In a reopened chunk, only rows without a result are
+ * scored.
  */
 export async function scoreChunk(
   job: ScoreJob,
@@ -49,7 +50,7 @@ export async function scoreChunk(
   const chunkId = { batch, chunk };
   const found = await findChunk(chunkId, options);
   if (found.kind !== 'open') return { kind: 'scored', results: [], chunk: found };
-  // Not the texts of the message, which still has those that were forgotten after it was sent.
+  // The texts of the message are not used: they still include those that were forgotten after it was sent.
   const { texts } = await readOpenChunk(chunkId, found.row.part, options.store);
   const limit = await openCallLimit(batch, options);
   const scored = await scoreTexts(texts, requestOf(job), { ...options, limit });
@@ -64,7 +65,10 @@ export function requestOf(job: ScoreJob): ScoreRequest {
   return request;
 }
 
-/** `gone`: the batch was erased, and nothing was written. `was-ended`: another worker ended the chunk first. */
+/**
+ * How a chunk ended. `gone`: the batch was erased, and nothing was written. `was-ended`: another worker ended
+ * the chunk first.
+ */
 type EndedChunk =
   | {
       readonly kind: 'ended' | 'was-ended';
@@ -75,8 +79,9 @@ type EndedChunk =
   | { readonly kind: 'gone' };
 
 /**
- * Ends a chunk: writes its part, then marks its row, then writes the summary if it was the last one. The first worker
- * ends it for good; ending it again completes what may be missing. The ids of the results are the lines of the rows.
+ * Ends a chunk: writes its part, then updates its row, then writes the summary if it was the last chunk. The
+ * first worker ends it for good; ending it again completes what may be missing. The ids of the results are
+ * the numbers of the rows' lines.
  */
 export async function endChunk(
   chunkId: ChunkId,
@@ -102,12 +107,12 @@ export async function endChunk(
     const ended: EndedChunkRow = { ...open, state: 'ended', part: part.key, counts };
     const now = await writeChunkRow(chunkId, ended, token, options);
     if (now?.row === ended) return conclude('ended', chunkId, ended, options);
-    // The row has ended, or one of the chunk's texts was forgotten: then the part is built again.
+    // The chunk may have ended, or one of its texts was forgotten: then the part is built again.
     if (now?.row.part !== part.key) await store.delete(part.key);
   }
 }
 
-/** How a chunk ended, or that it is gone; or its row while it is open. */
+/** How a chunk ended; or that it no longer exists; or, if it is open, its row. */
 async function findChunk(
   chunkId: ChunkId,
   options: BatchStorage,
@@ -129,20 +134,25 @@ async function conclude(
 }
 
 /**
- * Deletes parts that no row will ever name: those of failed ends, and the one from before the chunk was reopened. A
- * part over the current row stays, since forgetting a text writes such a part.
+ * Deletes parts that no row will ever name: those of ends that failed, and the one from before the chunk was
+ * reopened. A part that was written to replace the current row stays, since forgetting a text writes such a
+ * part.
  */
 async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const { store } = options;
   const keys = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
-  // Only now: a part that was named since is not listed.
+  // The row is read only now, after the parts were listed: a part that was named since then is not in the
+  // list.
   const stored = keys.length > 1 ? await readChunkRow(chunkId, options) : undefined;
   if (stored === undefined || !isEnded(stored.row)) return;
   for (const key of keys)
     if (key !== stored.row.part && !key.startsWith(partsOver(chunkId, stored.token))) await store.delete(key);
 }
 
-/** Ends a chunk whose job failed or is unknown: scored texts keep their results, the others get this error. */
+/**
+ * Ends a chunk whose job failed or is unknown: scored texts keep their results, and the others get this
+ * error.
+ */
 export async function failChunk(
   chunkId: ChunkId,
   /** Why a chunk’s job did not score it, and the id of that job, whose calls are counted. */
@@ -154,7 +164,7 @@ export async function failChunk(
   const { texts, request, host } = await readOpenChunk(chunkId, found.row.part, options.store);
   const distinct = [...new Set(texts.map(({ text }) => text))];
   const requests = distinct.map((text) => ({ ...request, text }));
-  // It claims no text.
+  // This lookup claims no text.
   const looked = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).lookup(
     requests,
     payer,
@@ -171,7 +181,7 @@ function recordedOutcome(
   error: string,
 ): TextOutcome {
   if (looked.kind === 'scored') return looked;
-  // The worker that holds the text counts its calls.
+  // The worker that has claimed the text counts its calls.
   if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };
   return { kind: 'failed', error, calls: looked.claim.sends(), claim: looked.claim };
 }

@@ -37,17 +37,21 @@ type ChunkJob = ReturnType<typeof chunkMessage>;
 
 type ScoreFileOptions = Omit<SplitOptions, 'send'> &
   ScoreTextsOptions & {
-    /** Chunks that are scored at once. Default 2: the second one runs while the last results of the first arrive. */
+    /**
+     * How many chunks are scored at once. Default 2: the second one runs while the last results of the first
+     * arrive.
+     */
     readonly chunksAtOnce?: number | undefined;
-    /** Progress of a file; `rowsScored` counts this run only, `rows` the whole file. */
+    /** Reports the progress of a file. `rowsScored` counts only this run, `rows` the whole file. */
     readonly progress?:
       | ((progress: { readonly rowsScored: number; readonly rows: number }) => void)
       | undefined;
   };
 
 /**
- * Scores a batch in this process: each chunk is scored when its message would be sent. Scoring the same batch again
- * resumes where it stopped. A failure that different texts share is thrown once the chunks in progress have ended.
+ * Scores a batch in this process: a chunk is scored at the moment when its message would be sent. Scoring the
+ * same batch again resumes where it stopped. If different texts fail in the same way, that failure is thrown
+ * once the chunks in progress have ended.
  */
 export async function scoreFile(
   request: BatchRequest,
@@ -67,8 +71,8 @@ export async function scoreFile(
     progress?.({ rowsScored, rows: checked.rows });
   };
   const score = async (job: ChunkJob) => {
-    // Counts each text as it is scored: a chunk of a slow platform takes minutes. Equal texts count when the chunk has
-    // ended.
+    // Texts are counted as they are scored, since a chunk of a slow platform takes minutes. Equal texts are
+    // counted when the chunk has ended.
     let inChunk = 0;
     const analyze: Analyze = async (...given) => {
       const sentiment = await options.analyze(...given);
@@ -94,11 +98,16 @@ export async function scoreFile(
   );
 }
 
-/** How often a chunk is tried whose last texts fail for reasons of their own, and the pauses between. */
+/**
+ * How often a chunk is tried if its last texts fail for reasons of their own, and the pauses between tries.
+ */
 const MAX_TRIES = 3;
 const PAUSE = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
 
-/** Scores a chunk, however long it waits for its turn or for other workers: there is no queue to return it to. */
+/**
+ * Scores a chunk, no matter how long it waits for its turn or for other workers: there is no queue to return
+ * it to.
+ */
 async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<void> {
   let hasSucceeded = false;
   for (let tries = 1; ; ) {
@@ -112,7 +121,8 @@ async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<vo
     hasSucceeded ||= progress > 0;
     if (alike || !(error instanceof PlatformError)) throw error;
     if (tries === MAX_TRIES) {
-      // Unless other texts succeeded meanwhile, and these were sent each time: then the texts are to blame.
+      // The error is not thrown if other texts succeeded meanwhile and these were sent each time: then the
+      // texts themselves are to blame.
       if (!hasSucceeded || !error.sent) throw error;
       return void (await failChunk(job, { error: error.message, payer: job.id }, options));
     }
@@ -121,7 +131,10 @@ async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<vo
   }
 }
 
-/** Acts on all items, `atOnce` at a time. After a failure no further one starts; it is thrown once the others end. */
+/**
+ * Runs `act` on all items, `atOnce` at a time. After a failure no further one starts; the failure is thrown
+ * once the others have ended.
+ */
 async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, atOnce: number) {
   const rest = [...items];
   const work = async () => {
@@ -139,12 +152,12 @@ async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, a
 
 type SplitOptions = BatchStorage &
   Parameters<typeof checkBatch>[1] & {
-    /** Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. */
+    /** Puts the messages of at most 10 jobs on the queue. Throws unless all of them are on it. */
     readonly send: (messages: readonly ChunkJob[]) => Promise<void>;
     readonly hadEnded?: ((counts: ChunkCounts) => void) | undefined;
   };
 
-/** `summary` is set if every chunk has already ended. */
+/** The result of splitting. `summary` is set if every chunk had already ended. */
 type SplitBatch = {
   readonly kind: 'split';
   readonly chunks: number;
@@ -155,7 +168,10 @@ type SplitBatch = {
 
 const MESSAGES_AT_ONCE = 10;
 
-/** Stages each chunk, stores its row, sends its message, and stores the header last. Doing it again changes nothing. */
+/**
+ * Stages each chunk, stores its row, and sends its message; stores the header last. Repeating it changes
+ * nothing.
+ */
 export async function splitBatch(
   request: BatchRequest,
   options: SplitOptions,
@@ -186,8 +202,9 @@ async function splitChecked(request: BatchRequest, options: SplitOptions): Promi
 }
 
 /**
- * How many of the rows are in the batch already: it was split from the first of them. Undefined for a new batch. Reads
- * only. Throws `BatchConflictError` if rows of it were changed or removed, before anything is sent.
+ * Finds how many of the rows are already in the batch, which was split from the first of them; undefined for
+ * a new batch. It only reads. Throws `BatchConflictError`, before anything is sent, if rows of the batch were
+ * changed or removed.
  */
 export async function checkContinues(
   request: BatchRequest,
@@ -207,7 +224,10 @@ export async function checkContinues(
   return known;
 }
 
-/** The chunks of a request: stored ones as they are stored, of which the last may have fewer rows than otherwise. */
+/**
+ * The chunks of a request. Chunks that are stored stay as they are; the last of them may have fewer rows than
+ * it would have now.
+ */
 const chunksOf = (request: BatchRequest, options: Pick<BatchStorage, 'store' | 'table'>) =>
   cutChunks(request.rows(), async ({ index, rows }) => {
     const chunkId = { batch: request.batch, chunk: index };
@@ -228,7 +248,7 @@ const stagedOf = ({ host, request }: BatchRequest, rows: Chunk['rows']): StagedC
   rows: rows.map((row) => (isBad(row) ? withoutEmpty(row) : row)),
 });
 
-/** Stages a chunk and stores its row; returns the message of its job if anything is left to score. */
+/** Stages a chunk and stores its row. Returns the message of its job, if anything is left to score. */
 async function stageChunk(
   { index, rows }: Chunk,
   request: BatchRequest,
@@ -250,7 +270,10 @@ async function stageChunk(
   return undefined;
 }
 
-/** Stages a chunk unless it is staged already, apart from texts forgotten since; false if something else is staged. */
+/**
+ * Stages a chunk unless it is already staged; texts that were forgotten since then may differ. Returns false
+ * if something else is staged.
+ */
 async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStorage): Promise<boolean> {
   const { body } = printStaged(chunk);
   const put = await store.put(stagedKey(chunkId), body, { condition: { ifAbsent: true } });
@@ -263,14 +286,17 @@ async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStora
 
 const withoutEmpty = ({ isEmpty: _, ...bad }: BadRow) => bad;
 
-/** Maximum characters of a bad row's id and columns in the table: its row for a chunk holds up to a hundred bad rows. */
+/**
+ * Maximum characters of a bad row's id and columns in the table: the row of a chunk may list up to a hundred
+ * bad rows.
+ */
 const MAX_OF_BAD_ROW = 1_000;
 
-/** A bad row as the table holds it, which accepts only well-formed text. */
+/** A bad row in the form of the table, which accepts only well-formed text. */
 function tableRow(row: BadRow): ChunkRow['badRows'][number] {
   const { line, fault, ...own } = withoutEmpty(row);
   const text = JSON.stringify(own);
-  // JSON escapes each lone half of a surrogate pair.
+  // JSON escapes each half of a surrogate pair.
   const isFit = text.length <= MAX_OF_BAD_ROW && !/\\ud[89a-f]/.test(text);
   return { line, fault: fault.toWellFormed(), ...(isFit ? own : {}) };
 }

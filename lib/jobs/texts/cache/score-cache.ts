@@ -9,21 +9,25 @@ import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';
 /*
  * A text's row, as its claim changes it:
  *
- *   none or FREE, or SENT with a lease that has ended -(send)-> SENT -(finish)-> SCORED
- *   SENT -(release: sends that may have been executed)-> FREE, which counts them -(forget: they are recorded)-> none
- *   SENT -(takeBack: the last send was certainly not executed)-> FREE, or none if there is no other
+ * none or FREE, or SENT with a lease that has ended -(send)-> SENT -(finish)-> SCORED SENT -(release: sends
+ * that may have been executed)-> FREE, which counts them -(forget: they are recorded)-> none SENT -(takeBack:
+ * the last send was certainly not executed)-> FREE, or none if there is no other
  *
- * Each write is over the row that was seen last. SCORED is final; only what erases a text deletes it. A write that threw
- * may have been made all the same: what it holds is free once its lease has ended.
+ * Each write replaces only the row that was read last. SCORED is final; only erasing a text deletes it. A
+ * write that threw may have been made all the same: the text that it claimed is free again once its lease has
+ * ended.
  */
 
 export const CACHE_PREFIX = 'score#';
 
-/** The row of a text and its request. The session is left out, and absent topics equal an empty list. */
+/**
+ * The key of the row of a text and its request. The session is left out, and an absent list of topics equals
+ * an empty one.
+ */
 export function cacheKey(host: string, request: SentimentRequest): RowKey {
   const { sessionId: _, topics = [], ...rest } = request;
   const given = Object.entries({ ...rest, ...(topics.length > 0 ? { topics } : {}) });
-  // Through JSON text, which leaves out undefined members at any depth.
+  // Converting to JSON text and back leaves out undefined members at any depth.
   const requested = parseJson(printJson(Object.fromEntries(given)));
   return {
     partition: `${CACHE_PREFIX}${hash('sha256', canonicalJson({ host, request: requested }))}`,
@@ -31,24 +35,25 @@ export function cacheKey(host: string, request: SentimentRequest): RowKey {
   };
 }
 
-/** SHA-256 of a text's UTF-8, in hex: the text is forgotten by it. */
+/** SHA-256 of a text's UTF-8, in hex. A text is forgotten by this hash. */
 export const textHashOf = (text: string): string => hash('sha256', text);
 
 const cacheRowSchema = z.object({
   state: z.enum(['FREE', 'SENT', 'SCORED']),
   textHash: z.string(),
-  /** For people to read: a request id or a process. */
+  /** For people to read: the id of a request, or a process. */
   owner: z.string(),
   payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
-  /** Sends that may have been executed. */
+  /** How many sends may have been executed. */
   sends: z.number(),
   result: z.optional(z.string()),
 });
 
 /**
- * A text's row. FREE: no holder, but sends without a result. SENT: a holder, whose request is about to leave or has
- * left; once its lease has ended the text may be taken over, and may then be paid for again. SCORED: final.
+ * The row of a text. FREE: no worker has it, but there were sends without a result. SENT: a worker has it,
+ * and its request is about to leave or has left. Once the lease has ended, another worker may take the text,
+ * and it may then be paid for again. SCORED: final.
  */
 type CacheRow = z.infer<typeof cacheRowSchema>;
 
@@ -57,46 +62,57 @@ export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.pa
 type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
   readonly host: string;
   readonly owner: string;
-  /** Until it has resolved, `now` may be off (`Ledger`). Default: it is never off. */
+  /** Until this has resolved, `now` may be wrong (see `Ledger`). Default: it is never wrong. */
   readonly setTime?: (() => Promise<void>) | undefined;
-  /** How long one attempt may take. A claim lasts longer, and each send renews it. */
+  /** How long one attempt may take, in milliseconds. A claim lasts longer, and each send renews it. */
   readonly attemptMs: number;
-  /** How much longer: for writing the claim, waiting for the slot, and storing the result. Default: 30 s. */
+  /**
+   * How much longer a claim lasts, in milliseconds: for writing the claim, waiting for the slot, and storing
+   * the result. Default: 30 s.
+   */
   readonly spareMs?: number | undefined;
 };
 
 export type ScoreCache = {
-  /** Looks up at most 100 texts by one read, and claims nothing. `payer`: the job that they belong to. */
+  /** Looks up at most 100 texts in one read, and claims none. `payer`: the job to which they belong. */
   lookup(requests: readonly SentimentRequest[], payer?: string): Promise<readonly CacheLookup[]>;
 };
 
-/** A text with its result. `calls`: the calls of this payer for it; 0 if another job paid. */
+/** A text with its result. `calls`: how many calls of this payer it took; 0 if another job paid. */
 type ScoredText = { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number };
 
 /**
- * A text that this worker need not, or must not, send: if held, another worker has it until then (epoch milliseconds).
+ * A text that this worker need not send, or must not send because another worker has it until then (epoch
+ * milliseconds).
  */
 export type CacheHit = ScoredText | { readonly kind: 'held'; readonly untilMs: number };
 
 type CacheLookup = CacheHit | { readonly kind: 'open'; readonly claim: TextClaim };
 
-/** The right to score a text, taken by the write that records the first send, shortly before the call's slot. */
+/**
+ * The right to score a text. It is claimed by the write that records the first send, shortly before the
+ * call's slot.
+ */
 export type TextClaim = {
-  /** Sends that may have been executed without a result, and that this payer must count. */
+  /** How many sends may have been executed without a result; this payer must count them. */
   readonly sends: () => number;
   /**
-   * Takes the text, or renews the lease, and records that a send is about to leave. No request may leave unless `sent`.
+   * Claims the text, or renews the lease, and records that a send is about to leave. No request may leave
+   * unless the result is `sent`.
    */
   send(): Promise<CacheHit | { readonly kind: 'sent' }>;
-  /** Records that the last send was certainly not executed, and frees the text; `send` may take it again. */
+  /** Records that the last send was certainly not executed, and frees the text. `send` may claim it again. */
   takeBack(): Promise<void>;
-  /** Whether the lease outlasts an attempt: otherwise another worker may take the text over. */
+  /** Whether the lease outlasts an attempt. If not, another worker may take the text. */
   isHeld(): boolean;
-  /** Stores the result over a row without one, and returns the result in the cache. An erased row stays erased. */
+  /**
+   * Stores the result, unless there already is one, and returns the result in the cache. An erased row stays
+   * erased.
+   */
   finish(result: Sentiment): Promise<ScoredText>;
-  /** Frees the text, with the number of sends without a result: the next holder counts them. */
+  /** Frees the text, and stores the number of sends without a result, which the next holder counts. */
   release(): Promise<void>;
-  /** Deletes the row that a release left: its sends have been counted. */
+  /** Deletes the row that a release left, once its sends have been counted. */
   forget(): Promise<void>;
 };
 
@@ -120,8 +136,8 @@ export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
 }
 
 /**
- * Maximum characters of a result in a row. Of a larger result, which no platform sends, only the members in use are
- * stored.
+ * Maximum characters of a result in a row. If a result is larger, which no platform sends, only the members
+ * in use are stored.
  */
 const MAX_RESULT_CHARACTERS = 60_000;
 
@@ -160,7 +176,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
   const { payer } = seen;
   const { now, newToken, attemptMs } = options;
   const { own, write, free } = openRow(seen, options);
-  // One token for all tries: if a response was lost, the row shows which try succeeded.
+  // All tries use the same token: if a response was lost, the row shows which try succeeded.
   const resultToken = newToken();
   const isHeld = () => own.isOwn && now() + attemptMs <= own.row.leaseEndsMs;
   const sends = () => (own.isOwn || isPaidBy(own.row, payer) ? own.row.sends : 0);
@@ -173,7 +189,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
         await write({ state: 'SENT', sends: own.row.sends + 1 });
         if (isHeld()) return { kind: 'sent' };
         if (own.isOwn) {
-          // The write took so long that another worker could take the text over before the attempt ends.
+          // The write took so long that another worker could take the text before the attempt ends.
           await free(own.row.sends - 1);
           return { kind: 'held', untilMs: now() };
         }
@@ -185,8 +201,8 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
       for (;;) {
         await write({ state: 'SCORED', result: printedResult(result) }, resultToken);
         if (own.isOwn || own.token === null) return { kind: 'scored', result, calls: own.row.sends };
-        // A worker of the same payer took it over while this one slept: the worker that ends the chunk counts the calls
-        // of both.
+        // While this worker slept, another worker of the same payer took the text: the worker that ends the
+        // chunk counts the calls of both.
         const taken = takenBy(own.row, payer, now());
         if (taken?.kind === 'scored') return taken;
       }
@@ -200,7 +216,10 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
   };
 }
 
-/** The row of a text as last read or written, its token (null without a row), and whether this claim wrote it. */
+/**
+ * The row of a text as last read or written, its token (null if there is no row), and whether this claim
+ * wrote it.
+ */
 function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
   const { table, now, newToken, owner, attemptMs, setTime, spareMs = SPARE_MS } = options;
   const ours = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };
@@ -223,7 +242,7 @@ function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions)
     own.token = current?.token ?? null;
     if (current !== undefined) own.row = parseCacheRow(current);
   };
-  /** Frees the row, with this many sends; without sends, deletes it. */
+  /** Frees the row, with this number of sends; if there were none, deletes it. */
   const free = async (sends: number) => {
     if (sends > 0) return write({ state: 'FREE', sends });
     if (own.token !== null) await table.delete(key, own.token);

@@ -6,11 +6,11 @@ export type RowToWrite = { readonly record: SourceRecord; readonly added: readon
 
 type ColumnsToWrite = {
   readonly names: readonly string[];
-  /** The added columns. A name that is taken gets a number: `sentiment_2`. */
+  /** The names of the added columns. If a name is taken, it gets a number: `sentiment_2`. */
   readonly added: readonly string[];
 };
 
-/** The lines of a CSV, after its header. A row that cannot be read has empty cells. */
+/** The lines of a CSV after its header. A row that cannot be read has empty cells. */
 export async function* csvLines(
   rows: AsyncIterable<RowToWrite>,
   { names, added, ...form }: ColumnsToWrite & CsvForm & CellOptions,
@@ -19,7 +19,7 @@ export async function* csvLines(
   for await (const row of rows) yield csvLine([...cellsOf(row.record, names), ...row.added], form);
 }
 
-/** The lines of NDJSON: each object as it was sent, with members added; an empty one is left out. */
+/** The lines of NDJSON: each object as it was sent, with members added. An empty object is left out. */
 export async function* ndjsonLines(
   rows: AsyncIterable<RowToWrite>,
   { names, added }: ColumnsToWrite,
@@ -56,7 +56,7 @@ function membersIn(record: SourceRecord, names: readonly string[]): string {
   if (record === undefined) return '';
   if (typeof record !== 'string')
     return names.map((name, at) => `${JSON.stringify(name)}:${JSON.stringify(record[at] ?? '')}`).join(',');
-  // JSON has line ends between its values only.
+  // JSON has line ends only between its values.
   const onOneLine = record.trim().replaceAll(/[\r\n]+/g, ' ');
   return membersOf(record).size === 0 ? '' : onOneLine.slice(1, -1).trimEnd();
 }

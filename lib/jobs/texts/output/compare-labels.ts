@@ -7,20 +7,20 @@ import { joinedRows, scoresOf, type writeScoredFile } from './scored-file.ts';
 export type Labels = {
   /** The column of the labels. */
   readonly column: string;
-  /** The topic whose sentiments they are compared with; null for the texts as a whole. */
+  /** The topic whose sentiments are compared with the labels; null for the sentiments of whole texts. */
   readonly topic: string | null;
 };
 
-/** What a label may be. A batch may have more values, if its platform has. */
+/** The values that a label may have. A batch may have further ones, if its platform does. */
 const VALUES = ['positive', 'negative', 'neutral', 'not_applicable'];
 
-/** The value of a row that was scored without one, as of a topic that the platform left out. */
+/** The value of a row that was scored without a sentiment, such as one whose topic the platform left out. */
 const NO_VALUE = 'none';
 
 const MAX_NAMED = 20;
 const MAX_NAME_LENGTH = 40;
 
-/** A label or value as it is compared: `Not applicable` is `not_applicable`. */
+/** A label or value in the form that is compared: `Not applicable` becomes `not_applicable`. */
 const spelled = (text: string) =>
   text
     .trim()
@@ -30,15 +30,15 @@ const spelled = (text: string) =>
 type LabelOptions = Labels &
   Pick<Parameters<typeof writeScoredFile>[1], 'open' | 'rows' | 'store' | 'signal'>;
 
-/** Throws `TextError` for a CSV without the column of the labels. */
+/** Throws `TextError` for a CSV that lacks the column of the labels. */
 export async function checkLabels({ open, rows, column }: Pick<LabelOptions, 'open' | 'rows' | 'column'>) {
   await using _ = await openRows(open(), { ...rows, columns: [column] });
 }
 
 /**
- * Compares the scores of a batch with the labels of its source: how many agree, and by label how many rows got each value
- * (`confusion`). Rows without a label, without a score, or with a label that is no value are counted apart. Makes no call.
- * Throws an error if the source has changed since it was scored.
+ * Compares the scores of a batch with the labels of its source: how many agree, and for each label how many
+ * rows got each value (`confusion`). Rows without a label, without a score, or with an unknown label are
+ * counted separately. Makes no call. Throws if the source has changed since it was scored.
  */
 export async function compareLabels(summary: Summary, options: LabelOptions) {
   const { sentiments } = summary;

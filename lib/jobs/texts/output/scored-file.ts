@@ -28,7 +28,8 @@ type ScoredFileOptions = CsvWishes & {
 };
 
 /**
- * Writes the rows of a source with their scores; returns how many, and the encoding. Throws if the source has changed since.
+ * Writes the rows of a source with their scores. Returns how many, and the encoding. Throws if the source has
+ * changed since it was scored.
  */
 export async function writeScoredFile(
   summary: Summary,
@@ -74,7 +75,10 @@ async function* linesOf(
 const changed = (line: number, got: string) =>
   new Error(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
 
-/** Rows with their scores, which are in the same order; undefined for a row that was left out. Each pair is checked. */
+/**
+ * Pairs rows with their scores, which have the same order; a row that was left out gets undefined. Each pair
+ * is checked.
+ */
 export async function* joinedRows(
   rows: AsyncIterable<RowOfSource>,
   scores: AsyncIterator<ScoredRow>,
@@ -150,12 +154,12 @@ function errorOf(score: ScoredRow | undefined): string {
   return why === undefined ? '' : `line ${score?.line}: ${why}`;
 }
 
-/** Maximum names: objects whose names are values, such as ids, would become a column each. */
+/** Maximum names of columns: objects whose names are values, such as ids, would need a column for each. */
 const MAX_NAMES = 2_000;
 
 /**
- * The format of a source, with the names that a scored file must respect: the columns of a CSV, or the members of all
- * objects. To NDJSON, only those matter that could be taken for the names of scores.
+ * The format of a source, with the names that a scored file must not use: the columns of a CSV, or the
+ * members of all objects. In NDJSON, only names that could be taken for those of scores count.
  */
 async function describeSource({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
   await using source = await openRows(read(), options);

@@ -11,29 +11,34 @@ import {
 } from '../../../text/index.ts';
 
 export type RowsOptions = RowColumns & {
-  /** Default: by the ending of `name`, otherwise by the first character. */
+  /** The format. Default: by the ending of `name`, otherwise by the first character. */
   readonly format?: 'csv' | 'ndjson' | undefined;
   readonly name?: string | undefined;
-  /** A label of an encoding. Default: detected. */
+  /** The name of an encoding. Default: it is detected. */
   readonly encoding?: string | undefined;
-  /** For CSV: one character. Default: comma, semicolon, tab or pipe, whichever the header uses. */
+  /**
+   * The separator of a CSV, one character. Default: comma, semicolon, tab or pipe, whichever the header uses.
+   */
   readonly separator?: string | undefined;
-  /** See `TableOptions`. */
+  /** Whether short rows are whole ones, as in `TableOptions`. */
   readonly wholeRows?: boolean | undefined;
 };
 
 type SourceFormat = TextForm & {
   readonly format: 'csv' | 'ndjson' | 'json';
-  /** The form of a CSV, with its columns in order. */
+  /** How a CSV is written, and its columns in order. */
   readonly csv?: CsvForm & { readonly names: readonly string[] };
 };
 
-/** A row as its source has it: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
+/** A row as it is in its source: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
 export type SourceRecord = readonly string[] | string | undefined;
 
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
 
-/** Opens CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `TextError`. */
+/**
+ * Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws
+ * `TextError`.
+ */
 export async function openRows(
   bytes: AsyncIterable<Uint8Array>,
   options: RowsOptions,
@@ -65,7 +70,7 @@ async function* jsonRows(batches: TextLines, columns: RowsOptions): AsyncGenerat
   let isFirst = true;
   for await (const lines of batches)
     for (const { number: line, text, fault } of lines) {
-      // An element of an array has its closing brace.
+      // In an array, the element would have its closing brace.
       if (isFirst && text.trim() === '{')
         throw notRows('one JSON object over several lines', { ...columns, line });
       const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
@@ -84,8 +89,8 @@ async function openCsv(lines: TextLines, options: RowsOptions) {
   async function* rows(): AsyncGenerator<RowOfSource> {
     for await (const read of table.rows()) {
       const { line, fields } = read;
-      // One with too many or too few fields most likely has a separator or a line end in its text, so those before that
-      // are where they belong.
+      // A row with too many or too few fields most likely has a separator or a line end in its text, so the
+      // fields before the text are where they belong.
       const end = indexOf(options.text);
       const row =
         'fault' in read
@@ -101,11 +106,11 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
   if (format !== undefined) return format;
   const [, ending = ''] = /\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(name) ?? [];
   if (/^[ct]sv$/i.test(ending)) return 'csv';
-  // Byte order marks are skipped, and zero bytes: in UTF-16 they are the other half of an ASCII character.
+  // Byte order marks are skipped, and so are zero bytes: in UTF-16 every other byte of ASCII text is zero.
   const first = head.find(
     (byte) => ![0, 0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf, 0xfe, 0xff].includes(byte),
   );
-  // A line of NDJSON with a row is an object.
+  // A line of NDJSON begins with an object.
   if (first === 0x5b) return 'json';
   return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';
 }
@@ -113,18 +118,21 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
 export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> &
   OddRows & {
     readonly separator?: string | undefined;
-    /** Rows without a text that were left out, as requested. */
+    /** How many rows without a text were left out, as requested. */
     readonly skipped: number;
-    /** Undefined if the rows have no ids of their own. */
+    /** Ids that occur more than once; undefined if the rows have no ids of their own. */
     readonly repeatedIds?: RepeatedIds | undefined;
   };
 
-/** A source of texts that can be read more than once. `found`: how the last complete reading recognized it. */
+/**
+ * Creates a source of texts that can be read more than once. `found`: how the source was recognized when it
+ * was last read completely.
+ */
 export function createInput(
-  /** Returns the same bytes each time. */
+  /** Opens the source. It must return the same bytes each time. */
   open: () => AsyncIterable<Uint8Array>,
   options: RowsOptions & {
-    /** Leaves out rows whose text is blank or null. */
+    /** Whether to leave out rows whose text is blank or null. */
     readonly skipEmpty?: boolean | undefined;
   },
 ): {
@@ -155,10 +163,10 @@ export function createInput(
 
 type RowColumns = {
   readonly text: string;
-  /** Default: the id is the number of the row's line. */
+  /** The column of ids. Default: the id is the number of the row's line. */
   readonly id?: string | undefined;
   readonly columns?: readonly string[] | undefined;
-  /** Columns that are taken where they are there. */
+  /** Columns that are used if they exist. */
   readonly optional?: readonly string[] | undefined;
 };
 
@@ -170,7 +178,7 @@ const withOptional = (
   columns: [...columns, ...optional.filter(has)],
 });
 
-/** A row of a source. `line`: the physical line where it starts, from 1. */
+/** A row of a source. `line`: the number of the physical line where it starts, from 1. */
 export type Row = {
   readonly line: number;
   readonly id: string;
@@ -183,14 +191,14 @@ export type BadRow = {
   readonly fault: string;
   readonly id?: string | undefined;
   readonly columns?: Readonly<Record<string, string>> | undefined;
-  /** There is nothing to score: the text is blank, or null. */
+  /** Set if the text is blank or null, so that there is nothing to score. */
   readonly isEmpty?: true;
 };
 
 const requestedColumns = ({ text, id, columns = [] }: RowColumns): readonly string[] =>
   id === undefined ? [text, ...columns] : [text, id, ...columns];
 
-/** Creates a row from its values; a missing field is undefined. */
+/** Creates a row from its values. A missing field is undefined. */
 function rowFrom(line: number, requested: RowColumns, fieldOf: (column: string) => unknown): Row | BadRow {
   const { text, id, columns = [] } = requested;
   const faults = requestedColumns(requested).flatMap((name) => faultOf(name, fieldOf(name), requested) ?? []);
@@ -207,7 +215,7 @@ function rowFrom(line: number, requested: RowColumns, fieldOf: (column: string) 
   };
 }
 
-/** A bad row with its readable values; absent ones are left out. */
+/** A bad row with its readable values; missing ones are left out. */
 function badRow(
   { line, fault }: BadRow,
   requested: RowColumns,
@@ -240,11 +248,11 @@ const isBlank = (text: string) => text.trim() === '';
 
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'a string' : preview(value));
 
-/** A value as a CSV would hold it: strings as they are, null as nothing, anything else as JSON. */
+/** A value as a CSV would have it: strings unchanged, null as nothing, anything else as JSON. */
 export const printed = (value: unknown) =>
   typeof value === 'string' ? value : value === null ? '' : printJson(value);
 
-/** Undefined for a blank line. */
+/** Parses a line of JSON; undefined for a blank line. */
 function jsonRow(line: number, text: string, columns: RowColumns): Row | BadRow | undefined {
   if (text.trim() === '') return undefined;
   const value = jsonOf(text);
@@ -263,7 +271,7 @@ function jsonRow(line: number, text: string, columns: RowColumns): Row | BadRow 
   );
 }
 
-/** Undefined if the text is not JSON, since no JSON value is undefined; the error if it is beyond a limit. */
+/** Parses JSON. Undefined if the text is not JSON; the error if it exceeds a limit. */
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
@@ -274,14 +282,14 @@ function jsonOf(text: string): unknown {
 
 type RepeatedIds = {
   readonly rows: number;
-  /** The first repeated ids, each with the line where it came first, and its own. */
+  /** The first repeated ids, each with the line of its first occurrence and its own line. */
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
 };
 
 const MAX_NAMED = 20;
 const MAX_NAMED_LENGTH = 100;
 
-/** Maximum ids in memory: they take up to 100 MB. Later ids are compared with these only. */
+/** Maximum ids in memory, which take up to 100 MB. Later ids are compared only with these. */
 const MAX_IDS = 2_000_000;
 
 export function compareIds(mostIds = MAX_IDS) {
@@ -289,7 +297,7 @@ export function compareIds(mostIds = MAX_IDS) {
   let rows = 0;
   const first: RepeatedIds['first'][number][] = [];
   return {
-    /** Returns the line where the id came first; undefined if it is new. */
+    /** Adds an id. Returns the line where it occurred first; undefined if it is new. */
     add(id: string, line: number): number | undefined {
       const earlier = lines.get(id);
       if (earlier !== undefined) {

@@ -14,13 +14,16 @@ import { createScoringSession, isOfText, type ScoreTextsOptions, wasRefused } fr
 export type TextResult = {
   readonly id: string;
   readonly result?: Sentiment;
-  /** For people to read; it does not contain the text. */
+  /** Why it has no score, for people. It does not quote the text. */
   readonly error?: string;
-  /** Whether it was found in the cache, without a call. */
+  /** Whether the score was found in the cache, without a call. */
   readonly cached: boolean;
-  /** Calls that the platform may have executed for it, including earlier lost ones; 0 if it was cached. */
+  /**
+   * How many calls the platform may have executed for it, including earlier ones that were lost; 0 if it was
+   * cached.
+   */
   readonly calls: number;
-  /** How many of these followed a call whose response was lost. */
+  /** How many of these calls followed one whose response was lost. */
   readonly paidAgain: number;
 };
 
@@ -29,7 +32,7 @@ type ScoringSession = ReturnType<typeof createScoringSession>;
 type SettledTexts = {
   readonly kind: 'scored';
   readonly results: readonly TextResult[];
-  /** To be called once the results are recorded: the cache then no longer counts the calls of failed texts. */
+  /** To be called once the results are stored: then the cache no longer counts the calls of failed texts. */
   readonly settle: () => Promise<void>;
 };
 
@@ -39,13 +42,13 @@ export type Scored =
   | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number }
   | StoppedTexts;
 
-/** The texts cannot all be scored now; running the same again pays only for the rest. */
+/** The result if not all texts can be scored now. Running the same again pays only for the rest. */
 type StoppedTexts = {
   readonly kind: 'stopped';
-  /** A `PlatformError`, a `TableError`, or the caller's abort. */
+  /** What stopped it: a `PlatformError`, a `TableError`, or the caller's abort. */
   readonly error: unknown;
   readonly alike: boolean;
-  /** How many texts a call of this run scored. */
+  /** How many texts were scored by calls of this run. */
   readonly progress: number;
   readonly results: readonly TextResult[];
 };
@@ -54,16 +57,18 @@ type TextOfJob = { readonly id: string; readonly text: string };
 
 const AT_ONCE = 8;
 const LOOKED_UP = 20;
-/** How long it waits for texts that other workers are scoring, once its own are done. */
+/**
+ * How long the run waits for texts that other workers are scoring, once its own are done, in milliseconds.
+ */
 const MAX_OTHERS_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 5_000;
 const MIN_DELAY_MS = 1_000;
 
 /**
- * Scores texts, equal ones once, each from the cache or by a call, a few at once; it waits for texts of other workers
- * last. A text that the platform refuses, or fails to score, gets an `error`. Throws nothing: the result has what
- * stopped it, after the calls in progress have ended.
+ * Scores texts: equal ones once, each from the cache or by a call, several at once. At the end it waits for
+ * the texts of other workers. A text that the platform refuses or fails to score gets an `error`. It throws
+ * nothing: the result contains what stopped it, after the calls in progress have ended.
  */
 export async function scoreTexts(
   texts: readonly TextOfJob[],
@@ -102,7 +107,8 @@ export async function scoreTexts(
 }
 
 /**
- * Scores these texts until the run stops or time is up. Returns when the first text that another worker holds is free.
+ * Scores these texts until the run stops or time is up. Returns when the first text of another worker becomes
+ * free.
  */
 async function scoreEach(
   texts: readonly string[],
@@ -116,7 +122,7 @@ async function scoreEach(
     for await (const [text, looked] of rest) {
       const outcome =
         looked.kind === 'open' ? await scoreText({ ...request, text }, looked.claim, session) : looked;
-      // The request is right, whatever else may be wrong now.
+      // The request itself is valid, whatever else may be wrong now.
       if (looked.kind === 'scored') session.failures.hasScored();
       if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
       else outcomes.set(text, outcome);
@@ -127,8 +133,9 @@ async function scoreEach(
 }
 
 /**
- * Texts with their cache rows, which are read as the texts are taken: other workers may score them meanwhile. If one is
- * a step ahead, it continues with the rest in random order, so that they do not meet at each text.
+ * Yields texts with their cache rows, which are read shortly before a text is taken, since other workers may
+ * score texts meanwhile. If another worker turns out to be one step ahead, it continues in random order, so
+ * that the two do not meet at each text.
  */
 async function* lookedUp(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
   const isOver = () => session.stopped() !== undefined || session.isOver();
@@ -167,7 +174,7 @@ export function settled(
   return { kind: 'scored', results: resultsOf(texts, outcomes), settle };
 }
 
-/** `why`: what stopped the texts without an outcome. */
+/** The results for each id. `why`: what stopped the texts without an outcome. */
 function resultsOf(
   texts: readonly TextOfJob[],
   outcomes: ReadonlyMap<string, TextOutcome>,
@@ -176,7 +183,7 @@ function resultsOf(
   const seen = new Set<string>();
   return texts.map(({ id, text }): TextResult => {
     const outcome = outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 };
-    // Calls are counted for the first of equal texts only; the others found its result.
+    // Calls are counted only for the first of equal texts; the others found its result.
     const calls = seen.has(text) ? 0 : outcome.calls;
     seen.add(text);
     const counted = { calls, paidAgain: Math.max(0, calls - 1) };
@@ -193,12 +200,20 @@ function resultsOf(
   });
 }
 
-/** The outcome of a text, which several ids may share. `calls`: those of this job that may have been executed. */
+/**
+ * The outcome of a text, which several ids may share. `calls`: how many calls of this job may have been
+ * executed.
+ */
 export type TextOutcome =
   | Extract<CacheHit, { readonly kind: 'scored' }>
-  /** `claim` is to be forgotten once the failure is recorded: until then the cache counts its calls. */
+  /**
+   * It failed. `claim` is to be forgotten once the failure is stored; until then the cache counts its calls.
+   */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
-  /** It failed in a way that says nothing about the text. The cache counts its calls until a worker scores it. */
+  /**
+   * It failed in a way that shows nothing about the text. The cache counts its calls until a worker scores
+   * it.
+   */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
 /** Or it is held: another worker has it, or the time is up. */
@@ -226,14 +241,16 @@ async function scoreText(
 
 type Tries = {
   attempts: number;
-  /** Time spent on attempts and on the waits between them, but not on waits for a turn at the gate. */
+  /**
+   * Milliseconds spent on attempts and on the waits between them, not counting waits for a turn at the gate.
+   */
   spentMs: number;
   refusedTokens: number;
-  /** Calls of the run that had left when the pace last refused this text. */
+  /** How many calls of the run had been sent when the pace last refused this text. */
   departures: number;
 };
 
-/** `ended`: nothing was sent, and nothing will be. */
+/** The result of a try. `ended`: nothing was sent, and nothing will be. */
 type Tried =
   | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
@@ -283,7 +300,10 @@ type TextAttempt = {
 
 const MAX_WAIT_MS = 120_000;
 
-/** One attempt, in its turn at the gate. As long as calls of the chunk leave, it waits for the pace here. */
+/**
+ * Makes one attempt, when it is its turn at the gate. As long as calls of the chunk are being sent, it waits
+ * for the pace here.
+ */
 async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
   for (;;) {
     let leftAtMs: number | undefined;
@@ -307,8 +327,8 @@ async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSes
 }
 
 /**
- * One call. The text is claimed shortly before its slot; a call that was certainly not executed is taken back. A call
- * that has left finishes even if the run is stopped: it is paid for.
+ * Makes one call. The text is claimed shortly before its slot; a call that was certainly not executed is
+ * taken back. A call that was sent finishes even if the run is stopped, since it is paid for.
  */
 async function sendText({ request, claim, leave }: TextAttempt, session: ScoringSession): Promise<Tried> {
   const { limit, signal } = session;
@@ -351,7 +371,7 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     const options = { signal, beforeSend, onSend, once: true, finishes: true };
     return { kind: 'result', result: await session.analyze(request, options) };
   } catch (error) {
-    // It did not leave after all: its slot was too far off, or it was stopped before.
+    // It was not sent after all: its slot was too far off, or the run was stopped before.
     if (recorded && !left) await takeBack().catch(() => undefined);
     if (ended !== undefined) return { kind: 'ended', outcome: ended };
     if (!(error instanceof PlatformError)) throw error;
@@ -368,7 +388,8 @@ function delayBeforeRetry(
   tries.attempts += 1;
   if (failure.kind === 'status' && failure.status === 401) {
     tries.refusedTokens += 1;
-    // The token source is notified of a refused token and reads it again: one more attempt shows whether that helped.
+    // The token source learns of a refused token and reads it again. One more attempt shows whether that
+    // helped.
     if (tries.refusedTokens === 1) return 0;
   }
   const decision = decideRetry({
@@ -382,7 +403,7 @@ function delayBeforeRetry(
   return decision.kind === 'retry' ? decision.delayMs : undefined;
 }
 
-/** Ends a text without a result. Its calls stay in the cache until the failure is recorded. */
+/** Ends a text without a result. Its calls stay counted in the cache until the failure is stored. */
 async function giveUp(
   text: string,
   error: PlatformError,
@@ -401,7 +422,7 @@ async function giveUp(
 
 const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 
-/** Stores the result. A result that cannot be stored is still returned: it was paid for. */
+/** Stores a result. A result that cannot be stored is still returned, since it was paid for. */
 async function store(result: Sentiment, claim: TextClaim, session: ScoringSession): Promise<TextOutcome> {
   for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {

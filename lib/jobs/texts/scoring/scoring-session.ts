@@ -20,35 +20,38 @@ export type Analyze = (request: SentimentRequest, options?: CallOptions) => Prom
 export type ScoreTextsOptions = JobClock & {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
-  /** Default: no bound. */
+  /** The limit of the batch's calls. Default: unlimited. */
   readonly limit?: Awaited<ReturnType<typeof openCallLimit>> | undefined;
-  /** Default: a gate of its own. */
+  /** The gate that bounds how many texts wait for their slot. Default: a separate gate. */
   readonly gate?: ReturnType<typeof createTextGate> | undefined;
-  /** Default: the failures of this chunk alone. */
+  /** The failures that texts of a request share. Default: only those of this chunk. */
   readonly failures?: Failures | undefined;
-  /** Maximum texts in work at once. Default 8. */
+  /** How many texts are in work at once. Default 8. */
   readonly atOnce?: number | undefined;
-  /** The job that the texts belong to: its calls of an earlier try count as its own. */
+  /** The job to which the texts belong: its calls in an earlier try count as its own. */
   readonly payer?: string | undefined;
-  /** Epoch milliseconds after which it starts no call and stops waiting. Default: none. */
+  /** The time in epoch milliseconds after which it starts no call and stops waiting. Default: none. */
   readonly deadlineMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;
   /** Called after a result is stored. Default: not called. */
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Whether all calls fail, not only those of a text that failed in all of its tries. Default: false. */
   readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
-  /** Once it is aborted, no text is begun. Calls that have left finish: they are paid for. */
+  /** Once it is aborted, no further text is begun. Calls that were sent finish, since they are paid for. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Why a run stopped before all of its texts were tried. */
+/** Why a run stopped before it tried all of its texts. */
 type Stop =
-  /** `alike`: different texts failed alike, so the remaining ones would most likely fail too. */
+  /**
+   * An error. `alike`: different texts failed in the same way, so the remaining ones would most likely fail
+   * too.
+   */
   | { readonly kind: 'error'; readonly error: unknown; readonly alike: boolean }
-  /** The pace has no slot for them soon. */
+  /** The pace has no slot for the texts soon. */
   | { readonly kind: 'later'; readonly delayMs: number };
 
-/** What the texts of one run share. */
+/** Creates what the texts of one run share. */
 export function createScoringSession(options: ScoreTextsOptions) {
   const { gate = createTextGate(), failures = createFailures(), signal: caller, now } = options;
   const { deadlineMs = Number.POSITIVE_INFINITY } = options;
@@ -61,40 +64,49 @@ export function createScoringSession(options: ScoreTextsOptions) {
     enter: gate.enter(),
     /** Aborted once no further text may be begun. */
     signal: AbortSignal.any([...(caller === undefined ? [] : [caller]), stopping.signal]),
-    /** The first reason wins. */
+    /** Stops the run. The first reason wins. */
     stop: (why: Stop) => {
       stopped ??= why;
       stopping.abort(new Error('the run has stopped'));
     },
     stopped: () => stopped,
-    /** How many calls have left, how many of them have scored a text, and how many texts another worker took first. */
+    /**
+     * How many calls were sent, how many of them scored a text, and how many texts another worker took first.
+     */
     counts: { departures: 0, successes: 0, overtaken: 0 },
     isOver: () => now() >= deadlineMs,
   };
 }
 
-/** While one call takes its slot, the next one is ready to reserve another. */
+/**
+ * The minimum of texts that wait at the pace: while one call takes its slot, the next one can already reserve
+ * another.
+ */
 const MIN_WAITING = 2;
 
 /** More would take concurrency slots from requests in flight. */
 const MAX_WAITING = 4;
 
-/** As many as a block of the pace has slots, and one more: a block costs a write, whatever its size. */
+/**
+ * How many texts may wait: as many as a block of the pace has slots, and one more, since each block costs a
+ * write.
+ */
 export const mostWaitingAt = (rate: number): number =>
   Math.min(MAX_WAITING, Math.max(MIN_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
 
 /**
- * Bounds how many texts of one process wait for their slot at the pace: if all waited there, each would wait too long.
- * The chunk that came first goes first, so that few chunks are half done at any time.
+ * Creates a gate that limits how many texts of a process wait for their slot at the pace: if all waited
+ * there, each would wait too long. The chunk that came first has priority, so that few chunks are half done
+ * at any time.
  */
 export function createTextGate(mostWaiting = MIN_WAITING) {
   const waiting = new PQueue({ concurrency: mostWaiting });
   let chunks = 0;
   return {
     /**
-     * A chunk's entry to the gate: it makes an attempt when there is room, which is free again once the attempt has
-     * called `leave`, or ends. Throws what the attempt throws, and the reason of a signal that is aborted before it
-     * starts.
+     * Returns a chunk's entry to the gate. The entry makes an attempt when there is room; the room is free
+     * again once the attempt has called `leave`, or ends. Throws errors of the attempt, and the reason of a
+     * signal that is aborted before it starts.
      */
     enter() {
       chunks += 1;
@@ -109,7 +121,7 @@ export function createTextGate(mostWaiting = MIN_WAITING) {
             });
           };
           waiting.add(start, { priority, signal }).catch((error: unknown) => {
-            // An attempt that has started ends by itself: its call may have left.
+            // An attempt that has started must end by itself, since its call may have been sent.
             if (!hasStarted) reject(error);
           });
         });
@@ -118,32 +130,37 @@ export function createTextGate(mostWaiting = MIN_WAITING) {
 }
 
 /*
- * A text without a result after all of its tries proves little: the text may be at fault, or something that all texts
- * share. Different texts that fail alike, with no success between them, show that it is not the text.
+ * A text without a result after all of its tries proves little: the text may be at fault, or something that
+ * all texts share. If different texts fail in the same way, and none succeeds in between, the text is not at
+ * fault.
  */
 
 const MAX_ALIKE = 3;
 
 /**
- * The same limit for rejected texts. Before any text has succeeded, the request may be wrong. Afterwards a hundred in a
- * row, since files are often sorted, more likely share a cause, such as credits that have run out.
+ * The same limit for rejected texts. Before any text has succeeded, the request may be wrong. Afterwards,
+ * since files are often sorted, only a hundred in a row show a shared cause, such as credits that have run
+ * out.
  */
 const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
-/** The failures of texts by one request since the last success. */
+/** The failures of texts with one request since the last success. */
 type Failures = ReturnType<typeof createFailures>;
 
 export function createFailures() {
-  /** The hashes of failed texts, by how they failed: the same text in many chunks is one text. */
+  /** The hashes of failed texts, by how they failed: a text that is in many chunks counts once. */
   const failed = new Map<string, Set<string>>();
   let mostRefused = MAX_REFUSED.beforeSuccess;
-  /** Records that the request has scored a text before: a result of it is in the cache, or in a part. */
+  /** Records that the request has scored a text before: the cache or a part has a result of it. */
   const hasScored = () => {
     mostRefused = MAX_REFUSED.afterSuccess;
   };
   return {
     hasScored,
-    /** Records a failed text. True if the limit is reached; the count then starts again, as before any success. */
+    /**
+     * Records a failed text. Returns true if the limit is reached; then the count starts again, as before any
+     * success.
+     */
     failed(text: string, failure: PlatformFailure): boolean {
       const name = likenessOf(failure);
       const alike = (failed.get(name) ?? new Set()).add(textHashOf(text));
@@ -160,7 +177,7 @@ export function createFailures() {
   };
 }
 
-/** The failures of each request, in a process that does chunks of several batches. */
+/** The failures for each request, in a process that scores chunks of several batches. */
 export function createFailuresOf(): (request: object) => Failures {
   const known = new Map<string, Failures>();
   return (request) => {
@@ -174,10 +191,13 @@ export function createFailuresOf(): (request: object) => Failures {
 const TROUBLE = 'trouble';
 const REFUSED = 'refused';
 
-/** Statuses of a 4xx that are not about the text, but about the token, the address, or the load. */
+/** Statuses from 400 to 499 that do not concern the text, but the token, the address, or the load. */
 const SHARED_STATUSES: readonly number[] = [401, 403, 404, 429];
 
-/** The kind of a failure: failures of one kind are alike. A platform in trouble fails in several ways by turns. */
+/**
+ * The kind of a failure, by which failures count as alike. A platform in trouble may fail in several ways by
+ * turns.
+ */
 function likenessOf(failure: PlatformFailure): string {
   switch (failure.kind) {
     case 'status': {
@@ -198,8 +218,8 @@ function likenessOf(failure: PlatformFailure): string {
 }
 
 /**
- * Whether a text that failed like this, after its tries, fails alone. After any other failure its job tries it again
- * later.
+ * Whether a failure, after the text's tries, concerns this text alone. After any other failure, the job tries
+ * the text again later.
  */
 export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
   switch (failure.kind) {
@@ -209,7 +229,7 @@ export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 
     case 'shape':
     case 'too-large':
       return true;
-    // An invalid token is an input fault too, but one that only an attempt finds.
+    // An invalid token is also an input fault, but one that only an attempt finds.
     case 'input':
       return attempts === 0;
     default:

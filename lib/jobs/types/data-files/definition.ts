@@ -43,9 +43,9 @@ export const dataFiles: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof
 };
 
 /**
- * Reads the metadata of data files in parallel: `{files, missing}`, each file as the platform sent it. Ids with a 404
- * or 403 are missing, and do not fail the job. A response that is not the metadata of the requested file fails the job,
- * with the others in its result.
+ * Creates the runner: it reads the metadata of data files in parallel and returns `{files, missing}`, each
+ * file as the platform sent it. Ids with a 404 or 403 are missing, and do not fail the job. A response that
+ * is not the metadata of the requested file fails the job; its result still has the other files.
  */
 export function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
   return async ({ ids, expand = [] }, { beforeSend, onSend, priority, signal }) => {
@@ -81,13 +81,13 @@ export function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>
       const message = `the response does not match the contract: ${fault}${more}`;
       return { status: 'failed', error: { kind: 'shape', message }, response };
     } finally {
-      // After a failure the remaining calls need not be sent.
+      // After a failure the remaining calls are not needed.
       stop.abort();
     }
   };
 }
 
-/** Why a response is not the metadata of a data file, or undefined if it is. */
+/** Why a response is not the metadata of a data file; undefined if it is. */
 function faultOf(id: string, json: unknown): string | undefined {
   const { error } = checkedBy(dataFileOf(id), json);
   const place = (path: readonly PropertyKey[]) => [`data file ${id}`, ...path].join(': ');

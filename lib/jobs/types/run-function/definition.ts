@@ -18,7 +18,7 @@ import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { fromEvent } from './from-event.ts';
 
-/** A path segment without a slash: SYNC_ALLOW names it between slashes. */
+/** A path segment without a slash, since SYNC_ALLOW separates segments by slashes. */
 const slashlessSegment = pathSegment.check(
   z.refine((value) => !value.includes('/'), { error: 'a name without slashes' }),
 );
@@ -32,16 +32,22 @@ const schema = z.strictObject({
   inputVariables: z.optional(anyRecord('an object of input variables')),
   settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
   /**
-   * What happens if it is unknown whether the function ran: by default the job becomes unknown and is not sent again.
+   * What happens if it is unknown whether the function ran. By default the job becomes unknown and is not
+   * sent again.
    */
   onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),
-  /** The function returns formulas: a list of {id, expression, name?, datasetId?}, which is imported. */
+  /**
+   * Whether to import the formulas that the function returns: a list of {id, expression, name?, datasetId?}.
+   */
   importFormulas: z.optional(z.literal(true, { error: 'true' })),
 });
 
 type RunFunctionJob = JobBy<z.infer<typeof schema>>;
 
-/** Runs a code function. Two messages without an id are two runs; those of event rules get one from the event. */
+/**
+ * Runs a code function. Two messages without an id are two runs. Messages of event rules get an id from the
+ * event.
+ */
 export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   defaultId: 'message-id',
@@ -82,13 +88,16 @@ function functionFault(
 
 const LENGTH_OF_UUID = 36;
 
-/** Whether an entry names this function. Case matters except in the package's UUID. */
+/** Whether an entry names this function. Case matters, except in the package's UUID. */
 const matches = (entry: string, full: string, functionName: string) =>
   entry.includes('/')
     ? entry.slice(0, LENGTH_OF_UUID).toLowerCase() + entry.slice(LENGTH_OF_UUID) === full
     : entry === functionName;
 
-/** Runs a code function, once. An execution that did not succeed is a failed job; its result has the whole execution. */
+/**
+ * Creates the runner, which runs a code function once. If the execution did not succeed, the job fails; its
+ * result has the whole execution.
+ */
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async (job, context) => {
     const { packageId, packageVersion: version, functionName, inputVariables, settings } = job;
@@ -116,12 +125,12 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
 }
 
 /**
- * A larger response would take eight times its bytes as text and as values: it stays in bytes, after they were
- * validated as JSON.
+ * A response with more bytes than this would take eight times as much memory as text and values. It stays in
+ * bytes, which are validated as JSON.
  */
 const MAX_PARSED_BYTES = 1_000_000;
 
-/** The members that decide the outcome, and those that explain it. */
+/** The members of an execution that decide the outcome, and those that explain it. */
 const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'];
 
 type Read = { readonly response: string | Buffer; readonly json: unknown };
@@ -130,17 +139,17 @@ async function readExecution(body: Buffer): Promise<Read> {
   try {
     if (body.byteLength > MAX_PARSED_BYTES && body[0] === OPEN_OBJECT)
       return { response: body, json: await decidingIn(body) };
-    // Parsing uses up its memory.
+    // Parsing frees the memory of its argument, so it gets a copy.
     const { text, json } = readAsJson(Buffer.from(body));
     return { response: text.trim(), json };
   } catch (error) {
     if (!(error instanceof JsonLimitError)) throw error;
-    // Nested deeper than readers of the result may expect: the result has it as text.
+    // The response is nested deeper than readers of the result may expect, so the result has it as text.
     return { response: JSON.stringify(body.toString()), json: await decidingIn(body, { isDeep: true }) };
   }
 }
 
-/** The useful members of an execution, without large ones. */
+/** The members of an execution that are used here, without large values. */
 async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object> {
   if (!isUtf8(body)) throw new SyntaxError('the body is not UTF-8');
   const { memberTexts } = await import('../../../snapshot/history/index.ts');
@@ -148,7 +157,7 @@ async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object
   return Object.fromEntries(Array.from(members, ([name, text]) => [name, valueIn(text)]));
 }
 
-/** Undefined for a value beyond the limits of JSON. */
+/** Parses JSON; undefined for a value that exceeds the limits. */
 function valueIn(text: string): unknown {
   try {
     return parseJson(text);
@@ -187,7 +196,7 @@ function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 
 /** Maximum characters of a reason in the row of a job; the result has the whole reason. */
 const MAX_REASON_LENGTH = 1_000;
 
-/** What the platform says went wrong, and the end of what the function wrote to stderr. */
+/** What went wrong according to the platform, and the end of what the function wrote to stderr. */
 function reasonOf({ errorInformation, stderr }: Partial<FunctionExecution>): string {
   const lines = [...linesIn(errorInformation, 'errorMessages'), ...linesIn(stderr, 'log').slice(-2)];
   const said = [...new Set(lines)].join('; ');

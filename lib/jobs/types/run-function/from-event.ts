@@ -4,15 +4,15 @@ import { type ExpandedMessage, type GivenMessage, isObject } from '../../message
 import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 
 /*
- * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in `rule`. Its
- * `inputVariables` name fields of the event, which are filled in here rather than by EventBridge: for a missing field,
- * EventBridge does not send JSON.
+ * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in
+ * `rule`. Its `inputVariables` name fields of the event, which are filled in here rather than by EventBridge:
+ * if a field is missing, EventBridge sends something that is not JSON.
  */
 
 /**
- * Fills in `inputVariables` from `event`, and the id: the rule's name, a dot, and the event's id, so that two rules make
- * two jobs of one event, and an event that is delivered twice by one rule is one job. A message without `event` stays as
- * it is.
+ * Fills in `inputVariables` from `event`, and the id: the rule's name, a dot, and the event's id. So two
+ * rules make two jobs of one event, and an event that one rule delivers twice is one job. A message without
+ * `event` is returned unchanged.
  */
 export function fromEvent(message: GivenMessage): ExpandedMessage {
   if (!Object.hasOwn(message, 'event')) return { given: message, faults: [] };
@@ -29,8 +29,8 @@ const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
 /**
- * An id has at most 128 characters: the rule's name, a dot, and this one. Neither contains a dot, so no two ids are
- * equal.
+ * Whether a text is an event's id. A job's id has at most 128 characters: the rule's name, a dot, and this.
+ * Neither contains a dot, so different pairs have different ids.
  */
 const isEventId = (value: unknown) => isName(value) && value.length <= 63;
 
@@ -47,7 +47,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
   if (inputVariables === undefined) return { given: message, faults: [] };
   const faults: string[] = [];
   const missing: string[] = [];
-  // Counted, since paths may repeat a field any number of times.
+  // The bytes are counted, since paths may repeat a field any number of times.
   let bytesLeft = MAX_MESSAGE_BYTES;
   const value = replaced(inputVariables, {
     field({ path, otherwise }, at) {
@@ -76,7 +76,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
 const place = (path: readonly PropertyKey[]): string =>
   shortened(['inputVariables', ...path].join('.'), MAX_LENGTH);
 
-/** The message's other faults are listed beside these. */
+/** Maximum faults that are listed; the message's other faults are listed as well. */
 const MAX_FAULTS = 25;
 const MAX_LENGTH = 300;
 
@@ -90,20 +90,23 @@ const kindOf = (value: unknown) => (typeof value === 'string' ? 'other text' : p
 /*
  * What an event rule passes to its function: JSON in which these stand for fields of the event.
  *
- *   "$.detail.key"                                the field, which every event must have
- *   {"$path": "$.detail.size", "$default": null}  the field, or this constant if the event has no such field
- *   {"$path": "$.detail.size", "$optional": true} the field, or nothing: the variable is left out
- *   {"$constant": "$5"}                           this value as it is
+ * "$.detail.key"                                the field, which every event must have {"$path":
+ * "$.detail.size", "$default": null}  the field, or this constant if the event has no such field {"$path":
+ * "$.detail.size", "$optional": true} the field, or nothing: the variable is left out {"$constant": "$5"}
+ * this value as it is
  *
- * Every other text, number, list and object is itself. Only these objects may have names that begin with `$`, so none of
- * them is ever mistaken for a constant.
+ * Every other text, number, list and object stands for itself. Other objects must not have names that begin
+ * with `$`, so that none is mistaken for one of these.
  */
 
 type ValuePath = readonly (string | number)[];
 
 type ValueFault = { readonly path: ValuePath; readonly expected: string };
 
-/** A field of the event, with its replacement if it is missing: a list of one, or empty without a replacement. */
+/**
+ * A field of the event. `otherwise` is its replacement if it is missing: a list of one, or empty if it has
+ * none.
+ */
 type Field = { readonly path: string; readonly otherwise?: readonly unknown[] | undefined };
 
 type Reference = Field | { readonly constant: unknown } | { readonly expected: string };
@@ -113,7 +116,7 @@ const NOTATION =
   'one of {"$path": …}, {"$path": …, "$default": …}, {"$path": …, "$optional": true} and {"$constant": …}, since a name begins with $';
 const IN_LIST = 'a field with a default: an entry that is left out would move those after it';
 
-/** The reference that a value is by the notation above, or its fault; undefined for a plain value. */
+/** The reference that a value is in the notation above, or the fault in it; undefined for a plain value. */
 function referenceIn(value: unknown): Reference | undefined {
   if (typeof value === 'string') return value.startsWith('$') ? fieldOf(value) : undefined;
   const names = isObject(value) ? Object.keys(value) : [];
@@ -137,7 +140,10 @@ const fieldOf = (path: unknown, otherwise?: readonly unknown[]): Reference =>
     ? { path, otherwise }
     : { expected: `${PATH}; {"$constant": …} passes on a text that begins with $` };
 
-/** The value with each reference replaced by the result of `field`; an undefined member is left out. */
+/**
+ * Copies a value, with each reference replaced by the result of `field`. A member that becomes undefined is
+ * left out.
+ */
 function replaced(
   value: unknown,
   /** Called for each reference to a field of the event, and for each fault. */
@@ -183,7 +189,8 @@ const STEP = /\.([A-Za-z0-9_-]+)|\[(\d+)\]|\['([^']+)'\]/g;
 const isEventPath = (text: string): boolean => /^\$(\.[A-Za-z0-9_-]+|\[\d+\]|\['[^']+'\])*$/.test(text);
 
 /**
- * The field at a path of an event; if it is missing, how far the path leads, and what is there. Null is not missing.
+ * The value at a path of an event. If it is missing, how far the path leads, and what is there. Null counts
+ * as a value.
  */
 function fieldAt(event: unknown, path: string): { readonly value: unknown } | { readonly there: string } {
   let value = event;
@@ -201,7 +208,7 @@ const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? o
 
 const entryOf = (value: unknown, index: number): unknown => (Array.isArray(value) ? value[index] : undefined);
 
-/** The type of a value, without the value itself, which may be secret. */
+/** Describes a value by its type, without the value itself, which may be secret. */
 function is(value: unknown): string {
   if (value === null) return 'is null';
   if (Array.isArray(value)) return `is a list of ${value.length}`;

@@ -10,24 +10,25 @@ import type { EndedJobRow } from '../../ledger/job-row.ts';
 import { responseOf } from '../../result.ts';
 import { openRows, type RowsOptions } from '../../texts/rows/read-rows.ts';
 
-/** The formulas of a list, each calculation once, and what is wrong with it. */
+/** The formulas of a list, each calculation once, and the faults of the list. */
 type FormulaList = {
   readonly formulas: readonly Omit<ImportedFormula, 'importedAt'>[];
-  /** Rows whose formula is empty or null: of these nothing is said. */
+  /** How many rows have an empty formula or null: they are ignored. */
   readonly empty: number;
   readonly faulty: number;
-  /** What is wrong with the first of them, a line each. */
+  /** The first faults, a line each. */
   readonly faults: readonly string[];
 };
 
 const MAX_FAULTS = 50;
 
-/** Maximum characters of all formulas of a list: memory holds them. */
+/** Maximum characters of all formulas of a list, since they are in memory. */
 const MAX_CHARACTERS = 200_000_000;
 
 /**
- * Reads a list of `{id, expression, name?, datasetId?}`: CSV, NDJSON or a JSON array. Rows of the same calculation with the
- * same formula name several datasets of it; with another formula, none of them counts. Throws `TextError` for another text.
+ * Reads a list of `{id, expression, name?, datasetId?}` as CSV, NDJSON or a JSON array. If several rows have
+ * the same calculation and formula, they name several of its datasets. If they have different formulas, none
+ * of them is used. Throws `TextError` for any other text.
  */
 export async function readFormulaList(
   bytes: AsyncIterable<Uint8Array>,
@@ -81,11 +82,14 @@ export async function readFormulaList(
   return { formulas, ...read };
 }
 
-/** The list that a code function returned, in its execution as JSON: a list of objects, or a text that is one. Throws `TextError`. */
+/**
+ * The list that a code function returned, from its execution as JSON: a list of objects, or a text that
+ * contains one. Throws `TextError`.
+ */
 async function formulasOf(execution: string | Buffer): Promise<FormulaList> {
   const { memberTexts } = await import('../../../snapshot/history/index.ts');
   const body = Buffer.isBuffer(execution) ? execution : Buffer.from(execution);
-  // An execution that is nested too deep is a text in the result of its job.
+  // If an execution is nested too deeply, the result of its job has it as text.
   const members = body[0] === 0x7b ? memberTexts(body, ['status', 'result'], ALL) : new Map<string, string>();
   const status = members.get('status') ?? 'null';
   const result = members.get('result') ?? 'null';
@@ -112,19 +116,25 @@ export async function faultOfFormulas(execution: string | Buffer): Promise<strin
   return `${faulty} rows or lists are not as expected, and ${formulas.length} formulas are imported: ${faults.slice(0, 5).join('; ')}`;
 }
 
-/** A text that is no list has no formulas: what is wrong with it is the only fault. */
+/** An empty list for a text that is not a list; the error is its only fault. */
 function asFault(error: unknown): FormulaList {
   if (!(error instanceof TextError)) throw error;
   return { formulas: [], empty: 0, faulty: 1, faults: [error.message] };
 }
 
-/** The formulas that the function of an ended job returned. Throws `TextError` if it returned none, or something else. */
+/**
+ * The formulas that the function of an ended job returned. Throws `TextError` if it returned no formulas, or
+ * something else.
+ */
 export const formulasOfJob = async (
   store: Store,
   { outcome }: Pick<EndedJobRow, 'outcome'>,
 ): Promise<FormulaList> => formulasOf((await responseOf(store, outcome)) ?? '{}');
 
-/** Stores the formulas that a job's function returned, once, as they were when it was started; what is no list says nothing. */
+/**
+ * Stores the formulas that a job's function returned, once, as of the time when it was started. A result that
+ * is not a list is ignored.
+ */
 export async function importFormulas(store: Store, ended: EndedJobRow): Promise<void> {
   const { id: job, startedAt: atMs = ended.createdAt } = ended;
   await storeImport(store, async () => (await formulasOfJob(store, ended).catch(asFault)).formulas, {

@@ -6,7 +6,7 @@ import { scoreChecks } from './message.ts';
 
 const TEXT = 'The delivery was late and the box was damaged. The support team was wonderful!';
 
-/** Scores texts. A repeat does no harm: the cache has whatever was paid for. */
+/** Scores texts. A repeat does no harm, since the cache has everything that was paid for. */
 export const score: JobTypeDefinition<
   z.infer<typeof scoreChecks.schema>,
   z.input<typeof scoreChecks.schema>
@@ -16,14 +16,17 @@ export const score: JobTypeDefinition<
   isClaimedFirst: true,
   sendsMany: true,
   isBulk: ({ batch }) => batch !== undefined,
-  // A text that was scored by an equal request needs none.
+  // A text that was already scored by an equal request needs no call.
   mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
   async openRunner({ session, storage: { cache, batches }, ...parts }) {
     const { scoreRunner } = await import('./runner.ts');
     const { PLATFORM_CONCURRENCY: atOnce, PLATFORM_RATE: rate } = session.settings;
     return scoreRunner({ cache, batches, atOnce, rate, ...parts });
   },
-  /** Ends the chunk of an unsuccessful job: rows without a result fail, so that they do not hold up the batch. */
+  /**
+   * Ends the chunk of an unsuccessful job: its rows without a result fail, so that they do not delay the
+   * batch.
+   */
   async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {
     if (batch === undefined || chunk === undefined || status === 'done') return;
     await failChunk({ batch, chunk }, { error: error?.message ?? status, payer: id }, batches);

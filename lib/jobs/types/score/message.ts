@@ -4,11 +4,14 @@ import type { SentimentRequest } from '../../../platform/index.ts';
 import { analyzeSentiment } from '../../../platform/operations/index.ts';
 import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
 
-/** Maximum texts in a job, and maximum bytes of UTF-8 that they may take together. */
+/** Maximum texts in a job, and maximum bytes of UTF-8 of all of them together. */
 export const MAX_TEXTS = 100;
 export const MAX_TEXT_BYTES = 200 * 1024;
 
-/** Text with at least one character that is not white space; it may hold half a surrogate pair, as a cut emoji does. */
+/**
+ * Text with at least one character that is not white space. It may contain half a surrogate pair, for example
+ * a cut emoji.
+ */
 const anyText = z.string({ error: 'text' }).check(z.regex(/\S/, { error: 'text that is not empty' }));
 
 const textOfJob = z.strictObject(
@@ -40,7 +43,7 @@ const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
 const textBytes = (each: unknown) =>
   isObject(each) && typeof each['text'] === 'string' ? Buffer.byteLength(each['text']) : 0;
 
-/** A field that is sent to the platform unchanged: the endpoint's own rules check it. */
+/** Schema of a field that is sent to the platform unchanged: the endpoint's own rules check it. */
 const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name) =>
   z.optional(
     z
@@ -56,14 +59,17 @@ const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name
       ),
   );
 
-/** The batch of a bulk request: it names folders of the store. */
+/** The batch of a bulk request, which names folders of the store. */
 const batchName = z.string({ error: 'text' }).check(
   z.regex(/^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/, {
     error: '1 to 128 of A-Z a-z 0-9 . _ : -, and not "." or ".."',
   }),
 );
 
-/** The longest batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all. */
+/**
+ * The maximum length of a batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128
+ * characters in all.
+ */
 export const MAX_BATCH_NAME_LENGTH = 114;
 
 /** Whether a text may name a batch. */
@@ -87,7 +93,7 @@ const scoreMessage = z.strictObject({
   modelConfiguration: asSent('modelConfiguration'),
   reasoningConfig: asSent('reasoningConfig'),
   sessionId: asSent('sessionId'),
-  /** The bulk request that this job belongs to, and its chunk, from 0. */
+  /** The bulk request to which the job belongs, and the number of its chunk, from 0. */
   batch: z.optional(batchName),
   chunk: z.optional(wholeNumber(0, 9_999_999)),
 });

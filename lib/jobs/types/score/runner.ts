@@ -17,9 +17,10 @@ import type { RunnerParts } from '../job-type-definition.ts';
 import type { ScoreJob } from './message.ts';
 
 /**
- * Scores texts, each paid for once. The response is `{results}`, one for each text in order; for a chunk of a batch
- * `{batch, chunk, part}` with the cost of the chunk, and the results are in that part. If a stopped job ends, it has a
- * response too: what was scored, and its cost.
+ * Creates the runner, which scores texts and pays for each once. The response is `{results}`, one for each
+ * text in order. For a chunk of a batch it is `{batch, chunk, part}` with the cost of the chunk, and the
+ * results are in that part. A job that was stopped and ends has a response too: what was scored, and its
+ * cost.
  */
 export function scoreRunner(
   parts: Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
@@ -39,7 +40,7 @@ export function scoreRunner(
         ...options,
         priority: context.priority,
         finishes: true,
-        // The job's own record first: a text must not be recorded as sent by a job that may not send.
+        // The job's own record comes first: a job that may not send must not record a text as sent.
         beforeSend: async () => {
           await context.beforeSend();
           await beforeSend?.();
@@ -68,10 +69,10 @@ export function scoreRunner(
   };
 }
 
-/** How long a job that was stopped waits if it has made progress, in milliseconds. */
+/** How long a stopped job waits if it has made progress, in milliseconds. */
 const AFTER_PROGRESS_MS = 10_000;
 
-/** The error that ends the try of a stopped job. As long as its tries score something, none of them is counted. */
+/** The error that ends the try of a stopped job. As long as tries score something, they do not count. */
 function stoppedBy(
   { error, results, progress }: Extract<Awaited<ReturnType<typeof scoreTexts>>, { readonly kind: 'stopped' }>,
   { batch, chunk }: ScoreJob,

@@ -1,7 +1,9 @@
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { type SnapshotMessage, snapshotChecks } from './message.ts';
 
-/** Takes a snapshot, or starts the durable execution that takes it. A second start is the same run. */
+/**
+ * Takes a snapshot, or starts the durable execution that takes it. Starting it again leads to the same run.
+ */
 export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   ...snapshotChecks,
   mayRepeat: () => true,

@@ -10,7 +10,10 @@ import { isObject, readJob } from '../../message/check-message.ts';
 import type { RunJob } from '../../send-context.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
-/** Starts durable executions if there is a function for them. Throws `SettingsError` for SYNC_FOLLOWERS and SYNC_GATES. */
+/**
+ * Opens the runner of snapshots, which starts durable executions if there is a function for them. Throws
+ * `SettingsError` for SYNC_FOLLOWERS and SYNC_GATES.
+ */
 export async function openSnapshots(
   session: Session,
   { store, host }: Pick<JobStorage, 'store' | 'host'>,
@@ -27,7 +30,7 @@ export async function openSnapshots(
     });
     return startSnapshotRunner({ start: async (...given) => (await start())(...given), stack, followers });
   }
-  // A deployed worker does not load it.
+  // A deployed worker does not load this.
   const { snapshotRunner } = await import('./runner-here.ts');
   return snapshotRunner({
     now: Date.now,
@@ -45,12 +48,15 @@ export async function openSnapshots(
   });
 }
 
-/** Starts a snapshot's durable execution, and returns `{started: NAME}`. The same job again has the same name. */
+/**
+ * Creates a runner that starts a snapshot's durable execution, and returns `{started: NAME}`. The same job
+ * always has the same name.
+ */
 export function startSnapshotRunner(options: {
   readonly start: StartExecution;
   /** The deployed stack's name: other stacks in the account may have jobs with the same ids. */
   readonly stack: string;
-  /** The snapshots to take after one of all calculations has been published. */
+  /** The snapshots to take after a snapshot of all calculations was published. */
   readonly followers: readonly SnapshotJob[];
 }): RunJob<SnapshotJob> {
   const { start, stack, followers } = options;
@@ -64,7 +70,7 @@ export function startSnapshotRunner(options: {
   };
 }
 
-/** Neither a stack's name nor an id contains a slash. */
+/** The name of an execution. Neither a stack's name nor an id contains a slash. */
 export function executionName({ source, id }: Pick<SnapshotJob, 'source' | 'id'>, stack: string): string {
   const hash = createHash('sha256').update(`${stack}/${id}`).digest('hex');
   return `${source}-${hash.slice(0, 40)}`;
@@ -80,7 +86,10 @@ class ExecutionInputError extends Error {
   }
 }
 
-/** The input of a snapshot's execution: the checked job, and its followers, since a replay must find the same ones. */
+/**
+ * The input of a snapshot's execution: the checked job, and its followers, since a replay must find the same
+ * ones.
+ */
 const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
@@ -93,7 +102,7 @@ export function parseExecutionInput(input: unknown): SnapshotAndFollowers {
   };
 }
 
-/** The snapshot jobs in a list. Throws `ExecutionInputError` with a message that begins with `name`. */
+/** Parses a list of snapshot jobs. Throws `ExecutionInputError` with a message that begins with `name`. */
 function snapshotJobsOf(name: string, list: unknown): readonly SnapshotJob[] {
   if (!Array.isArray(list)) throw new ExecutionInputError(name, ['expected a list of snapshot jobs']);
   return list.map((each, index) => snapshotJobOf(`${name}[${index}]`, each));
@@ -106,7 +115,9 @@ function snapshotJobOf(name: string, value: unknown): SnapshotJob {
   return read.job;
 }
 
-/** SYNC_FOLLOWERS: `snapshot` messages that take their ids from another source. Throws `SettingsError`. */
+/**
+ * Parses SYNC_FOLLOWERS: `snapshot` messages that take their ids from another source. Throws `SettingsError`.
+ */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
   try {
     return text === undefined ? [] : followersIn(text);
@@ -124,7 +135,7 @@ function followersIn(text: string): readonly SnapshotJob[] {
   return followers;
 }
 
-/** The requests that may follow, in words: `cards without datasets`. */
+/** The requests that may be followers, in words: `cards without datasets`. */
 const MAY_FOLLOW = sources
   .flatMap((source) => {
     const { ids } = sourceDefinitions[source];
@@ -140,6 +151,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The followers of a job: those that take their ids from its source, if it takes the whole source. */
+/**
+ * The followers of a job: the snapshots that take their ids from its source, if it takes the whole source.
+ */
 const followersOf = (job: SnapshotJob, followers: readonly SnapshotJob[]): readonly SnapshotJob[] =>
   job.as === undefined ? followers.filter((follower) => linkedSource(follower) === job.source) : [];

@@ -27,8 +27,8 @@ import { type JobClock, JobRefusedError, type RunJob } from '../../send-context.
 import type { SnapshotJob } from './message.ts';
 
 /**
- * Takes a snapshot here. Returns `{kind, place, run, records, refused}`; a refused run fails the job. Another attempt
- * resumes the run.
+ * Creates a runner that takes a snapshot in this process. Returns `{kind, place, run, records, refused}`. A
+ * refused run fails the job. Another attempt resumes the run.
  */
 export function snapshotRunner(
   options: JobClock & {
@@ -37,11 +37,11 @@ export function snapshotRunner(
     readonly compression: Compression;
     readonly partMs?: number | undefined;
     readonly host: string;
-    /** Default: none are configured. */
+    /** The configured gates. Default: none. */
     readonly gates?: ReturnType<typeof readGates>;
     readonly callCounts: () => CallCounts;
     readonly paceCounts?: () => PaceCounts;
-    /** Called with what could not be done after a publication, although the job ended well. */
+    /** Called with what failed after a publication, although the job ended well. */
     readonly warn?: ((what: string, reason: Error) => void) | undefined;
   },
 ): RunJob<SnapshotJob> {
@@ -65,34 +65,35 @@ export function snapshotRunner(
       onSaved,
     }).catch(async (error: unknown) => {
       const cause = error instanceof SnapshotStoppedError ? error.cause : error;
-      // The error that stopped the run decides whether the job is worth another attempt, which resumes the run.
+      // The error that stopped the run decides whether the job is worth another attempt, which would resume
+      // the run.
       if (cause instanceof PlatformError || cause instanceof ServiceError) throw cause;
-      // Any other error, such as another platform, would stop it again.
+      // Any other error, such as another platform, would stop the run again.
       if (!signal.aborted) await putRun(store, job.id, null);
       throw error;
     });
     await putRun(store, job.id, null);
-    // Not earlier: another attempt would find no run to resume.
+    // This is not done earlier: otherwise another attempt would find no run to resume.
     if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
 }
 
-/** Converts an error that no other attempt will change to a refusal. */
+/** Converts an error that another attempt would not change into a refusal. */
 function asRefused(error: unknown): never {
   throw error instanceof KnownRefusalError ? new JobRefusedError('refused', error.message) : error;
 }
 
 const keyOf = (id: string) => `work/snapshot-jobs/${keySegment(id)}.json`;
 
-/** `run`: null once the job has ended, so that a job that is reopened begins a new run. */
+/** The run of a job. It is null once the job has ended, so that a reopened job begins a new run. */
 const runSchema = z.object({ run: z.nullable(z.string()) });
 
 const putRun = (store: Store, id: string, run: string | null) => store.put(keyOf(id), printStored({ run }));
 
 /**
- * The run that an earlier attempt of the job began; undefined if it cannot be resumed, for example because it has
- * expired.
+ * The run that an earlier attempt of the job began; undefined if it cannot be resumed, for example because it
+ * has expired.
  */
 async function resumable(store: Store, id: string, place: Place): Promise<Saved | undefined> {
   const run = (await findStored(store, keyOf(id), runSchema))?.value.run;

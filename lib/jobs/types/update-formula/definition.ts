@@ -16,13 +16,16 @@ const schema = z.strictObject({
   calculationId: idSchema,
   expression: filledText,
   strict: z.optional(yesOrNo),
-  /** Epoch milliseconds: a calculation that changed later is left alone. */
+  /** Epoch milliseconds: the formula is not set if the calculation changed after this. */
   unlessChangedSince: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   /** The calculation's name, by which the search finds its row. */
   name: z.optional(filledText),
 });
 
-/** Two messages without an id are two updates: of the updates A, B, A the third is not the first. */
+/**
+ * Sets a formula. Two messages without an id are two updates: in A, B, A, the third is not a repeat of the
+ * first.
+ */
 export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   rules: together('unlessChangedSince', 'name'),
@@ -35,8 +38,8 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
   replacesFormulaOf: ({ calculationId }) => calculationId,
   openRunner: async ({ platform }) => formulaRunner(platform),
   /**
-   * Adds the formula that was set to the log of formulas, an invalid one too; for a job that a person settled, at the
-   * time of its send.
+   * Adds the formula that was set to the log of formulas, also an invalid one. If a person settled the job,
+   * it gets the time of its send.
    */
   async afterEnd({ calculationId, expression }, { outcome, finishedAt, earlierFinishedAt }, { store }) {
     if (outcome.status !== 'done' && outcome.error?.kind !== INVALID_FORMULA) return;
@@ -44,7 +47,7 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
     const finishedAtMs = earlierFinishedAt ?? finishedAt;
     await storeFormula(store, { calculationId, expression, finishedAtMs, response });
   },
-  /** Reopening would overwrite a formula that we set since. */
+  /** Reopening would overwrite a formula that we have set since. */
   async reopenFault({ calculationId }, row, { store }) {
     const sinceMs = (wasExecuted(row.outcome?.error) ? row.finishedAt : row.startedAt) ?? row.createdAt;
     for await (const { id, at } of formulaKeys(store, new AbortController().signal, calculationId))
@@ -61,13 +64,16 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
   }),
 };
 
-/** The message about a formula that the platform stored and cannot parse; undefined if it can. */
+/** The message about a formula that the platform stored although it cannot parse it; undefined if it can. */
 export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>): string | undefined =>
   isInvalidFormula(calculation)
     ? `calculation ${calculation.id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`
     : undefined;
 
-/** Sets a formula, once, unless it was changed since. One stored as INVALID ends as failed, kind `invalid-formula`. */
+/**
+ * Creates the runner, which sets a formula once, unless it was changed since. A formula that is stored as
+ * INVALID fails the job, with the kind `invalid-formula`.
+ */
 export function formulaRunner(platform: Platform): RunJob<JobBy<z.infer<typeof schema>>> {
   return async (job, { signal, priority, beforeSend, onSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
