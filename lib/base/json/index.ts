@@ -13,6 +13,8 @@ export {
   printExact,
   printJson,
   refuseManyValues,
+  repairBytes,
+  repairJson,
 } from './json.ts';
 export {
   CLOSE_ARRAY,
@@ -33,5 +35,4 @@ export {
   skipValue,
   unexpected,
 } from './json-bytes.ts';
-export { repairBytes, repairJson } from './repair.ts';
 export { createNumbersByText, createSeenTexts } from './texts-by-hash.ts';

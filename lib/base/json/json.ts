@@ -6,6 +6,15 @@
  * Source text access costs several times as much as a plain parse, so it is used only if there is a run of 16 digits
  * at all: 2^53 has 16.
  */
+
+/**
+ * Reads JSON as `JSON.parse` does, except that an integer beyond 2^53 becomes a bigint: the digits of an id matter, and
+ * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON, and `JsonLimitError` if it
+ * is nested more than 512 deep, or has an integer of more than 1,000 digits.
+ *
+ * Source text access costs several times as much as a plain parse, so it is used only if there is a run of 16 digits
+ * at all: 2^53 has 16.
+ */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
   return hasLongDigits(text) ? JSON.parse(text, preserveDigits) : JSON.parse(text);
@@ -130,7 +139,7 @@ export function holdsMoreValues(text: string, most: number): boolean {
 }
 
 /** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text without one. */
-export function endOfString(text: string, quote: number): number {
+function endOfString(text: string, quote: number): number {
   for (let from = quote + 1; ; ) {
     const end = text.indexOf('"', from);
     if (end === -1) return text.length;
@@ -210,3 +219,35 @@ function decimalValue(source: string): string {
 }
 
 const ZERO = 0x30;
+
+/** Words for numbers that JSON does not have, as several languages print them. */
+const NO_NUMBER = /-?\b(?:NaN|Infinity)\b/g;
+const CONTROL = /\p{Cc}/gu;
+
+/**
+ * JSON as careless programs print it, made valid: NaN and infinities become null, control characters in strings are
+ * escaped, and NULs behind the value are dropped. Undefined if the text has none of these.
+ */
+export function repairJson(text: string): string | undefined {
+  const pieces: string[] = [];
+  const whole = text.replace(/\0+\s*$/, '');
+  for (let at = 0; at < whole.length; ) {
+    const quote = whole.indexOf('"', at);
+    const start = quote < 0 ? whole.length : quote;
+    const end = quote < 0 ? whole.length : endOfString(whole, quote) + 1;
+    pieces.push(whole.slice(at, start).replaceAll(NO_NUMBER, 'null'));
+    pieces.push(whole.slice(start, end).replaceAll(CONTROL, escaped));
+    at = end;
+  }
+  const repaired = pieces.join('');
+  return repaired === text ? undefined : repaired;
+}
+
+const escaped = (control: string): string => JSON.stringify(control).slice(1, -1);
+
+/** JSON in UTF-8 without its invalid bytes, repaired; undefined if there is nothing to repair. */
+export function repairBytes(bytes: Buffer): Buffer<ArrayBuffer> | undefined {
+  const text = bytes.toString('utf8');
+  const repaired = repairJson(text) ?? (text.includes('\ufffd') ? text : undefined);
+  return repaired === undefined ? undefined : Buffer.from(repaired);
+}

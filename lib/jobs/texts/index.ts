@@ -16,7 +16,7 @@ export type { BadRow, Preview, Refusal } from './batch/check-batch.ts';
 export type { Summary } from './batch/finish-batch.ts';
 export type { DailyUsage } from './daily-usage.ts';
 export type { Erased } from './forget.ts';
-export type { ComparedLabels } from './output/compare-labels.ts';
+export type { ComparedLabels } from './output/scored-file.ts';
 export type { InputFound } from './rows/read-rows.ts';
 
 type Of<F extends (...given: never) => unknown> = Parameters<F>;
@@ -53,8 +53,8 @@ export const readScores = async (...given: Of<typeof import('./batch/chunk-objec
   (await import('./batch/chunk-objects.ts')).readScores(...given);
 
 /** Reads the lines of a part of scores, as bytes. */
-export const findRows = async (...given: Of<typeof import('../results/part-rows.ts')['findRows']>) =>
-  (await import('../results/part-rows.ts')).findRows(...given);
+export const findRows = async (...given: Of<typeof import('./batch/chunk-objects.ts')['findRows']>) =>
+  (await import('./batch/chunk-objects.ts')).findRows(...given);
 
 /** Erases a text or a batch. */
 export const forget = async (...given: Of<Forget['forget']>) =>

@@ -11,8 +11,7 @@ import { type BatchRequest, previewBatch, refusals } from './batch/check-batch.t
 import type { Summary } from './batch/finish-batch.ts';
 import { checkContinues, scoreFile } from './batch/score-file.ts';
 import { createScoreCache } from './cache/score-cache.ts';
-import { checkLabels, compareLabels, type Labels } from './output/compare-labels.ts';
-import { writeScoredFile } from './output/scored-file.ts';
+import { checkLabels, compareLabels, type Labels, writeScoredFile } from './output/scored-file.ts';
 import { createInput, type InputFound } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
 

@@ -1,12 +1,9 @@
+import { hash } from 'node:crypto';
 import { describedNodes, type LastRun, type Model, type ModelColumns, openModel } from '../../model/index.ts';
 import { adjacencyOf, canonicalId, IN_SNAPSHOT, partsOfColumn } from '../../model/rules/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { Catalog, Input, LineageContext, Step } from './catalog.ts';
-import { datahub } from './datahub.ts';
-import { openLineage } from './open-lineage.ts';
 
-const catalogs = { openlineage: openLineage, datahub } as const satisfies Readonly<Record<string, Catalog>>;
 export type LineageFormat = keyof typeof catalogs;
 
 type LineageOptions = {
@@ -112,3 +109,193 @@ function createInputs({ things, graph }: Model) {
 }
 
 const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The platform of all that is written, by whose name DataHub lists it. */
+const PLATFORM = 'platform-sync';
+const ACTOR = 'urn:li:corpuser:unknown';
+
+/**
+ * The metadata file of DataHub: proposals of aspects. Datasets and calculations are datasets there, cards are charts, and
+ * owners are users by their ids.
+ */
+const datahub: Catalog = {
+  isArray: true,
+  *before({ host, datasets, owners }) {
+    for (const id of datasets)
+      yield proposal('dataset', urnOf({ kind: 'dataset', id }, host), 'subTypes', { typeNames: ['Dataset'] });
+    for (const { id, name } of owners)
+      if (name !== null)
+        yield proposal('corpuser', userOf(id), 'corpUserInfo', { active: true, displayName: name });
+  },
+  *entries({ kind, id, name, owners, inputs, columns, at }, { host }) {
+    const stamp = { time: Date.parse(at), actor: ACTOR };
+    const urns = inputs.map((input) => urnOf(input, host));
+    const title = name || id;
+    const own =
+      kind === 'card'
+        ? `urn:li:chart:(${PLATFORM},${encoded(`${host}/card/${id}`)})`
+        : urnOf({ kind, id }, host);
+    const entity = kind === 'card' ? 'chart' : 'dataset';
+    const of = (aspect: string, json: object) => proposal(entity, own, aspect, json);
+    if (kind === 'card') {
+      const inputEdges = urns.map((destinationUrn) => ({ destinationUrn }));
+      const lastModified = { created: stamp, lastModified: stamp };
+      yield of('chartInfo', { title, description: '', lastModified, inputEdges });
+    } else {
+      yield of('datasetProperties', { name: title, customProperties: {}, tags: [] });
+      yield of('subTypes', { typeNames: ['Calculation'] });
+      const upstreams = urns.map((dataset) => ({ auditStamp: stamp, dataset, type: 'TRANSFORMED' }));
+      const fields = columns.map(({ dataset, column }) =>
+        fieldOf(urnOf({ kind: 'dataset', id: dataset }, host), column),
+      );
+      const fineGrained = {
+        upstreamType: 'FIELD_SET',
+        upstreams: fields,
+        downstreamType: 'FIELD',
+        downstreams: [fieldOf(own, 'value')],
+        confidenceScore: 1,
+      };
+      const known = fields.length === 0 ? {} : { fineGrainedLineages: [fineGrained] };
+      if (urns.length > 0) yield of('upstreamLineage', { upstreams, ...known });
+    }
+    const owned = owners.map((owner) => ({ owner: userOf(owner), type: 'BUSINESS_OWNER' }));
+    if (owned.length > 0) yield of('ownership', { owners: owned, ownerTypes: {}, lastModified: stamp });
+  },
+};
+
+const proposal = (entityType: string, entityUrn: string, aspectName: string, json: object) => ({
+  entityType,
+  entityUrn,
+  changeType: 'UPSERT',
+  aspectName,
+  aspect: { json },
+});
+
+/** What separates the parts of a URN, percent-encoded. */
+const encoded = (text: string): string => text.replaceAll(/[,()␟]/gu, (each) => ENCODED[each] ?? each);
+
+const ENCODED: Readonly<Record<string, string>> = { ',': '%2C', '(': '%28', ')': '%29', '␟': '%E2%90%9F' };
+
+const urnOf = ({ kind, id }: Input, host: LineageContext['host']): string =>
+  `urn:li:dataset:(urn:li:dataPlatform:${PLATFORM},${encoded(`${host}/${kind}/${id}`)},PROD)`;
+
+const fieldOf = (dataset: string, column: string): string =>
+  `urn:li:schemaField:(${dataset},${encoded(column)})`;
+
+const userOf = (id: string): string => `urn:li:corpuser:${encoded(id)}`;
+
+/** Without a version: the same store gives the same bytes. */
+const PRODUCER = 'pkg:npm/platform-sync';
+const SPEC = 'https://openlineage.io/spec';
+
+/** The versions of the facets that are written. */
+const FACETS = {
+  JobTypeJobFacet: '2-0-4',
+  DocumentationJobFacet: '1-1-0',
+  OwnershipJobFacet: '1-0-1',
+  OwnershipDatasetFacet: '1-0-1',
+  SchemaDatasetFacet: '1-2-0',
+  ColumnLineageDatasetFacet: '1-2-0',
+} as const;
+
+/** The one field of a calculation’s output. */
+const FIELD = 'value';
+
+/**
+ * Events of OpenLineage: each calculation is a job that reads datasets and calculations and writes one dataset, each card a
+ * job that only reads. The id of a run is derived from its job and from the snapshot.
+ */
+const openLineage: Catalog = {
+  isArray: false,
+  before: () => [],
+  *entries(step, { host }) {
+    const { kind, id, owners, inputs, at } = step;
+    const namespace = `platform-sync://${host}`;
+    const name = `${kind}/${id}`;
+    const owned = { owners: owners.map((owner) => ({ name: `user:${owner}`, type: 'OWNER' })) };
+    const type = { processingType: 'BATCH', integration: 'PLATFORM_SYNC', jobType: kind.toUpperCase() };
+    const job = {
+      namespace,
+      name,
+      facets: {
+        jobType: facet('JobTypeJobFacet', type),
+        ...(step.name === null
+          ? {}
+          : { documentation: facet('DocumentationJobFacet', { description: step.name }) }),
+        ...(owners.length === 0 ? {} : { ownership: facet('OwnershipJobFacet', owned) }),
+      },
+    };
+    const facets = {
+      schema: facet('SchemaDatasetFacet', { fields: [{ name: FIELD }] }),
+      ...(owners.length === 0 ? {} : { ownership: facet('OwnershipDatasetFacet', owned) }),
+      ...columnLineage(step, namespace),
+    };
+    yield {
+      eventType: 'COMPLETE',
+      eventTime: at,
+      run: { runId: runId([namespace, name, step.run]) },
+      job,
+      inputs: inputs.map((input) => ({ namespace, name: `${input.kind}/${input.id}` })),
+      outputs: kind === 'calculation' ? [{ namespace, name, facets }] : [],
+      producer: PRODUCER,
+      schemaURL: `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+    };
+  },
+};
+
+const facet = (name: keyof typeof FACETS, members: object) => ({
+  _producer: PRODUCER,
+  _schemaURL: `${SPEC}/facets/${FACETS[name]}/${name}.json#/$defs/${name}`,
+  ...members,
+});
+
+function columnLineage({ columns }: Step, namespace: string) {
+  if (columns.length === 0) return {};
+  const inputFields = columns.map(({ dataset, column }) => {
+    return { namespace, name: `dataset/${dataset}`, field: column };
+  });
+  return { columnLineage: facet('ColumnLineageDatasetFacet', { fields: { [FIELD]: { inputFields } } }) };
+}
+
+/** A UUID of version 8 of these texts. */
+function runId(texts: readonly string[]): string {
+  const digits = hash('sha256', texts.join('\n'));
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
+}
+
+const catalogs = { openlineage: openLineage, datahub } as const satisfies Readonly<Record<string, Catalog>>;
+
+/** A calculation, or a card that shows some, and what goes into it. */
+type Step = {
+  readonly kind: 'calculation' | 'card';
+  readonly id: string;
+  /** Null where no record has one. */
+  readonly name: string | null;
+  /** Ids of users. */
+  readonly owners: readonly string[];
+  /** The datasets and calculations that it uses, sorted. */
+  readonly inputs: readonly Input[];
+  /** The columns that its formula reads, sorted; none if its text is unknown. */
+  readonly columns: readonly { readonly dataset: string; readonly column: string }[];
+  /** The runs that it is known by, and when the last of them began: ISO text. */
+  readonly run: string;
+  readonly at: string;
+};
+
+type Input = { readonly kind: 'dataset' | 'calculation'; readonly id: string };
+
+/** What is known besides the steps. */
+type LineageContext = {
+  /** The platform's host. */
+  readonly host: string;
+  readonly datasets: readonly string[];
+  readonly owners: readonly { readonly id: string; readonly name: string | null }[];
+};
+
+/** How a catalog reads lineage: what comes before the steps, and the entries of a step. */
+type Catalog = {
+  readonly before: (context: LineageContext) => Iterable<object>;
+  readonly entries: (step: Step, context: LineageContext) => Iterable<object>;
+  /** True if all of it is one JSON array, and not an entry a line. */
+  readonly isArray: boolean;
+};

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { findRows } from '../../../lib/jobs/results/part-rows.ts';
-import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
+import { findRows, printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
 test('the rows of a part are its lines, if its bytes are those that its key names', async () => {
