@@ -11,7 +11,7 @@ import {
 import { type FileSearch, pageContextOf, searchFiles } from './operations/search-files.ts';
 import { updateFormula } from './operations/update-formula.ts';
 import { PlatformError } from './platform-error.ts';
-import { type CalculationRow, type FileRecord, totalIn } from './records.ts';
+import { type CalculationRow, type FileRecord, isSet, totalIn } from './records.ts';
 
 type Id = string | number | bigint;
 
@@ -129,7 +129,7 @@ async function* calculationPages(
 const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<CalculationRow> => ({
   rows: results ?? [],
   total: totalIn(totalHits) ?? undefined,
-  degraded: degraded === true,
+  degraded: isSet(degraded),
 });
 
 /**

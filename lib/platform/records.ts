@@ -244,6 +244,10 @@ export function totalIn(value: unknown): number | null {
   return total >= 0 && total < Number.POSITIVE_INFINITY ? total : null;
 }
 
+/** Whether a flag of a response is set: true, 1 or a text that says so. */
+export const isSet = (flag: unknown): boolean =>
+  flag === true || flag === 1 || (typeof flag === 'string' && /^\s*(true|yes|1)\s*$/i.test(flag));
+
 /** The members of an error response, whatever its status. */
 const ERROR_MEMBERS = [
   'message',

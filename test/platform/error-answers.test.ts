@@ -84,3 +84,28 @@ test.each([
   if (isEmpty) expect(read()).toEqual([]);
   else expect(read).toThrow('results: expected an array');
 });
+
+test('topics in a list are read by their names', async () => {
+  await using server = await startServer(
+    json({
+      topicSentiments: [
+        { topic: 'Price', sentiment: 'negative' },
+        { topic: 'delivery', sentiment: null },
+      ],
+    }),
+  );
+  const topics = [{ topic: 'price' }, { topic: 'delivery' }];
+
+  const { topicSentiments } = await clientAt(server.url).sentiment.analyze({ text: 'fine', topics });
+
+  expect(topicSentiments).toEqual({ price: 'negative', delivery: null });
+});
+
+test('a data file with status 204 is refused after one call, as no object', async () => {
+  await using server = await startServer(bytes('', {}, 204));
+
+  const { failure, attempts } = await caught(clientAt(server.url).dataFiles.get('12'));
+
+  expect(failure).toMatchObject({ kind: 'shape' });
+  expect(attempts).toBe(1);
+});

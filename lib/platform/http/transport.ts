@@ -260,10 +260,9 @@ async function readJson(
     ...seen,
     response: await read(body),
   });
-  if (EMPTY.has(status) || (otherBody !== undefined && sent.byteLength === 0))
-    return await responded(Buffer.from('null'));
-  const given = String(head.headers['content-type'] ?? '');
-  const body = inUtf8(sent, given);
+  const isEmpty = EMPTY.has(status) || (otherBody !== undefined && sent.byteLength === 0);
+  const given = isEmpty ? 'application/json' : String(head.headers['content-type'] ?? '');
+  const body = isEmpty ? Buffer.from('null') : inUtf8(sent, given);
   const isMarkup = /^(\xef\xbb\xbf)?\s*</.test(body.toString('latin1', 0, 100));
   // The body may be gone once it is read.
   const start = isMarkup || otherBody === 'any' ? startOf(body) : '';

@@ -57,9 +57,15 @@ const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknow
       const isNamed = anyRecord().safeParse(sent).success;
       const odd = isNamed || (sent ?? null) === null ? {} : { _topicSentiments: sent };
       if (topics.length === 0 && !isNamed) return { ...rest, ...odd } as Sentiment;
-      return { ...rest, ...odd, topicSentiments: byTopic(isNamed ? Object(sent) : {}, topics) };
+      return { ...rest, ...odd, topicSentiments: byTopic(isNamed ? Object(sent) : listed(sent), topics) };
     }),
   );
+
+/** The values of a list of `{topic, sentiment}`, as other analyses of texts return them, by topic. */
+function listed(sent: unknown): Readonly<Record<string, unknown>> {
+  const found = z.array(z.looseObject({ topic: filledText, sentiment: z.unknown() })).safeParse(sent);
+  return Object.fromEntries(found.data?.map(({ topic, sentiment }) => [topic, sentiment]) ?? []);
+}
 
 /**
  * Splits the values into those of the requested topics, by their exact name or else in another letter case,

@@ -10,6 +10,7 @@ export {
   type FileRecord,
   idIn,
   isNothing,
+  isSet,
   oddIn,
   oddMembers,
   type RecordsIn,

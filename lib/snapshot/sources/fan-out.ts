@@ -100,7 +100,11 @@ const statusOf = (error: unknown): number | undefined => {
 export const isBadRequest = (error: unknown): boolean => [400, 422].includes(statusOf(error) ?? 0);
 
 /** Whether the platform kept failing, after all retries. */
-export const isServerError = (error: unknown): boolean => (statusOf(error) ?? 0) >= 500;
+export const isServerError = (error: unknown): boolean => {
+  const status = statusOf(error) ?? 0;
+  // An error may also come with the status of a success.
+  return status === 200 || status >= 500;
+};
 
 /** Statuses that concern a single id: bad request, forbidden, not found, conflict, gone. */
 const CANNOT_BE_HAD: ReadonlySet<number> = new Set([400, 403, 404, 409, 410]);

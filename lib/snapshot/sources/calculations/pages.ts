@@ -11,6 +11,7 @@ import {
   type CalculationSearch,
   calculationRows,
   isNothing,
+  isSet,
   searchCalculations,
   totalIn,
 } from '../../../platform/operations/index.ts';
@@ -240,7 +241,7 @@ export function pageIn(
     from: (row) => batchInPlace(found, keys, row) ?? batchOf(rowsBetween(row, keys.length)),
     batchOf: (rows) => batchOf(Uint32Array.from(rows)),
     sizeBytes: bytes.byteLength,
-    degraded: member('degraded') === true,
+    degraded: isSet(member('degraded')),
     total: totalIn(total),
     received: keys.length + found.keyless.length,
   };

@@ -307,28 +307,44 @@ type ReadFilePage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
+/** What a request for files asks for beyond its cursor. The later ones are tried where the platform refuses. */
+const WAYS = [
+  { isSorted: true, isLimited: true },
+  { isSorted: false, isLimited: true },
+  // The highest limit is not published.
+  { isSorted: true, isLimited: false },
+  { isSorted: false, isLimited: false },
+] as const;
+
 /**
  * Creates a reader of pages of files. Once the platform has refused the requested order, the files come in
- * any order. The files are not parsed.
+ * any order; once it has refused the limit, as many as it sends. The files are not parsed.
  */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   const { directoryPath, immediateChildren, limit, ...body } = search;
-  let isRefused = false;
-  const readPage: ReadFilePage = async ({ filesetId, next, newest, signal }) => {
-    const query = { directoryPath, immediateChildren, limit: newest ?? limit, next: next ?? undefined };
+  let accepted = 0;
+  const readAs = async (request: Parameters<ReadFilePage>[0], way: number): Promise<ScannedFilePage> => {
+    const { filesetId, next, newest, signal } = request;
+    const { isSorted = false, isLimited = false } = WAYS[way] ?? {};
+    const page = { limit: newest ?? (isLimited ? limit : undefined), next: next ?? undefined };
     const order = newest === undefined ? 'ASC' : 'DESC';
     const fieldSort = ['created', 'id'].map((field) => ({ field, order }));
-    const input = { path: { filesetId }, query, body: isRefused ? body : { ...body, fieldSort } };
+    const input = {
+      path: { filesetId },
+      query: { directoryPath, immediateChildren, ...page },
+      body: isSorted ? { ...body, fieldSort } : body,
+    };
     const read: ReadAnswer<ScannedFilePage> = (bytes, onOdd) => filesIn(bytes, { filesetId, next, onOdd });
     try {
-      return await call.read(searchFiles, input, read, { signal });
+      const found = await call.read(searchFiles, input, read, { signal });
+      accepted = Math.max(accepted, way);
+      return found;
     } catch (error) {
-      if (isRefused || !isBadRequest(error)) throw error;
-      isRefused = true;
-      return readPage({ filesetId, next, signal });
+      if (!isBadRequest(error) || way + 1 === WAYS.length) throw error;
+      return readAs({ filesetId, next, signal }, way + 1);
     }
   };
-  return readPage;
+  return (request) => readAs(request, accepted);
 }
 
 const wanted = wantedOf(fileRows, { others: ['created', 'path'], label: 'path' });

@@ -78,9 +78,9 @@ describe('a page', () => {
     expect(page('').total).toBeNull();
   });
 
-  test('is degraded only if it says true', () => {
+  test('is degraded only if it says true, as a text too', () => {
     expect(page(',"degraded":true').degraded).toBe(true);
-    expect(page(',"degraded":"true"').degraded).toBe(false);
+    expect(page(',"degraded":"true"').degraded).toBe(true);
     expect(page(',"degraded":false').degraded).toBe(false);
     expect(page('').degraded).toBe(false);
   });
@@ -135,4 +135,15 @@ describe('the rows of a page that is sorted by creation', () => {
     });
     expect(batchOf([]).records).toBe(0);
   });
+});
+
+test.each([
+  [true, true],
+  ['TRUE', true],
+  [1, true],
+  ['false', false],
+  [null, false],
+  [{}, false],
+])('a page with degraded: %j is degraded: %s', (degraded, isDegraded) => {
+  expect(pageIn(Buffer.from(JSON.stringify({ results: [], degraded })), 'id').degraded).toBe(isDegraded);
 });

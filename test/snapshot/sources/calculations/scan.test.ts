@@ -140,7 +140,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(fields).toEqual(['id']);
   });
 
-  test.each([400, 500, 503])('with %i is read by creation', async (status) => {
+  test.each([200, 400, 422, 500, 503])('with %i is read by creation', async (status) => {
     const { call, fields } = callWith((body) => {
       if (body.sort.field === 'id') throw statusError(status);
       return slice(rows(1, 2, 3), body);

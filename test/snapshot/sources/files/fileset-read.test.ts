@@ -114,6 +114,8 @@ test('a position says how far the read is', async () => {
   ]);
 });
 
+const OTHER_FILESET = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
 describe('a file that came before', () => {
   const texts = [page('ab', 'k'), page('bc', 'l'), page('ca', null)];
 
@@ -205,6 +207,41 @@ describe('the platform sorts by creation', () => {
       ['k', 7, false],
       [undefined, 3, false],
     ]);
+  });
+
+  test('and for a limit until it refuses that', async () => {
+    const asked: unknown[] = [];
+    const call = respondingCall(({ query, body }) => {
+      asked.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
+      if (query?.['limit'] !== undefined) throw statusError(400);
+      return page('a', asked.length === 3 ? 'k' : null);
+    });
+    const readPage = filePageReader(call, { limit: 1000 });
+
+    await readPage({ filesetId: FILESET, next: null });
+    await readPage({ filesetId: FILESET, next: 'k' });
+
+    expect(asked).toEqual([
+      [undefined, 1000, true],
+      [undefined, 1000, false],
+      [undefined, undefined, true],
+      ['k', undefined, true],
+    ]);
+  });
+
+  test('and a FileSet that is refused does not change what others are asked for', async () => {
+    const sorted: boolean[] = [];
+    const call = respondingCall(({ path, body }) => {
+      if (path?.['filesetId'] !== FILESET) throw statusError(400);
+      sorted.push(body?.['fieldSort'] !== undefined);
+      return page('a', null);
+    });
+    const readPage = filePageReader(call, { limit: 7 });
+
+    await expect(readPage({ filesetId: OTHER_FILESET, next: null })).rejects.toThrow('400');
+    await readPage({ filesetId: FILESET, next: null });
+
+    expect(sorted).toEqual([true]);
   });
 
   test('and nothing is asked twice if the platform refuses more than the order', async () => {
