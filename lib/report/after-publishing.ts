@@ -18,22 +18,28 @@ import { findReport, type StoredReport } from './stored-report.ts';
 
 type ReportToWrite = Parameters<typeof printReport>[0];
 
-/** The event of the function write-report: the places of the schedules, and of which of them a digest goes to which topics. */
+/**
+ * The event of the function write-report: the places of the schedules, and the topics that get digests of
+ * some of them.
+ */
 const eventSchema = z.object({
   places: z.array(placeSchema),
   digests: z.optional(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) })),
 });
 
-/** Faults that one log line lists; the report has all of them. */
+/** Maximum faults in one line of the log; the report has all of them. */
 const MAX_FAULTS = 20;
 
-/** Returns a function that does what follows a publication: see `afterPublishing`. It is called with the event, every ten minutes. */
+/**
+ * Returns the function that does what follows a publication: see `afterPublishing`. It is called with the
+ * event, every ten minutes.
+ */
 export function followPublications(
   parts: Pick<ReportToWrite, 'store' | 'links' | 'prices' | 'now'> & {
     /** The credentials and regions of the topics. */
     readonly environment: AwsEnvironment;
     readonly warn: (what: string, fields: object) => void;
-    /** Called when several calls failed lately: with how many. */
+    /** Called with the number of failures if several calls failed recently. */
     readonly onOftenFailed: (times: number) => void;
   },
 ) {
@@ -58,7 +64,7 @@ export function followPublications(
       },
       async renew(options) {
         const faults: string[] = [];
-        // If this fails, the next call tries again; the digests are sent all the same.
+        // If this fails, the next call tries again, and the digests are still sent.
         await renewModel({ ...options, addFault: (fault) => faults.push(fault) }).catch((error: unknown) =>
           warnOf('model not renewed', error),
         );
@@ -77,12 +83,15 @@ export function followPublications(
   };
 }
 
-/** `signal` is aborted shortly before the process is killed, so that the fault can still be recorded. */
+/** `signal` is aborted shortly before the process is killed, so that the failure can still be recorded. */
 type AfterPublishingOptions = z.infer<typeof eventSchema> &
   ReportToWrite & {
     /** Writes the report into the store, with the runs that it shows. */
     readonly write: (options: ReportToWrite & Pick<StoredReport, 'runs'>) => Promise<unknown>;
-    /** Renews the stored model, which SQL in the account reads, if the report was not written: writing it renews it. Never throws. */
+    /**
+     * Renews the stored model, which SQL in the account reads, if the report was not written: writing a
+     * report renews it too. Never throws.
+     */
     readonly renew: (options: ReportToWrite) => Promise<void>;
     /** Opens the sender to topics, once there is something to send. */
     readonly openSender: (topics: readonly string[]) => Promise<SendDigest>;
@@ -95,8 +104,9 @@ type AfterPublishing = {
 };
 
 /**
- * Does what follows a publication: writes the report, renews the model, and then sends the digests, which name the report.
- * It is called every ten minutes. If the report fails, the rest is still done. Throws the first error.
+ * Does what follows a publication: writes the report, renews the model, and then sends the digests, which
+ * mention the report. It is called every ten minutes. If the report fails, the other steps are still done.
+ * Throws the first error.
  */
 export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
   const { places, digests, write, renew, openSender, now, links, warn, signal } = options;
@@ -128,14 +138,15 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
 type RenewReportOptions = Pick<AfterPublishingOptions, 'store' | 'now' | 'warn'> & {
   /** Writes a report that shows these runs, by place. */
   readonly write: (runs: StoredReport['runs']) => Promise<unknown>;
-  /** Places to look at besides those of the sources, and of the last report: narrowed ones. */
+  /** Places that are checked besides those of the sources and of the last report: narrowed ones. */
   readonly places: readonly Place[];
 };
 
 /**
- * Writes the report if a published run is not the one that the last report shows, and returns whether it did. It compares
- * names of runs, not times. A report records the runs that were published when it began, so the next call writes what was
- * published meanwhile, and what a killed writer did not. Throws what `write` throws; the next call tries again.
+ * Writes the report if a published run is not the one that the last report shows, and returns whether it did.
+ * It compares names of runs, not times. A report records the runs that were published when it began, so the
+ * next call includes runs that were published meanwhile, and repeats what a killed process did not finish.
+ * Throws errors of `write`; the next call tries again.
  */
 export async function renewReport(options: RenewReportOptions): Promise<'written' | 'current'> {
   const { store, write } = options;
@@ -146,7 +157,7 @@ export async function renewReport(options: RenewReportOptions): Promise<'written
   return 'written';
 }
 
-/** A damaged object counts as missing. */
+/** Treats a damaged object as missing, after a warning. */
 const orWarn = ({ warn }: Pick<RenewReportOptions, 'warn'>) =>
   unlessDamaged((fault) => warn('damaged object', new Error(fault)));
 
@@ -154,7 +165,8 @@ const orWarn = ({ warn }: Pick<RenewReportOptions, 'warn'>) =>
 async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: RenewReportOptions) {
   const runs: Record<string, string> = {};
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
-  // Listing costs ten times as much as reading: a narrowed place that is not in the event is found within three hours.
+  // Listing costs ten times as much as reading, so a narrowed place that is not in the event is found within
+  // three hours.
   const isTime = new Date(now()).getUTCHours() % 3 === 0 && new Date(now()).getUTCMinutes() < 10;
   const listed = isTime ? await placesIn(store) : [];
   for (const place of new Set([...sources, ...places, ...shown, ...listed])) {
@@ -176,9 +188,10 @@ type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
 type SentDigest = { readonly place: Place; readonly run: string };
 
 /**
- * Sends a digest of the last published run of each of these places, with all changes since the run of the previous digest:
- * so it covers runs published between them. The first digest of a place is of a run of the last day. A digest whose
- * sender throws is sent again by the next call. Throws the first error, after all places.
+ * Sends a digest of the last published run of each of these places. It covers all changes since the run of
+ * the previous digest, so also those of runs in between. The first digest of a place must be of a run of the
+ * last day. If the sender throws, the next call sends the digest again. Throws the first error, after all
+ * places.
  */
 export async function sendDigests(options: SendDigestsOptions): Promise<readonly SentDigest[]> {
   const places = [...new Set(options.places)];
@@ -197,12 +210,12 @@ export async function sendDigests(options: SendDigestsOptions): Promise<readonly
 
 const DAY_MS = 86_400_000;
 
-/** `run`: the run of the last digest; null if none was sent. Never expires, as runs do not. */
+/** The record of the last digest: its run; null if none was sent. It never expires, as runs do not. */
 const markSchema = z.object({ version: z.literal(1), run: z.nullable(z.string()) });
 
 /**
- * The digest is recorded before it is sent, so that one of two processes sends it; the record is undone if sending fails.
- * A process that is killed in between sends nothing.
+ * Sends the digest of a place. It is recorded before it is sent, so that only one of two processes sends it;
+ * if sending fails, the record is undone. If the process is killed in between, nothing is sent.
  */
 async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<readonly SentDigest[]> {
   const { store, send, now } = options;
@@ -228,7 +241,7 @@ async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<r
   return [{ place, run: latest.run }];
 }
 
-/** Undefined if the run is damaged, or was pruned meanwhile. */
+/** The digest of a run; undefined if the run is damaged, or was pruned meanwhile. */
 async function digestOf(
   place: Place,
   run: string,
@@ -242,7 +255,10 @@ async function digestOf(
   return digest && printDigest(digest, { location: store.location, hasReport: true });
 }
 
-/** A single failure is repaired by the next call; `OFTEN` failures within this time need a person. */
+/**
+ * A single failure is repaired by the next call. A person is needed after `OFTEN` failures within this time,
+ * in milliseconds.
+ */
 const OFTEN_MS = 70 * 60_000;
 const OFTEN = 3;
 
@@ -250,12 +266,15 @@ const KEY = 'work/report-failures.json';
 
 const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
 
-/** Counts recent failures of the report and the digests, over all processes. */
+/** Creates a counter of recent failures of the report and the digests, over all processes. */
 export function createFailures(options: {
   readonly store: Store;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Called with the number of failures within `OFTEN_MS`, from the third on, and if the store itself is unavailable. */
+  /**
+   * Called with the number of failures within `OFTEN_MS`, from the third on; also if the store itself is
+   * unavailable.
+   */
   readonly onOften: (times: number) => void;
 }) {
   const { store, now, onOften } = options;
@@ -271,7 +290,7 @@ export function createFailures(options: {
       const before = await change((atMs) => [...atMs, now()]).catch(() => Array(OFTEN).fill(0));
       if (before.length + 1 >= OFTEN) onOften(before.length + 1);
     },
-    /** Runs work whose process may be killed: recorded as a failure until it ends. */
+    /** Runs work whose process may be killed: it counts as a failure until it has ended. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       const at = now();
       const before = await change((atMs) => [...atMs, at]).catch(() => []);

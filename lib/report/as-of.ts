@@ -11,11 +11,12 @@ import {
 } from '../store/index.ts';
 
 /**
- * A store as it was at a moment (epoch milliseconds), to be read: the runs that had finished by then, of each place the last
- * one as the last; results of jobs that had ended, and scores and formulas that had been stored. A result that a redrive
- * replaced since is not there, and scores that no job wrote have no time: they are. What is built of parts is still stored,
- * nothing else is: a model stays in memory. To read a place whose run of that moment was removed throws `StoredObjectError`,
- * which names the nearest runs. Throws it at once if nothing had been published, with the first run.
+ * A read-only view of a store as it was at a moment (epoch milliseconds): it has the runs that had finished
+ * by then, and for each place its last run at that moment; results of jobs that had ended; and scores and
+ * formulas that had been stored. A result that a redrive has replaced since is missing. Scores without a job
+ * have no time, so they are always there. Only what is built from parts can be written; a model stays in
+ * memory. Reading a place whose run of that moment was removed throws `StoredObjectError`, which names the
+ * nearest runs. If nothing had been published, this throws at once, and names the first run.
  */
 export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
   const at = new Date(atMs).toISOString();
@@ -67,7 +68,10 @@ export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
   };
 }
 
-/** Says of a key whether it is a part whose job ended later than `at`, or the summary of a batch that had not ended. */
+/**
+ * Decides whether a key is a part whose job ended later than `at`, or the summary of a batch that had not
+ * ended.
+ */
 function unscoredAt(store: Store, at: string, wasThere: (result: string) => Promise<boolean>) {
   const later = once(async () => {
     const ids: string[] = [];
@@ -87,12 +91,14 @@ function unscoredAt(store: Store, at: string, wasThere: (result: string) => Prom
   };
 }
 
-/** The Parquet and the uses of a run depend on its parts alone. */
+/** Matches the Parquet and the uses of a run, which depend only on its parts. */
 const BUILT = /^parquet\/(?:uses\/)?[^/]+\/dt=[^/]+\/run=[^/]+\//;
 
 const RUN = String.raw`\d{8}T\d{6}Z-[0-9a-f]{6}`;
 
-/** What says in a key when its object was stored at the earliest: a run, a moment or a day. */
+/**
+ * Match the part of a key that shows when its object was stored at the earliest: a run, a moment or a day.
+ */
 const TIMES: readonly RegExp[] = [
   new RegExp(`^(?:parquet/|parquet/uses/|changes/)?[^/]+/dt=[^/]+/run=(${RUN})/`),
   new RegExp(`^work/[^/]+/(${RUN})/`),
@@ -110,7 +116,7 @@ function timeIn(key: string): number {
   return Number.NEGATIVE_INFINITY;
 }
 
-/** When the job of a result ended, or a refused message was sent. */
+/** When the job of a result ended, or when a refused message was sent. */
 function endIn(key: string, body: Buffer): number {
   if (!/^(?:results|refused)\//.test(key)) return Number.NEGATIVE_INFINITY;
   const [, time = ''] = /"(?:finishedAt|sentAt)":\s*"([^"]+)"/.exec(body.toString('utf8', 0, 2_048)) ?? [];
@@ -119,7 +125,10 @@ function endIn(key: string, body: Buffer): number {
 
 type Named = { readonly key: string; readonly run: string; readonly startMs: number };
 
-/** All runs that a place has named as its last one, the oldest first, and the starts of those that were removed. */
+/**
+ * All runs that have been the last one of a place, the oldest first, and the starts of those that were
+ * removed.
+ */
 async function namedRuns(store: Store, place: Place) {
   const latest = await readLatest(store, place);
   if (latest === undefined) return undefined;
@@ -134,7 +143,7 @@ async function namedRuns(store: Store, place: Place) {
   return { runs, removed: latest.removed, removedMs: latest.removed.map(startMsOf) };
 }
 
-/** `latest.json` as it was then: the last run that had finished; undefined if none had. */
+/** `latest.json` as it was then, naming the last run that had finished; undefined if there was none. */
 async function lastAt(store: Store, place: Place, atMs: number) {
   const named = await namedRuns(store, place);
   if (named === undefined) return undefined;
@@ -144,7 +153,7 @@ async function lastAt(store: Store, place: Place, atMs: number) {
       if (error instanceof StoredObjectError && error.kind === 'missing') return undefined;
       throw error;
     });
-    // It has expired.
+    // The manifest has expired.
     if (manifest === undefined) goneMs.push(startMs);
     return manifest;
   };
@@ -170,14 +179,17 @@ async function lastAt(store: Store, place: Place, atMs: number) {
       break;
     }
     const what = `${place}: the run of ${new Date(atMs).toISOString().slice(0, 10)} was removed`;
-    return new StoredObjectError('missing', `${what}; the nearest that is there: ${near.join(' or ')}`);
+    return new StoredObjectError('missing', `${what}; the nearest available: ${near.join(' or ')}`);
   }
 }
 
 const wasBetween = (timesMs: readonly number[], fromMs: number, toMs: number) =>
   timesMs.some((ms) => ms > fromMs && ms <= toMs);
 
-/** Throws `StoredObjectError` if no place has a run of then. Runs that were removed are another matter: reading them says so. */
+/**
+ * Throws `StoredObjectError` if no place had a run then. Runs that were removed are reported when they are
+ * read.
+ */
 async function expectRuns(store: Store, atMs: number, lastOf: (place: Place) => Promise<unknown>) {
   const firsts: number[] = [];
   const faults: string[] = [];
@@ -190,6 +202,8 @@ async function expectRuns(store: Store, atMs: number, lastOf: (place: Place) => 
   if (faults.length > 0) throw new StoredObjectError('missing', faults.join('\n'));
   const at = new Date(atMs).toISOString();
   const first =
-    firsts.length === 0 ? 'none is' : `the first run is of ${new Date(Math.min(...firsts)).toISOString()}`;
+    firsts.length === 0
+      ? 'there is no run'
+      : `the first run is of ${new Date(Math.min(...firsts)).toISOString()}`;
   throw new StoredObjectError('missing', `no run had been published by ${at}: ${first} in ${store.location}`);
 }

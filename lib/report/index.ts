@@ -1,6 +1,6 @@
 /*
- * What snapshots and jobs say, shown to people: one HTML page, what depends on a thing, and a digest. Every command loads
- * this door at its start: so each verb loads what it needs when it is called.
+ * What snapshots and jobs show, for people: an HTML page, a search for what depends on a thing, and a digest.
+ * Every command loads this door at its start, so each function loads what it needs when it is called.
  */
 
 export type { WebhookService } from './digest/webhook.ts';
@@ -10,11 +10,11 @@ export type { WhereUsed } from './where-used.ts';
 
 type Given<Verb extends (...given: never[]) => unknown> = Parameters<Verb>;
 type Print = typeof import('./print-report.ts');
-/** What has an id, and what depends on it. Throws `StoredObjectError`. */
+/** Finds the things with an id, and what depends on them. Throws `StoredObjectError`. */
 export const whereUsed = async (...given: Given<typeof import('./where-used.ts').whereUsed>) =>
   (await import('./where-used.ts')).whereUsed(...given);
 
-/** A store as it was at a moment, to be read. Throws `StoredObjectError`. */
+/** Opens a store as it was at a moment, to be read. Throws `StoredObjectError`. */
 export const storeAsOf = async (...given: Given<typeof import('./as-of.ts').storeAsOf>) =>
   (await import('./as-of.ts')).storeAsOf(...given);
 
@@ -28,15 +28,15 @@ export const savePageCode = async (...given: Given<Print['savePageCode']>) =>
 
 export type { LineageFormat } from './lineage/lineage.ts';
 
-/** What uses what, with owners, as entries for a catalog. Throws `StoredObjectError`. */
+/** Yields what uses what, with owners, as entries for a catalog. Throws `StoredObjectError`. */
 export const lineageOf = async (...given: Given<typeof import('./lineage/lineage.ts').lineageOf>) =>
   (await import('./lineage/lineage.ts')).lineageOf(...given);
 
-/** What has changed, broken and failed since a time, as one message. */
+/** Reports what has changed, broken and failed since a time, as one message. */
 export const digestSince = async (...given: Given<typeof import('./digest/since.ts').digestSince>) =>
   (await import('./digest/since.ts')).digestSince(...given);
 
-/** The body of a post of a digest to a webhook. */
+/** The body with which a digest is posted to a webhook. */
 export const webhookBody = async (...given: Given<typeof import('./digest/webhook.ts').webhookBody>) =>
   (await import('./digest/webhook.ts')).webhookBody(...given);
 

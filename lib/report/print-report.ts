@@ -16,28 +16,28 @@ import { REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.
 
 type ReportToWrite = {
   readonly store: Store;
-  /** The operations that the platform throttles individually, in words. Default: none. */
+  /** Lists the operations that the platform throttles individually, in words. Default: none. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
   /** The price of each call. Default: no cost is shown. */
   readonly prices?: Prices | undefined;
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number;
-  /** True if the store, and `now`, are as of a moment. Default: false. */
+  /** Whether the store and `now` are those of an earlier moment. Default: false. */
   readonly isPast?: boolean | undefined;
   readonly signal: AbortSignal;
 };
 
-/** Collects what the report shows, and prints its page, UTF-8, and its figures for machines. */
+/** Collects what the report shows, and prints its page in UTF-8, and its figures for machines. */
 export async function printReport(options: ReportToWrite) {
   const facts = await collectFacts(options);
   return { page: await printPage(facts), facts, figures: figuresOf(facts) };
 }
 
 /**
- * Writes the report into the store: first the page, then the object that says which runs (`runs`, by place) it shows.
- * Returns its faults.
+ * Writes the report into the store: first the page, then the object that records which runs (`runs`, by
+ * place) it shows. Returns its faults.
  */
 export async function writeReport(
   options: ReportToWrite & Pick<StoredReport, 'runs'>,
@@ -52,8 +52,9 @@ export async function writeReport(
 }
 
 /**
- * The report as one self-contained HTML file in UTF-8. Its policy loads nothing from outside: its one script and one
- * style are named by their hashes. The facts are compressed, so the markup contains no text of the platform.
+ * Prints the report as one self-contained HTML file in UTF-8. Its policy allows nothing to be loaded from
+ * outside: its only script and style are named by their hashes. The facts are compressed, so the markup
+ * contains no text of the platform.
  */
 export async function printPage(facts: ReportFacts): Promise<Buffer> {
   const { script, style } = await pageCode();
@@ -83,7 +84,7 @@ export async function printPage(facts: ReportFacts): Promise<Buffer> {
 
 const pack = promisify(deflateRaw);
 
-/** Empty, so that a browser does not request one from the server. */
+/** The icon is empty, so that a browser does not request one from the server. */
 const ICON = 'data:,';
 
 const policyFor = (script: string, style: string): string =>
@@ -102,24 +103,26 @@ const codeSchema = z.object({ script: z.string(), style: z.string() });
 
 type PageCode = z.infer<typeof codeSchema>;
 
-/** In the package, and beside a deployed function's code. */
+/** The file with the page's code: in the package, and beside a deployed function's code. */
 const CODE_FILE = join(import.meta.dirname, 'report-page.json');
 
-/** The page's code: read once in a process if it was built; in a checkout it is bundled from its sources. */
+/**
+ * The page's code. If it was built, it is read once a process; in a checkout it is bundled from its sources.
+ */
 const pageCode: () => Promise<PageCode> = once(async () => {
   if (existsSync(CODE_FILE)) return z.parse(codeSchema, parseOwnJson(await readFile(CODE_FILE, 'utf8')));
   const { bundlePage }: { readonly bundlePage: () => Promise<PageCode> } = await import(BUNDLER);
   return await bundlePage();
 });
 
-/** A computed path, so that no bundle and no package includes what only a checkout has. */
+/** The path is computed, so that no bundle and no package includes what only a checkout has. */
 const BUNDLER = '../../build/bundle-page.ts';
 
 /** Writes the page's code, its script and its style, into a folder for `printReport` to read. */
 export const savePageCode = (folder: string, code: PageCode): Promise<void> =>
   writeFile(join(folder, basename(CODE_FILE)), JSON.stringify(code));
 
-/** The flags whose first calculations are always in the list. */
+/** The flags of which the first calculations are always in the list. */
 const { locked, archived, oldest } = calculationFlags;
 const figuresOfCalculations = { ...flagBits, locked, archived, oldest };
 
@@ -128,7 +131,10 @@ type Flagged<F extends string> = {
   readonly list: { readonly columns: { readonly id: readonly string[]; readonly flags: readonly number[] } };
 };
 
-/** The figures of the report for machines; null where nothing is published. Datasets and owners have the columns of SQL. */
+/**
+ * The figures of the report, for machines; null for what is not published. Datasets and owners have the
+ * columns of SQL.
+ */
 export function figuresOf(facts: ReportFacts) {
   const { model, calculations, cards, datasets, owners, files, dataFiles, jobs } = facts;
   return {

@@ -30,13 +30,16 @@ import type { FindableKind } from './findable-kinds.ts';
 /** A thing. `name` is a calculation's name, or a card's title. */
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
 
-/** How a dependent was reached: it has `relation` to the thing named. `valid`: what the link says if it is not VALID. */
+/**
+ * How a dependent was reached: it has `relation` to the thing that is named here. `valid`: the validity of
+ * the link, if it is not VALID.
+ */
 type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
 
 /** Something that would break if the thing were deleted. */
 type Dependent = Description &
   Named & {
-    /** How many uses away: 1 uses the thing itself. */
+    /** How many uses lead from it to the thing: 1 if it uses the thing itself. */
     readonly hop: number;
     /** The first of its `waysTotal` uses of things that are one hop nearer. */
     readonly ways: readonly Way[];
@@ -46,9 +49,12 @@ type Dependent = Description &
 /** A thing with the requested id, and what depends on it. */
 type UsedThing = Description &
   Named & {
-    /** False if only links name it. No snapshot has records of datasets and FileSets. */
+    /**
+     * Whether a snapshot has a record of it; if false, only links name it. No snapshot has records of
+     * datasets and FileSets.
+     */
     readonly inSnapshot: boolean;
-    /** How many records of other things name it, and how many of these by a link that is not VALID. */
+    /** How many records of other things name it, and how many of these through a link that is not VALID. */
     readonly links: number;
     readonly broken: number;
     /** The FileSet of a file or directory. */
@@ -57,33 +63,36 @@ type UsedThing = Description &
     readonly total: number;
     readonly hops: readonly number[];
     readonly kinds: Readonly<Record<string, number>>;
-    /** The columns that a calculation, or all calculations of a dataset, read, if their formulas are known; sorted. */
+    /**
+     * The columns that a calculation reads, or that all calculations of a dataset read, if their formulas are
+     * known; sorted.
+     */
     readonly columns: readonly string[];
     /** The formula of a calculation; null if its text is not known. */
     readonly formula: string | null;
-    /** True if `hops` excluded some that are further away. */
+    /** Whether `hops` excluded things that are further away. */
     readonly isCut: boolean;
-    /** Nearest first, at most `most`. */
+    /** The things that depend on it, nearest first, at most `most`. */
     readonly dependents: readonly Dependent[];
   };
 
 type WhereUsedOptions = {
   readonly store: Store;
-  /** An id in any of its forms; of a file, its path or its id; of a column, its name. */
+  /** An id in any of its forms. For a file, its path or its id; for a column, its name. */
   readonly id: string;
-  /** Default: every kind that has the id. */
+  /** Only things of this kind. Default: of every kind that has the id. */
   readonly kind?: FindableKind | undefined;
-  /** Only a column of this dataset. Default: of any. */
+  /** Only the column of this dataset. Default: columns of any dataset. */
   readonly dataset?: string | undefined;
-  /** How many uses away, at most. Default: any number. */
+  /** Maximum number of uses between the thing and a dependent. Default: unlimited. */
   readonly hops?: number | undefined;
-  /** Maximum dependents to list of each thing; all are counted. */
+  /** Maximum dependents to list for each thing; all are counted. */
   readonly most: number;
   readonly signal?: AbortSignal | undefined;
 };
 
 export type WhereUsed = {
-  /** What was searched, a run each. `startedAt` is ISO text. */
+  /** The runs that were searched. `startedAt` is ISO text. */
   readonly searched: readonly {
     readonly place: string;
     readonly run: string;
@@ -92,9 +101,12 @@ export type WhereUsed = {
     /** How many ids the platform refused, such as datasets whose cards it did not list. */
     readonly missing: number;
   }[];
-  /** Sources that would be searched, but have no published run. */
+  /** Sources that would have been searched, but have no published run. */
   readonly unpublished: readonly Source[];
-  /** How many calculations have a known formula, whose columns are found; undefined if the model was not searched. */
+  /**
+   * Of how many calculations the formula is known, so that its columns are found; undefined if the model was
+   * not searched.
+   */
   readonly formulas: { readonly known: number; readonly of: number } | undefined;
   /** `formulas` as a sentence, for people. */
   readonly formulasNote: string | undefined;
@@ -105,8 +117,8 @@ export type WhereUsed = {
 };
 
 /**
- * Finds what has an id, and what depends on it over several hops, in the last published runs. Throws `StoredObjectError`
- * with the damaged object.
+ * Finds everything with an id, and what depends on it over several hops, in the last published runs. Throws
+ * `StoredObjectError` with the damaged object.
  */
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
@@ -145,7 +157,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   };
 }
 
-/** Formulas of calculations that no snapshot has are not counted: `known` is at most `of`. */
+/** Formulas of calculations that no snapshot has are not counted, so `known` is at most `of`. */
 function formulasOf({ formulas, calculations }: Model) {
   const published = new Set(calculations.nodes);
   return {
@@ -155,7 +167,7 @@ function formulasOf({ formulas, calculations }: Model) {
 }
 
 const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
-  `columns: a search does not have the text of formulas; known here, from imports and our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
+  `columns: the platform returns no formulas in a search; known here, from imports and our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
 /** The datasets, calculations, cards and columns with an id or name, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
@@ -167,13 +179,13 @@ async function whereUsedInGraph(model: Model, search: Search): Promise<readonly 
   const { things, graph } = model;
   const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
   const reached = asked.map((node) => reachedFrom(node, users, model, search));
-  // All at once: it reads every record.
+  // All are described at once, since that reads every record.
   const wanted = new Set(reached.flatMap(({ node, nodes }) => [node, ...nodes]));
   const said = await describeNodes(model, search.columns, wanted);
   return reached.map((each) => usedNode(each, said, model));
 }
 
-/** The nodes of the columns with a name, which may be in backticks, or with an id. */
+/** The nodes of the columns with an id, or with a name, which may be in backticks. */
 function columnsNamed({ id, dataset }: Search, { things }: Model): readonly number[] {
   const wanted = canonicalId(id.replace(/^`(.*)`$/s, (_, name: string) => name.replaceAll('``', '`')));
   const of = dataset === undefined ? undefined : canonicalId(dataset);
@@ -188,7 +200,7 @@ function columnsNamed({ id, dataset }: Search, { things }: Model): readonly numb
   return found;
 }
 
-/** The names of the columns that a calculation, or the calculations of a dataset, read. */
+/** The names of the columns that a calculation reads, or that the calculations of a dataset read. */
 function columnsRead(asked: number, { things, graph: { user, used } }: Model): readonly string[] {
   const { kind, id } = things.thingAt(asked);
   const found = new Set<string>();
@@ -225,7 +237,7 @@ function usedNode(
   const { things, graph, flags } = model;
   const shown = (each: number) => ({
     ...(said.get(each) ?? { name: null, type: null, owner: null }),
-    // Only kinds that can be found here.
+    // Only kinds that can be found here occur.
     ...(things.thingAt(each) as Pick<UsedThing, 'kind' | 'id'>),
   });
   const ways = waysTo(edges, graph, shown);
@@ -249,7 +261,7 @@ function usedNode(
   };
 }
 
-/** How many records of other things name a thing, and how many of these by a broken link. */
+/** How many records of other things name a thing, and how many of these through a broken link. */
 function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) {
   let links = 0;
   let broken = 0;
@@ -262,7 +274,7 @@ function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) 
   return { links, broken };
 }
 
-/** Maximum ways that are listed of a dependent. */
+/** Maximum ways that are listed for a dependent. */
 const MAX_WAYS = 5;
 
 /** How each thing was reached, by its node. */
@@ -288,8 +300,9 @@ type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readon
 const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
 
 /**
- * The records outside the model with an id, such as data files. Also FileSets, files and directories with an id or path,
- * with the files in them: nothing else is known to depend on a file. One pass over the runs; memory holds what is listed.
+ * Finds the records outside the model with an id, such as data files. For FileSets, files and directories
+ * with an id or path, it also finds the files in them: nothing else is known to depend on a file. It reads
+ * the runs once; memory holds what is listed.
  */
 async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);
@@ -324,7 +337,7 @@ async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<re
         add(record, thingAt('fileset', { kind: 'fileset', id: fileset }), fileset);
       if (!isAsked('file')) continue;
       const at = pathOf(file.name ?? '');
-      // A directory may have no record.
+      // A directory need not have a record.
       const directory = { kind: 'file', id: path, name: path, type: 'directory', fileset } as const;
       if (at === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
       else if (file.id === id) thingAt(`id ${fileset}`, { ...file, kind: 'file', inSnapshot: true });
@@ -355,10 +368,10 @@ const unused = () => ({
 });
 
 const MAX_HINTS = 5;
-/** Fewer characters match too many ids. */
+/** Minimum characters: fewer would match too many ids. */
 const MIN_START = 3;
 
-/** Things whose name is the requested id, ignoring case, or whose id starts with it; at most five. */
+/** At most five things whose name is the requested id (case does not matter), or whose id starts with it. */
 async function hintsFor(search: Search): Promise<readonly Named[]> {
   const wanted = search.id.toLowerCase();
   const isStart = (id: string) => wanted.length >= MIN_START && id.toLowerCase().startsWith(wanted);

@@ -224,7 +224,7 @@ describe('a day is refused with a word', () => {
   });
 
   test.each(['pruned', 'expired'] as const)(
-    'whose run was %s, with the nearest that is there',
+    'whose run was %s, with the nearest available run',
     async (how) => {
       for (const run of [monday, tuesday, wednesday]) await publish(run, [sound]);
       await publish(monday, [], 'cards');
@@ -238,7 +238,7 @@ describe('a day is refused with a word', () => {
       expect([used.code, queried.code, cards.code]).toEqual([2, 3, 0]);
       for (const { err } of [used, queried])
         expect(err).toContain(
-          'calculations: the run of 2026-11-17 was removed; the nearest that is there: 2026-11-16T09:00:00.000Z or 2026-11-18T09:00:00.000Z',
+          'calculations: the run of 2026-11-17 was removed; the nearest available: 2026-11-16T09:00:00.000Z or 2026-11-18T09:00:00.000Z',
         );
       expect((await command(['where-used', '1', '--at', '2026-11-16T09:00:00.000Z'])).code).toBe(0);
     },
@@ -251,7 +251,7 @@ describe('a day is refused with a word', () => {
     const { code, err } = await command(['where-used', '1', '--at', dayOf(monday)]);
 
     expect(code).toBe(2);
-    expect(err).toContain('was removed; the nearest that is there: 2026-11-17T09:00:00.000Z');
+    expect(err).toContain('was removed; the nearest available: 2026-11-17T09:00:00.000Z');
   });
 
   test('with another option of the same command', async () => {

@@ -201,7 +201,7 @@ describe('the command', () => {
         '  over 3 hops: 1',
         '    card 31 “Margins”  uses calculation 2 “Margin”',
         '  and 1 more (--limit)',
-        'columns: a search does not have the text of formulas; known here, from imports and our updates: 0 of 3',
+        'columns: the platform returns no formulas in a search; known here, from imports and our updates: 0 of 3',
         `searched: calculations (run ${monday.id}, N days old, 3 records); cards (run ${monday.id}, N days old, 2 records); not published: files, data-files`,
       ].join('\n'),
     );
@@ -354,7 +354,7 @@ describe('columns', () => {
 
   test('are printed with how many formulas are known, also where none has the name', async () => {
     const known =
-      'columns: a search does not have the text of formulas; known here, from imports and our updates: 2 of 3';
+      'columns: the platform returns no formulas in a search; known here, from imports and our updates: 2 of 3';
     const [column, dataset, none] = [
       await run('sales', '--dataset', 'd-1'),
       await run('d-1'),

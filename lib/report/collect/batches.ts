@@ -7,18 +7,20 @@ import { createCountedValues, createLargest } from './records.ts';
 import { membersOf, type Reading, shownText, textIn } from './values.ts';
 
 type BatchesToRead = Reading & {
-  /** When the last job of a batch ended, epoch milliseconds, if that is known. */
+  /** When the last job of each batch ended, in epoch milliseconds, if that is known. */
   readonly ends: ReadonlyMap<string, number>;
 };
 
 const MAX_TOPICS = 200;
 
-/** How many parts of 100 texts the report reads of one batch, from its start, and of all batches together. */
+/**
+ * How many parts of 100 texts the report reads: of one batch, from its start, and of all batches together.
+ */
 const MAX_PARTS = 1_000;
 const MAX_OF_ALL = 3_000;
 const AT_ONCE = 16;
 
-/** The batches that have ended: the latest first, those without a known end by name after them. */
+/** The batches that have ended: the latest first, and then those whose end is unknown, by name. */
 export async function readBatches(options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const { store, ends, addFault, signal } = options;
   const room = { parts: MAX_OF_ALL };
@@ -34,7 +36,7 @@ export async function readBatches(options: BatchesToRead): Promise<readonly Batc
   return found;
 }
 
-/** Empty if the batch has no summary: it has not ended. */
+/** Reads a batch; empty if it has no summary, since it has not ended. */
 async function readBatch(
   batch: string,
   /** How many parts may still be read. */
@@ -60,7 +62,7 @@ async function readBatch(
   return [facts];
 }
 
-/** The counts of a summary by sentiment. */
+/** The counts by sentiment, from a summary. */
 function sentimentsOf(counts: Readonly<Record<string, number>>): Sentiments {
   const sum = noSentiments();
   for (const [sentiment, count] of Object.entries(counts)) sum[sentimentName(sentiment)] += count;
@@ -87,7 +89,7 @@ type ScoredRow = Awaited<ReturnType<typeof readScores>>[number];
 
 const MAX_NAMED = 100;
 
-/** Collects facts from the rows of a batch that its summary does not have. */
+/** Collects facts from the rows of a batch that its summary lacks. */
 function createScoredRows() {
   const negative = createLargest<BatchFacts['mostNegative'][number]>(MAX_NAMED);
   const failures: BatchFacts['failures'][number][] = [];
@@ -113,7 +115,7 @@ function createScoredRows() {
   };
 }
 
-/** The sentiments of a row by topic; without topics, the sentiment of the text under ''. */
+/** The sentiments of a row by topic. If it has no topics, the sentiment of the whole text under ''. */
 function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Record<string, Name>> {
   const named = Object.entries(membersOf(topicSentiments)).filter(([, value]) => textIn(value) !== undefined);
   const all = named.length > 0 || textIn(sentiment) === undefined ? named : [['', sentiment] as const];
@@ -121,7 +123,7 @@ function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Recor
 }
 
 const MAX_DAYS = 4_000;
-/** The minimum share of rows with a date. */
+/** The minimum share of rows that must have a date. */
 const MIN_DATED_SHARE = 0.9;
 
 /** Counts sentiments by day, if the rows have dates. */
@@ -164,7 +166,7 @@ const noSentiments = (): SentimentCounts => ({
   other: 0,
 });
 
-/** The name that a sentiment is counted under. */
+/** The name under which a sentiment is counted. */
 function sentimentName(sentiment: string): Name {
   return Object.hasOwn(noSentiments(), sentiment) ? (sentiment as Name) : 'other';
 }

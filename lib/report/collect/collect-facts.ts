@@ -37,24 +37,25 @@ import { NOT_STATED, type Reading, shownText } from './values.ts';
 
 type FactsToCollect = {
   readonly store: Store;
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number;
-  /** True if the store, and `now`, are as of a moment. Default: false. */
+  /** Whether the store and `now` are those of an earlier moment. Default: false. */
   readonly isPast?: boolean | undefined;
   readonly signal: AbortSignal;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
   /** The price of each call. Default: no cost is shown. */
   readonly prices?: Prices | undefined;
-  /** The operations that the platform throttles individually, in words. Default: none. */
+  /** Lists the operations that the platform throttles individually, in words. Default: none. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
-  /** Default: `MAX_WHOLE` and `MAX_LISTED`. */
+  /** The limits of lists. Default: `MAX_WHOLE` and `MAX_LISTED`. */
   readonly limits?: ListLimits;
 };
 
 /**
- * Reads what the report shows. What is missing or damaged becomes a fault, and the rest is shown; throws only if the
- * store is unavailable, or on abort. Memory grows only with the model: see `computeModel`.
+ * Reads what the report shows. If something is missing or damaged, that becomes a fault, and the rest is
+ * shown. Throws only if the store is unavailable, or on abort. Memory grows only with the model: see
+ * `computeModel`.
  */
 export const collectFacts = (options: FactsToCollect): Promise<ReportFacts> =>
   readAgain(
@@ -106,7 +107,7 @@ type ThingFacts = Pick<
 
 const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
-/** The facts of the model and of its records; none if any of these is damaged. */
+/** The facts from the model and its records; none if any of these is damaged. */
 async function readThings(
   { store, now, signal, limits = listLimits }: FactsToCollect,
   addFault: Reading['addFault'],
@@ -148,7 +149,7 @@ async function readThings(
 /** The model and its records. */
 type ThingsToShow = Parameters<typeof readFiles>[0] & { readonly model: Model & Pick<DatedModel, 'since'> };
 
-/** Facts, and the nodes of what they list, in the order of the list. */
+/** Facts, and the nodes of the things that they list, in the order of the list. */
 type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
 
 /** A calculation that may be listed. */
@@ -158,10 +159,10 @@ type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
     readonly isChosen: boolean;
   };
 
-/** How many have the flag `oldest`. */
+/** How many calculations get the flag `oldest`. */
 const OLDEST = 100;
 
-/** Global and hidden calculations are so common that they get no places in an incomplete list. */
+/** Global and hidden calculations are too common to get places of their own in an incomplete list. */
 const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
 
@@ -213,7 +214,7 @@ const CALCULATION_COLUMNS = [
   ...(['brokenSince', 'unusedSince'] as const),
 ];
 
-/** What the model says of a node. */
+/** Returns, for a node, what the model knows about it. */
 function saidOf(model: ThingsToShow['model']) {
   const { broken, unused } = model.since;
   return (node: number) => ({
@@ -225,7 +226,7 @@ function saidOf(model: ThingsToShow['model']) {
 
 const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);
 
-/** The flags in the records of a row group, as bits. */
+/** The flags that the records of a row group have themselves, as bits. */
 function readOwn(group: RowGroup): (row: number) => number {
   const columns: { readonly bit: number; readonly values: (row: number) => unknown }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
@@ -246,7 +247,7 @@ const readCalculation = textsOf({
 /** Counts the validity of the links of calculations. */
 function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
   const values = createCountedValues();
-  // One text for all links that say the same.
+  // All links with the same validity share one text.
   const names = new Map<string | null, string>([[null, NOT_STATED]]);
   let brokenLinks = 0;
   for (let edge = 0; edge < graph.user.length; edge += 1) {
@@ -263,7 +264,7 @@ function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLink
 
 const DAY_MS = 86_400_000;
 
-/** Sums counts by day since 1970 to counts by month, oldest first. */
+/** Sums up counts by day since 1970 to counts by month, oldest first. */
 function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModified'] {
   const months = new Map<string, number>();
   for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
@@ -275,7 +276,9 @@ function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModif
 
 const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 
-/** Counts the cards of the model, and lists them. Of a card that several datasets list, the first record counts. */
+/**
+ * Counts the cards of the model, and lists them. If several datasets list a card, its first record counts.
+ */
 async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<ReportFacts['cards']>>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
@@ -326,7 +329,7 @@ const readCard = textsOf({
   listedFor: ['_datasetid', idText],
 });
 
-/** Lists the used datasets, those with the most cards first. */
+/** Lists the datasets that are used, those with the most cards first. */
 function listDatasets(
   { datasets }: Model,
   { whole, top }: ListLimits,
@@ -354,16 +357,17 @@ function listOwners({ owners }: Model, { whole, top }: ListLimits): NonNullable<
   return { total, list: { total, isWhole: total <= whole, columns } };
 }
 
-/** Maximum edges of a graph, and things in it that no snapshot contains. */
+/** Maximum edges of a graph, and maximum things in it that no snapshot contains. */
 const MAX_EDGES = 1_000_000;
 const MAX_OTHERS = 50_000;
 
 /**
- * The uses between listed things, whose nodes are given in the order of the lists, and things that no snapshot contains.
- * Things that a snapshot contains but no list has are left out, and so are uses beyond the first million.
+ * The uses between listed things, whose nodes are given in the order of the lists, and things that no
+ * snapshot contains. Things that a snapshot contains but no list shows are left out, and so are uses beyond
+ * the first million.
  */
 function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
-  // The number of each node in the graph plus 1; 0: not in the graph.
+  // For each node, its number in the graph plus 1; 0 if it is not in the graph.
   const numbers = new Uint32Array(things.count);
   for (const [number, node] of listed.entries()) numbers[node] = number + 1;
   const others: Graph['others'][number][] = [];

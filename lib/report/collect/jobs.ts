@@ -10,19 +10,22 @@ type Attention = JobFacts['attention'][number];
 
 const DAY_MS = 86_400_000;
 
-/** How many days of results are read, by the day of a job's first claim, and how many results of each type. */
+/**
+ * How many days of results are read, counted by the day of a job's first claim; and how many results of each
+ * type.
+ */
 const RESULT_DAYS = 30;
 const MAX_RESULTS = 5_000;
 
-/** Reports unexpected objects, if any, by the first of them. */
+/** Reports unexpected objects, if there are any, by naming the first one. */
 function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
   if (odd.length > 0)
     addFault(`${odd[0]}: expected ${expected}, got something else; ${odd.length} such objects are left out`);
 }
 
 /**
- * Reads the results of jobs of the last thirty days, the newest days of each type first; and when the last job of each
- * batch ended, as far as its results were read.
+ * Reads the results of jobs of the last thirty days, the newest days of each type first. Also finds when the
+ * last job of each batch ended, as far as its results were read.
  */
 export async function readJobs(
   options: Reading & {
@@ -39,7 +42,7 @@ export async function readJobs(
   let isCut = false;
   for await (const folder of store.folders('results/', { signal })) {
     let read = 0;
-    // Another clock may be ahead: the next day may have begun there.
+    // Another machine's clock may be ahead, so that it has begun the next day.
     for (let dayMs = today + DAY_MS; dayMs >= sinceMs && read <= most; dayMs -= DAY_MS) {
       const wanted = { type: folder.split('/')[1], day: new Date(dayMs).toISOString().slice(0, 10), signal };
       for await (const { key, value = {} } of storedResults(withoutResponses(store), wanted)) {
@@ -58,14 +61,14 @@ export async function readJobs(
   return { jobs, batchEnds: tally.batchEnds };
 }
 
-/** Counts results by type and status, and holds the first of those that need attention. */
+/** Counts results by type and status, and collects the first of those that need attention. */
 function createTally() {
   const types = new Map<string, Record<Attention['status'] | 'done', number>>();
   const attention = createLargest<Attention>(MAX_LISTED);
   const batchEnds = new Map<string, number>();
   return {
     batchEnds,
-    /** False for what is not a result. */
+    /** Adds a result; returns false if it is not a result. */
     add(result: Members): boolean {
       const status = textIn(result['status'])?.toLowerCase();
       if (status !== 'done' && status !== 'failed' && status !== 'unknown') return false;
@@ -104,14 +107,16 @@ function reasonOf({ error }: Members): string {
   return shownText([textIn(kind), textIn(message)].filter((each) => each !== undefined).join(': '));
 }
 
-/** Unknown jobs before failed ones, each newest first. */
+/** Sorts unknown jobs before failed ones, each newest first. */
 const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
   finishedAt + (status === 'unknown' ? 1e15 : 0);
 
-/** No text in JSON contains this: its quotes would be escaped. */
+/**
+ * The start of the response in a result. A text in JSON cannot contain it, since its quotes would be escaped.
+ */
 const RESPONSE = Buffer.from(',"response":');
 
-/** A store whose results lack their responses, which are the last member and may be large. */
+/** A store whose results lack their responses: these are the last member, and may be large. */
 const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => ({
   list,
   async get(...asked) {
@@ -124,7 +129,7 @@ const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => 
 const MAX_UPDATES = 1_000;
 const AT_ONCE = 16;
 
-/** Maximum characters of a formula, and of all formulas: the newest come first. */
+/** Maximum characters of a formula, and of all formulas together, the newest first. */
 const MAX_FORMULA_LENGTH = 20_000;
 const MAX_CHARACTERS = 1_000_000;
 
@@ -161,7 +166,7 @@ export async function readFormulas(
   for await (const each of readAhead({ items, read, concurrency: AT_ONCE, signal })) {
     const { key, id, at, calculation } = each;
     const expression = textIn(calculation?.['expression']);
-    // Without a calculation, the object was deleted meanwhile.
+    // If the calculation is missing, the object was deleted meanwhile.
     if (calculation !== undefined && expression === undefined) odd.push(key);
     if (expression === undefined) continue;
     const before = each.before === undefined ? null : shownText(each.before, MAX_FORMULA_LENGTH);
@@ -175,7 +180,7 @@ export async function readFormulas(
   return found;
 }
 
-/** The logged calculation; without members if the object is damaged. */
+/** The logged calculation; without any members if the object is damaged. */
 async function calculationOf(store: Store, key: string | undefined): Promise<Members | undefined> {
   try {
     return key === undefined ? undefined : (await findFormula(store, key))?.calculation;

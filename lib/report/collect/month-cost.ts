@@ -6,7 +6,7 @@ import { idOfSegment, unlessDamaged } from '../../store/index.ts';
 import type { ReportFacts } from '../facts.ts';
 import { membersOf, type Reading } from './values.ts';
 
-/** Results that are read of each type, at most. */
+/** Maximum results that are read of each type. */
 const MAX_RESULTS = 5_000;
 
 const DAY_MS = 86_400_000;
@@ -14,8 +14,9 @@ const DAY_MS = 86_400_000;
 export type Prices = NonNullable<Parameters<typeof moneyFor>[0]>;
 
 /**
- * What the jobs and batches that ended this month cost: a batch in the month in which its summary was stored last. Undefined
- * without prices. Reads the results of code functions, updates, and `score` jobs of no batch.
+ * What the jobs and batches that ended this month cost. A batch counts in the month in which its summary was
+ * last stored. Undefined without prices. Reads the results of code functions, of updates, and of `score` jobs
+ * without a batch.
  */
 export async function readMonthCost(
   prices: Prices | undefined,

@@ -14,7 +14,7 @@ export async function readFiles(options: RecordsToShow): Promise<NonNullable<Rep
   const indexStatus = createCountedValues();
   const filesets = new Map<string, { id: string; files: number; bytes: number }>();
   const listed = createLargest<FileRow>(isWhole ? whole : top);
-  // A complete list takes files of any size.
+  // A complete list includes files of any size.
   const rankOf = ({ size }: Pick<FileRow, 'size'>) => (isWhole ? 0 : (size ?? -1));
   let total = 0;
   let bytes = 0;
@@ -73,7 +73,7 @@ export const textsOf =
       Object.fromEntries(texts.map(([name, at]) => [name, at(row)])) as Record<N, string>;
   };
 
-/** The text of a column of words, such as a status, in lower case: `NOT_STATED` if it is empty. */
+/** The text of a column with fixed words, such as a status, in lower case; `NOT_STATED` if it is empty. */
 export const countedEnum = (utf8: Uint8Array): string => shownText(lowerCase(asText(utf8)) || NOT_STATED);
 
 /** An id in its canonical form. */
@@ -97,7 +97,7 @@ const RANGES = [
   ['over a year', Number.POSITIVE_INFINITY],
 ] as const;
 
-/** Counts data files, and lists them; if there are very many, the first. */
+/** Counts data files, and lists them; if there are very many, the first ones. */
 export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
   const { whole, top } = options.limits;
   const most = recordsOf(options, 'data-files') <= whole ? whole : top;
@@ -149,7 +149,7 @@ const sizeIn = (value: unknown): number | null => {
 
 const ISO = new RegExp(ISO_TIME);
 
-/** Epoch milliseconds, as SQL computes `created_at`. */
+/** Epoch milliseconds of a time, as SQL computes `created_at`. */
 function momentIn(text: string): number | null {
   const [found, , zone] = ISO.exec(text) ?? [];
   return found === undefined ? null : Date.parse(zone === undefined ? `${text}Z` : text) || null;
@@ -160,7 +160,7 @@ function rangeOf(ms: number | null, nowMs: number): string {
   return RANGES.find(([, below]) => nowMs - ms < below)?.[0] ?? NOT_STATED;
 }
 
-/** `whole`: maximum records of a complete list; `top`: records of an incomplete one. */
+/** The limits of lists. `whole`: maximum records of a complete list; `top`: records of an incomplete one. */
 export type ListLimits = { readonly whole: number; readonly top: number };
 
 /** The records to read, and how many of them to list. */
@@ -175,9 +175,9 @@ const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
   (columns[source]?.parts ?? []).reduce((sum, { count }) => sum + count, 0);
 
 /**
- * The rows for which `see` returns a value (it also gets the position of the row), merged with what `read` returns for
- * them. `read` is called only for a group with such a row: so columns that are only listed are not read for others.
- * Default: all rows.
+ * The rows for which `see` returns a value, merged with what `read` returns for them; `see` also gets the
+ * row's position. `read` is called only for a group with such a row, so columns that are only needed for
+ * listed rows are not read in other groups. Default: all rows.
  */
 export function chosenRows<Seen extends object, Said extends object>(
   { group, rows }: { readonly group: RowGroup; readonly rows?: Uint32Array },
@@ -196,7 +196,7 @@ export function chosenRows<Seen extends object, Said extends object>(
   return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
 }
 
-/** A listed text: its column, how it is read, and its value if it is missing. Default: empty. */
+/** A text in a list: its column, how it is read, and its value if it is missing. Default: empty. */
 type ListedText = readonly [column: string, read: (utf8: Uint8Array) => string, missing?: string];
 
 /** Turns rows into columns. */
@@ -206,8 +206,8 @@ export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[
   };
 
 /**
- * Counts things by their flags, and decides for each whether it is listed: all if there are at most `whole`, otherwise
- * the first `top`, and the first `top` with each of the flags `wanted`.
+ * Counts things by their flags, and decides for each whether it is listed: all if there are at most `whole`;
+ * otherwise the first `top`, and the first `top` of each flag in `wanted`.
  */
 export function createFlags<F extends string>(
   bits: Readonly<Record<F, number>>,
@@ -240,7 +240,7 @@ export function createFlags<F extends string>(
 
 const MAX_VALUES = 50;
 
-/** A text as it is counted: `NOT_STATED` if it is empty. */
+/** A text in the form in which it is counted; `NOT_STATED` if it is empty. */
 const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) || NOT_STATED);
 
 /** Counts how often each value occurs; null counts as `NOT_STATED`. */
@@ -258,7 +258,7 @@ export function createCountedValues() {
   };
 }
 
-/** Holds the `most` entries of the largest size; of equal ones, the first. */
+/** Collects the `most` entries of the largest size; of equal ones, the first. */
 export function createLargest<T>(most: number) {
   const held: { readonly size: number; readonly at: number; readonly value: T }[] = [];
   let added = 0;
@@ -269,15 +269,15 @@ export function createLargest<T>(most: number) {
     if (held.length === most) limit = held.at(-1)?.size ?? limit;
   };
   return {
-    /** True if an entry of this size would be added. */
+    /** Whether an entry of this size would be added. */
     mayAdd: (size: number) => size > limit || held.length < most,
     add(size: number, value: T) {
       held.push({ size, at: added, value });
       added += 1;
-      // Sorted only now and then, so that adding is cheap.
+      // Sorted only from time to time, so that adding is cheap.
       if (held.length >= 2 * most + 16) trim();
     },
-    /** The largest first. */
+    /** Returns the entries, the largest first. */
     values(): readonly T[] {
       trim();
       return held.map(({ value }) => value);

@@ -19,7 +19,7 @@ import { type Reading, shownText } from './values.ts';
 /** Maximum runs in the history of a place. */
 const MAX_RUNS = 30;
 
-/** Every place with a published run, in the order of the sources. Damaged objects become faults. */
+/** Every place with a published run, in the order of the sources. A damaged object becomes a fault. */
 export async function readSnapshots(options: Reading) {
   const found: NonNullable<Awaited<ReturnType<typeof readSnapshot>>>[] = [];
   for (const place of await placesIn(options.store)) {
@@ -86,7 +86,7 @@ function runFacts(manifest: Manifest): SnapshotFacts['history'][number] {
   return { run, ...timesOf(manifest), records, added, removed, changed, ...calls };
 }
 
-/** Limits: characters of a value, characters of all changes of a place, fields of a record. */
+/** Maximum characters of a value and of all changes of a place, and maximum fields of a record. */
 const MAX_VALUE_LENGTH = 2_000;
 const MAX_CHARACTERS = 1_000_000;
 const MAX_FIELDS = 50;
@@ -123,14 +123,14 @@ export async function readChanges(
 }
 
 /**
- * A change with the label of its record and, if the record changed, its fields with their values as JSON. Throws
- * `StoredObjectError` if a line is not a change of a record.
+ * A change with the label of its record. If the record changed, also the fields that differ, with their
+ * values as JSON. Throws `StoredObjectError` if a line is not a change of a record.
  */
 export function shownChange(
   source: Source,
   change: Change,
 
-  /** Maximum fields of a record, and characters of a value, that are shown. */
+  /** Maximum fields of a record, and maximum characters of a value, that are shown. */
   { fields: most, value: longest }: { readonly fields: number; readonly value: number } = {
     fields: MAX_FIELDS,
     value: MAX_VALUE_LENGTH,

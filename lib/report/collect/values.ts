@@ -1,22 +1,22 @@
 import type { Store } from '../../store/index.ts';
 
-/** How the facts of the report are read. */
+/** What every function needs that reads facts for the report. */
 export type Reading = {
   readonly store: Store;
-  /** Receives what is missing or damaged, in words; the rest is still read. */
+  /** Receives what is missing or damaged, in words; everything else is still read. */
   readonly addFault: (fault: string) => void;
   readonly signal: AbortSignal;
 };
 
-/* Reading values of any shape: a value of another type counts as absent. */
+/* Reads values of any shape: a value of another type counts as absent. */
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The members of any value; none if it is not an object. */
+/** The members of any value; empty if it is not an object. */
 export const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null ? (value as Members) : {};
 
-/** What a missing value is counted under. */
+/** The name under which missing values are counted. */
 export const NOT_STATED = 'unknown';
 
 const MAX_LENGTH = 300;
@@ -25,10 +25,10 @@ const MAX_LENGTH = 300;
 export function shownText(text: string, most: number = MAX_LENGTH): string {
   if (text.length <= most) return text;
   const cut = text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '');
-  // A copy: a slice would keep the full text in memory.
+  // It is a copy, since a slice would keep the full text in memory.
   return Buffer.from(`${cut}…`, 'utf16le').toString('utf16le');
 }
 
-/** A text; undefined if it is something else, or empty. */
+/** A text; undefined if the value is not a text, or is empty. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

@@ -28,13 +28,13 @@ import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../..
 import { flagWords, linkTo, type PlatformLinks } from '../facts.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
 
-/** A message for people: a subject in ASCII of fewer than 100 characters, and lines of text. */
+/** A message for people: a subject of fewer than 100 ASCII characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
 
-/** Sends a message to all its receivers. Throws if none of them got it. */
+/** Sends a message to all its receivers. Throws if none of them received it. */
 export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
-/** The subject and the text of a digest, as it is shown and posted. */
+/** Prints the subject and the text of a digest, as it is shown and posted. */
 export function printDigest(
   digest: Digest,
   options: {
@@ -79,10 +79,13 @@ export function printDigest(
 
 const wrongLine = (broken: BrokenThings | null): string =>
   broken === null
-    ? 'What is broken is not known: see the faults of the report.'
+    ? 'What is broken is unknown: see the faults in the report.'
     : `Wrong in total: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
 
-/** How a clean-up progresses: the number of unused things, and of wrong ones if it changed: `Clean-up: unused: 1,204, 310 fewer than 30 days ago`. */
+/**
+ * The progress of a clean-up: the number of unused things, and of wrong ones if it changed: `Clean-up:
+ * unused: 1,204, 310 fewer than 30 days ago`.
+ */
 function progressLine(progress: Digest['progress']): readonly string[] {
   if (progress === undefined) return [];
   const { before, daysAgo, ...last } = progress;
@@ -97,7 +100,7 @@ function progressLine(progress: Digest['progress']): readonly string[] {
   return [`Clean-up: ${words.reverse().join('; ')}`];
 }
 
-/** Calculations and cards separately, as the report and SQL count them. */
+/** Counts calculations and cards separately, as the report and SQL do. */
 const thingsIn = ({ calculations, cards }: BrokenThings[BrokenFlag]): string =>
   [counted(calculations, 'calculation'), ...(cards === 0 ? [] : [counted(cards, 'card')])].join(' and ');
 
@@ -116,7 +119,7 @@ const warningsOf = ({ forced, refused, degradedPages, consistency }: Manifest): 
     : []),
   ...(consistency === 'proved'
     ? []
-    : [`${['It is not proved that it is complete', ...degradedWords(degradedPages)].join(': ')}.`]),
+    : [`${['It is not proved to be complete', ...degradedWords(degradedPages)].join(': ')}.`]),
 ];
 
 const countsOf = ({
@@ -140,7 +143,7 @@ function sectionOf(heading: string, first: First | undefined, meaning = ''): rea
   ];
 }
 
-/** SNS takes fewer than 100 characters. */
+/** Maximum characters of a subject: SNS takes fewer than 100. */
 const MAX_SUBJECT_LENGTH = 99;
 const MAX_WHAT = 75;
 
@@ -151,7 +154,7 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
     return total === 0 ? [] : [`${count(total)} ${flagWords[flag].which}`];
   });
   const changed = compared === null ? `${count(records)} records` : countsOf(compared);
-  // What is worse comes first; the rest may not fit.
+  // The worst comes first, since not everything may fit.
   const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
     (all, each) => (all.length + each.length < MAX_WHAT ? `${all}, ${each}` : all),
   );
@@ -162,12 +165,12 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
 
 const MAX_LINE_LENGTH = 400;
 
-/** The `://` of an address, except in lines that we write ourselves, whose links may work. */
+/** Matches the `://` of an address, except in lines that we write ourselves, whose links may work. */
 const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: https?):\/\//g;
 
 /**
- * A line that is safe in a terminal and in a mail program: no control characters, nothing that reverses its direction,
- * and no address that becomes a link.
+ * Makes a line safe in a terminal and in a mail program: without control characters, characters that reverse
+ * its direction, and addresses that would become links.
  */
 export const safeLine = (line: string): string =>
   shownText(line, MAX_LINE_LENGTH)
@@ -179,35 +182,44 @@ const minute = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
 
 const count = (value: number): string => value.toLocaleString('en-US');
 
-/** Begins the line of a thing's address in the platform: `safeLine` leaves it one. */
+/** The beginning of a line with a thing's address in the platform, which `safeLine` does not change. */
 const LINK = '  in the platform: ';
 
-/** The news of one published run. */
+/** The news about one published run. */
 type Digest = {
   readonly manifest: Manifest;
-  /** The run that it is compared with, and how many records differ; null if it is compared with none. */
+  /** The run that it was compared with, and how many records differ; null if it was compared with none. */
   readonly compared: ({ readonly against: string } & ReturnType<typeof changeCounts>) | null;
-  /** Undefined if it is compared with none. */
+  /** The changes; undefined if it was compared with no run. */
   readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
-  /** What is wrong by the model, and is new; null if that is unknown, undefined for a source that it does not depend on. */
+  /**
+   * What is wrong according to the model, and is new. Null if that is unknown; undefined for a source that
+   * the model does not depend on.
+   */
   readonly broken: BrokenThings | null | undefined;
-  /** What could not be read, but could be in the run before; undefined if that run is unknown. */
+  /** What could not be read this time but in the run before; undefined if that run is unknown. */
   readonly newlyMissing: First | undefined;
-  /** What the last model counted, and one of a month before; undefined for a source that it does not depend on, or if it is unknown. */
+  /**
+   * What the last model counted, and one from a month before. Undefined for a source that the model does not
+   * depend on, or if it is unknown.
+   */
   readonly progress: Awaited<ReturnType<typeof progressOf>>;
 };
 
 /**
- * Collects the digest of a run; memory holds one model. Comparisons that are not possible are left out. Throws
- * `StoredObjectError` if the run itself is damaged.
+ * Collects the digest of a run; memory holds one model. Comparisons that are not possible are left out.
+ * Throws `StoredObjectError` if the run itself is damaged.
  */
 export async function collectDigest(parts: {
   readonly store: Store;
   readonly place: Place;
   readonly run: string;
-  /** The run to compare it with, if it is still published. Default: the one that it was compared with. */
+  /**
+   * The run to compare with, if it is still published. Default: the run that it was compared with when it was
+   * published.
+   */
   readonly old?: string | undefined;
-  /** Instead of `old`: compare with the run that was the last one at this time, epoch milliseconds. */
+  /** A time in epoch milliseconds, instead of `old`: the run that was the last one then. */
   readonly sinceMs?: number | undefined;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
@@ -236,11 +248,14 @@ export async function collectDigest(parts: {
   };
 }
 
-/** Days after which a clean-up shows. */
+/** How many days back progress is compared. */
 const PROGRESS_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** The counts of the last day, with those of the newest day a month before, or else of the first day, if it is another one. */
+/**
+ * The counts of the last day, and those of the newest day a month before; if there is none, those of the
+ * first day, if that is another one.
+ */
 async function progressOf(store: Store, signal: AbortSignal | undefined) {
   const { days } = (await openModel({ store, now: Date.now, signal })).model;
   const now = days.at(-1);
@@ -254,10 +269,10 @@ async function progressOf(store: Store, signal: AbortSignal | undefined) {
 
 const COMPARING_BYTES = 128_000_000;
 
-/** Lines of a changed record: its name and a field. */
+/** Maximum lines for a changed record: its name and a field. */
 const MAX_LINES = 2;
 
-/** Fields of any source whose changes are listed first. */
+/** Fields, of any source, whose changes are listed first. */
 const NOTABLE = new Set(
   'archived datasourceId expression links locked name owner path scanState status title'.split(' '),
 );
@@ -271,7 +286,7 @@ const changeCounts = ({ added, removed, changed }: Awaited<ReturnType<typeof fir
   changed: changed.total,
 });
 
-/** The first changes of each kind; of changed records, those with notable fields first. */
+/** The first changes of each kind. Changed records with notable fields come first. */
 async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
   const none = () => ({ total: 0, items: [] as (readonly string[])[] });
   const first = { removed: none(), added: none(), notable: none(), others: none() };
@@ -287,7 +302,7 @@ async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
 
 function cut(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
-  // The line that says that one is left out takes as much room as that one.
+  // A line that says that one is left out takes as much room as that one line.
   return more <= 1 ? lines : [...lines.slice(0, MAX_LINES), `  and ${more} more fields`];
 }
 
@@ -300,7 +315,7 @@ function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>):
   };
 }
 
-/** The run that a run is compared with; undefined if it is missing or damaged. */
+/** The run with which a run is compared; undefined if it is missing or damaged. */
 async function runBefore(store: Store, place: Place, before: PublishedRun | undefined) {
   if (before === undefined) return undefined;
   const { run, manifest: key } = before;
@@ -308,10 +323,13 @@ async function runBefore(store: Store, place: Place, before: PublishedRun | unde
   return manifest && { place, source: sourceOf(place), manifest, key };
 }
 
-/** The first items of a list, each as lines in the platform's text: `safeLine` makes them safe. */
+/** The first items of a list, each as lines with the platform's text, which `safeLine` makes safe. */
 type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
 
-/** By flag: how many calculations and cards have it, and those that did not have it before; undefined if that is unknown. */
+/**
+ * For each flag, how many calculations and cards have it, and those that did not have it before; undefined if
+ * that is unknown.
+ */
 type BrokenThings = Readonly<
   Record<
     BrokenFlag,
@@ -332,8 +350,9 @@ type RunsToJudge = {
 const MAX_LISTED = 6;
 
 /**
- * What is wrong by the model over a run, and was not by the model over the run before; both with the last runs of the
- * other sources. Undefined for a source that no flag depends on, null if any of these is damaged: the report names it.
+ * What is wrong in the model of a run, but was not in the model of the run before; both models include the
+ * last runs of the other sources. Undefined for a source that no flag depends on. Null if any of these runs
+ * is damaged: the report names it.
  */
 export async function brokenThings(options: RunsToJudge): Promise<BrokenThings | null | undefined> {
   if (!hasLinks(options.run.source)) return undefined;
@@ -342,7 +361,8 @@ export async function brokenThings(options: RunsToJudge): Promise<BrokenThings |
 
 async function judge({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
   const { runs: last } = await lastRuns(store, sources.filter(hasLinks));
-  // A narrowed run is judged with the runs of the other narrowed places, but not with a full one.
+  // A narrowed run is judged together with the runs of the other narrowed places, but not with a run of the
+  // whole source.
   const others = last.filter(
     ({ place, source }) => source !== run.source || (place !== run.place && place !== source),
   );
@@ -353,7 +373,7 @@ async function judge({ store, run, before, links = {}, signal }: RunsToJudge): P
       signal,
     });
   const modelOver = async (one: LastRun) => modelOf(await computeModel(columnsOver(one)));
-  // Memory holds only what is wrong in the first model.
+  // Of the first model, only what is wrong stays in memory.
   const known = before && brokenIn(await modelOver(before));
   const model = await modelOver(run);
   const all = brokenIn(model);
@@ -387,7 +407,7 @@ const namedAt = ({ things }: Model, node: number) => Object.values(things.thingA
 const having = ({ flags }: Model, flag: BrokenFlag, nodes: Uint32Array): Uint32Array =>
   nodes.filter((node) => ((flags[node] ?? 0) & flagBits[flag]) !== 0);
 
-/** The calculations and cards that have each flag: their nodes, by kind and id. */
+/** The nodes of the calculations and cards that have each flag, by kind and id. */
 function brokenIn(model: Model) {
   const { calculations, cards } = model;
   return byFlag((flag) => {
@@ -396,7 +416,7 @@ function brokenIn(model: Model) {
   });
 }
 
-/** A thing with its owner, and the first of its uses that explains the flag. */
+/** Describes a thing: with its owner, and the first of its uses that explains the flag. */
 function linesOf(
   model: Model,
   node: number,

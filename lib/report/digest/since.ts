@@ -11,20 +11,21 @@ type Digest = Awaited<ReturnType<typeof collectDigest>>;
 
 type SinceOptions = {
   readonly store: Store;
-  /** Epoch milliseconds. */
+  /** The time since when to report, in epoch milliseconds. */
   readonly sinceMs: number;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
   /** The price of each call. Default: no cost is shown. */
   readonly prices?: Prices | undefined;
-  /** Receives what is missing or damaged, in words; the digest is of the rest. */
+  /** Receives what is missing or damaged, in words; the digest is about the rest. */
   readonly addFault: (fault: string) => void;
   readonly signal: AbortSignal;
 };
 
 /**
- * What has changed, broken and failed since a time: one message over all places that published a run since then, and the
- * jobs that ended since and are not done. `text` is empty if there is nothing to say.
+ * Reports what has changed, broken and failed since a time, in one message about all places that published a
+ * run since then, and about the jobs that ended since then and are not done. `text` is empty if there is
+ * nothing to report.
  */
 export async function digestSince(options: SinceOptions) {
   const { store, sinceMs, addFault } = options;
@@ -36,7 +37,7 @@ export async function digestSince(options: SinceOptions) {
   const hasReport = (await findReport(store).catch(unlessDamaged(addFault))) !== undefined;
   const printed = digests.map((each) => printDigest(each, { location: store.location, hasReport }));
   const { text, ...message } = oneMessage(printed, failed, sinceMs);
-  // What a month costs is no news of its own.
+  // The cost of a month alone is not news.
   const withCost = [text, ...(cost === undefined || text === '' ? [] : [safeLine(cost.words)])];
   return {
     ...message,
@@ -47,7 +48,7 @@ export async function digestSince(options: SinceOptions) {
   };
 }
 
-/** The digest of each place with a run since, if it has news. */
+/** The digest of each place that has a run since then, if it has news. */
 async function newsOfPlaces(options: SinceOptions): Promise<readonly Digest[]> {
   const found: Digest[] = [];
   for (const place of await placesIn(options.store)) {
@@ -103,7 +104,7 @@ function textOfJobs(failed: JobFacts['attention']): string {
   return lines.join('\n');
 }
 
-/** The figures of a place for machines. */
+/** The figures of a place, for machines. */
 function figuresOfPlace({ manifest, compared, broken, newlyMissing, progress }: Digest) {
   const { source: place, run, records } = manifest;
   const flags: Record<string, unknown> = {};

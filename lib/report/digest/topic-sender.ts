@@ -3,12 +3,14 @@ import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws
 import type { PrintedDigest, SendDigest } from './digest.ts';
 import { slackCode, slackText } from './webhook.ts';
 
-/** Publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it. */
+/**
+ * Creates a sender that publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it.
+ */
 export function createTopicSender(options: {
-  /** ARNs; each is in its own region. */
+  /** The ARNs of the topics; each topic is in its own region. */
   readonly topics: readonly string[];
   readonly environment: AwsEnvironment;
-  /** Called for a topic that did not accept a message that another topic accepted. */
+  /** Called for a topic that did not accept a message although another topic did. */
   readonly warn: (what: string, err: unknown) => void;
 }): SendDigest {
   const { topics, environment, warn } = options;
@@ -23,7 +25,7 @@ export function createTopicSender(options: {
     );
     const errors = tried.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
     if (errors.length === tried.length) throw errors[0] ?? new Error('expected a topic, got none');
-    // A retry for one topic would send the message twice to the others.
+    // Retrying for one topic would send the message twice to the others.
     for (const error of errors) warn('a topic got no digest', error);
   };
 }
@@ -35,8 +37,9 @@ const clientFor = (topic: string, environment: AwsEnvironment) =>
   });
 
 /**
- * Plain text for all subscribers, but for https the format of Amazon Q Developer in chat applications, which serves Slack
- * channels and drops any other text. Source: "Custom notifications" in its guide.
+ * Plain text for all subscribers, except that https gets the format of Amazon Q Developer in chat
+ * applications, which serves Slack channels and drops any other text. Source: "Custom notifications" in its
+ * guide.
  */
 function messageOf({ subject, text }: PrintedDigest) {
   const content = {
@@ -54,5 +57,5 @@ function messageOf({ subject, text }: PrintedDigest) {
   };
 }
 
-/** A description may have 8,000 characters. */
+/** Maximum characters of the code; a description may have 8,000 characters. */
 const MAX_CODE_LENGTH = 7_900;

@@ -1,7 +1,10 @@
-/** Where a digest is posted to. */
+/** The service to which a digest is posted. */
 export type WebhookService = 'slack' | 'teams';
 
-/** The body of a post: the JSON that Slack's incoming webhooks take, or a message with an Adaptive Card for Teams' workflows. */
+/**
+ * The body of a post: JSON for Slack's incoming webhooks, or a message with an Adaptive Card for Teams'
+ * workflows.
+ */
 export function webhookBody(
   to: WebhookService,
   { subject, text }: { readonly subject: string; readonly text: string },
@@ -20,13 +23,13 @@ export function webhookBody(
 
 const CARD_TYPE = 'application/vnd.microsoft.card.adaptive';
 
-/** Slack cuts a message after 40,000 characters. */
+/** Maximum characters of the text: Slack cuts a message after 40,000. */
 const MAX_SLACK_TEXT = 30_000;
 
-/** Bytes of text: Teams takes 28 KB, with the JSON around each line. */
+/** Maximum bytes of text: Teams takes 28 KB, including the JSON around each line. */
 const MAX_TEAMS_BYTES = 12_000;
 
-/** The lines of a text that fit. */
+/** As many lines of a text as fit. */
 function cardLines(text: string): readonly { readonly text: string }[] {
   let left = MAX_TEAMS_BYTES;
   const lines = text.split('\n').map((line) => (line === '' ? ' ' : line));
@@ -46,13 +49,13 @@ const textBlock = (one: { readonly text: string }) => ({
   inlines: [{ type: 'TextRun', ...one }],
 });
 
-/** Text as code of at most this many characters, so that no name becomes a mention or a link. */
+/** Text as code, with at most this many characters, so that no name becomes a mention or a link. */
 export function slackCode(text: string, longest: number): string {
   const code = slackText(text).replaceAll('`', "'");
   const cut = code.length > longest ? `${code.slice(0, longest).replace(/&[a-z]*$/, '')}…` : code;
   return `\`\`\`\n${cut}\n\`\`\``;
 }
 
-/** The three characters that Slack reads as markup everywhere. */
+/** Escapes the three characters that Slack reads as markup everywhere. */
 export const slackText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -13,8 +13,9 @@ type LineageOptions = {
 };
 
 /**
- * The lineage of the last published runs, as lines: the same ones for the same store. Undefined if nothing is published.
- * Memory: the model, and a file of records with its columns. Throws `StoredObjectError`.
+ * The lineage of the last published runs, as lines; the same store always gives the same lines. Undefined if
+ * nothing is published. Memory holds the model, and a file of records with its columns. Throws
+ * `StoredObjectError`.
  */
 export async function lineageOf({ store, format, signal }: LineageOptions) {
   const { model, runs, columns } = await openModel({ store, now: Date.now, signal });
@@ -49,7 +50,10 @@ async function* inArray(entries: AsyncIterable<string>): AsyncGenerator<string> 
 const latest = (runs: readonly LastRun[]): string =>
   runs.reduce((last, { manifest: { startedAt } }) => (startedAt > last ? startedAt : last), '');
 
-/** All calculations and cards: those with records in their order, then those that are only named by others. */
+/**
+ * All calculations and cards: first those with records, in their order, then those that are only named by
+ * others.
+ */
 async function* stepsOf(model: Model, runs: readonly LastRun[], columns: ModelColumns): AsyncGenerator<Step> {
   const { things, graph, flags, isMissing } = model;
   const inputsOf = createInputs(model);
@@ -71,7 +75,7 @@ async function* stepsOf(model: Model, runs: readonly LastRun[], columns: ModelCo
         ...about.calculation,
       };
     }
-  // They are in the order of the cards.
+  // The owners are in the order of the cards.
   const { node: owned, owner } = model.cardOwners;
   let next = 0;
   for await (const described of describedNodes(model, columns, 'cards'))
@@ -100,7 +104,7 @@ function createInputs({ things, graph }: Model) {
     const columns = all.filter(({ kind }) => kind === 'column').map(({ id }) => partsOfColumn(id));
     return {
       inputs: inputs.sort((a, b) => compared(a.kind, b.kind) || compared(a.id, b.id)),
-      // Of a calculation without a dataset it is not known whose columns they are.
+      // If a calculation has no dataset, it is unknown whose columns they are.
       columns: columns
         .filter(({ dataset }) => dataset !== '')
         .sort((a, b) => compared(a.dataset, b.dataset) || compared(a.column, b.column)),
@@ -110,13 +114,13 @@ function createInputs({ things, graph }: Model) {
 
 const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The platform of all that is written, by whose name DataHub lists it. */
+/** The name of the platform under which DataHub lists everything that is written. */
 const PLATFORM = 'platform-sync';
 const ACTOR = 'urn:li:corpuser:unknown';
 
 /**
- * The metadata file of DataHub: proposals of aspects. Datasets and calculations are datasets there, cards are charts, and
- * owners are users by their ids.
+ * The metadata file of DataHub: proposals of aspects. Datasets and calculations become datasets there, cards
+ * become charts, and owners become users by their ids.
  */
 const datahub: Catalog = {
   isArray: true,
@@ -171,7 +175,7 @@ const proposal = (entityType: string, entityUrn: string, aspectName: string, jso
   aspect: { json },
 });
 
-/** What separates the parts of a URN, percent-encoded. */
+/** Percent-encodes the characters that separate the parts of a URN. */
 const encoded = (text: string): string => text.replaceAll(/[,()␟]/gu, (each) => ENCODED[each] ?? each);
 
 const ENCODED: Readonly<Record<string, string>> = { ',': '%2C', '(': '%28', ')': '%29', '␟': '%E2%90%9F' };
@@ -184,11 +188,11 @@ const fieldOf = (dataset: string, column: string): string =>
 
 const userOf = (id: string): string => `urn:li:corpuser:${encoded(id)}`;
 
-/** Without a version: the same store gives the same bytes. */
+/** The producer, without a version: so the same store always gives the same bytes. */
 const PRODUCER = 'pkg:npm/platform-sync';
 const SPEC = 'https://openlineage.io/spec';
 
-/** The versions of the facets that are written. */
+/** The versions of the facets that are used. */
 const FACETS = {
   JobTypeJobFacet: '2-0-4',
   DocumentationJobFacet: '1-1-0',
@@ -198,12 +202,13 @@ const FACETS = {
   ColumnLineageDatasetFacet: '1-2-0',
 } as const;
 
-/** The one field of a calculation’s output. */
+/** The only field of a calculation’s output. */
 const FIELD = 'value';
 
 /**
- * Events of OpenLineage: each calculation is a job that reads datasets and calculations and writes one dataset, each card a
- * job that only reads. The id of a run is derived from its job and from the snapshot.
+ * The format of OpenLineage's events. Each calculation is a job that reads datasets and calculations and
+ * writes one dataset; each card is a job that only reads. The id of a run is derived from its job and from
+ * the snapshot.
  */
 const openLineage: Catalog = {
   isArray: false,
@@ -257,7 +262,7 @@ function columnLineage({ columns }: Step, namespace: string) {
   return { columnLineage: facet('ColumnLineageDatasetFacet', { fields: { [FIELD]: { inputFields } } }) };
 }
 
-/** A UUID of version 8 of these texts. */
+/** A UUID of version 8 that is computed from these texts. */
 function runId(texts: readonly string[]): string {
   const digits = hash('sha256', texts.join('\n'));
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
@@ -265,26 +270,26 @@ function runId(texts: readonly string[]): string {
 
 const catalogs = { openlineage: openLineage, datahub } as const satisfies Readonly<Record<string, Catalog>>;
 
-/** A calculation, or a card that shows some, and what goes into it. */
+/** A calculation or a card, and the things that it is computed from. */
 type Step = {
   readonly kind: 'calculation' | 'card';
   readonly id: string;
-  /** Null where no record has one. */
+  /** The name; null if no record has one. */
   readonly name: string | null;
   /** Ids of users. */
   readonly owners: readonly string[];
   /** The datasets and calculations that it uses, sorted. */
   readonly inputs: readonly Input[];
-  /** The columns that its formula reads, sorted; none if its text is unknown. */
+  /** The columns that its formula reads, sorted; empty if its text is unknown. */
   readonly columns: readonly { readonly dataset: string; readonly column: string }[];
-  /** The runs that it is known by, and when the last of them began: ISO text. */
+  /** The runs from which it is known, and when the last of them began: ISO text. */
   readonly run: string;
   readonly at: string;
 };
 
 type Input = { readonly kind: 'dataset' | 'calculation'; readonly id: string };
 
-/** What is known besides the steps. */
+/** What an entry needs besides its step. */
 type LineageContext = {
   /** The platform's host. */
   readonly host: string;
@@ -292,10 +297,10 @@ type LineageContext = {
   readonly owners: readonly { readonly id: string; readonly name: string | null }[];
 };
 
-/** How a catalog reads lineage: what comes before the steps, and the entries of a step. */
+/** The format of a catalog: what comes before the steps, and the entries for a step. */
 type Catalog = {
   readonly before: (context: LineageContext) => Iterable<object>;
   readonly entries: (step: Step, context: LineageContext) => Iterable<object>;
-  /** True if all of it is one JSON array, and not an entry a line. */
+  /** Whether the output is one JSON array rather than an entry a line. */
   readonly isArray: boolean;
 };

@@ -3,38 +3,47 @@ import { shortened, shownJson } from '../../base/index.ts';
 /** Maximum bytes of a tool's result as it is sent. */
 export const MAX_RESULT_BYTES = 100_000;
 
-/** Bytes of a result that are left for the protocol's envelope and the cursor. */
+/** Bytes of a result that are reserved for the protocol's envelope and the cursor. */
 const RESERVED_BYTES = 2_000;
 
-/** The status of a result: `more` continues with its cursor, `cut` does not. */
+/**
+ * The statuses of a result. `more`: its cursor continues the list. `cut`: something was left out, without a
+ * cursor.
+ */
 export const READ_STATUSES = ['complete', 'more', 'cut'] as const;
 
-/** The status of a result of a tool that sends jobs. */
+/** The statuses of a result of a tool that sends jobs. */
 export const SEND_STATUSES = ['planned', 'sent', 'incomplete'] as const;
 
 type Status = (typeof READ_STATUSES | typeof SEND_STATUSES)[number];
 
 /** What a tool returns, before it is cut to `MAX_RESULT_BYTES`. */
 export type ToolResult = {
-  /** Default: depends on what fits. */
+  /** The status. Default: it depends on what fits. */
   readonly status?: Status;
-  /** Trusted members. */
+  /** Members that only this program wrote. */
   readonly head?: object;
-  /** Untrusted: from the platform or other people. Lists are cut to the items that fit; another value that does not fit is null. */
+  /**
+   * Members with texts of the platform or other people, which are not trusted. Lists are cut to the items
+   * that fit; any other value that does not fit becomes null.
+   */
   readonly data: object;
-  /** True if the tool itself left something out. */
+  /** Whether the tool itself left something out. */
   readonly isCut?: boolean;
-  /** The cursor that continues after this many items of the first list of `data`; undefined at its end. */
+  /**
+   * Returns the cursor that continues after this many items of the first list of `data`; undefined at the end
+   * of the list.
+   */
   readonly cursorAfter?: (shown: number) => string | undefined;
 };
 
-/** JSON without control characters or reversed text, even after it is parsed. */
+/** JSON without control characters and reversed text, even after it is parsed. */
 const safeJson = (value: unknown): string => shownJson(JSON.stringify(value ?? null), '\\\\');
 
-/** The bytes of a value in a result. */
+/** How many bytes a value takes in a result. */
 export const bytesOf = (value: unknown): number => Buffer.byteLength(safeJson(value));
 
-/** What a client gets. */
+/** What the client receives. */
 type Answer = { readonly status: Status; readonly data: object; readonly nextCursor?: string };
 
 export function answerOf({ status, head, data, isCut = false, cursorAfter }: ToolResult): Answer {
@@ -42,7 +51,7 @@ export function answerOf({ status, head, data, isCut = false, cursorAfter }: Too
   const names = members.map(([name, value]) => [name, Array.isArray(value) ? [] : null]);
   let left = MAX_RESULT_BYTES - RESERVED_BYTES - bytesOf({ ...head, data: Object.fromEntries(names) });
   const fits = (value: unknown) => {
-    // With its comma. Everything after the first item that does not fit is left out too.
+    // The comma counts too. Everything after the first item that does not fit is left out.
     left -= bytesOf(value) + 1;
     return left >= 0;
   };
@@ -57,7 +66,7 @@ export function answerOf({ status, head, data, isCut = false, cursorAfter }: Too
   return JSON.parse(safeJson(answer)) as Answer;
 }
 
-/** A value with its texts cut at `most` characters. */
+/** Cuts the texts in a value at `most` characters. */
 export const withShortTexts = <T>(value: T, most: number): T =>
   JSON.parse(JSON.stringify(value), (_, each: unknown) =>
     typeof each === 'string' ? shortened(each, most) : each,

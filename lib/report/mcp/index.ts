@@ -1,4 +1,7 @@
-/* A Model Context Protocol server: assistants read the last snapshots by it. The protocol's SDK is loaded when it starts. */
+/*
+ * A Model Context Protocol server, with which assistants read the last snapshots. The protocol's SDK is
+ * loaded when it starts.
+ */
 
 import { loadPeer } from '../../base/index.ts';
 

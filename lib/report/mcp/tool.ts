@@ -14,7 +14,7 @@ export type ToolCall = McpContext & {
   readonly say: (words: string) => void;
 };
 
-/** A tool cannot do what was requested; the message says why, and what to do. */
+/** Thrown if a tool cannot do what was requested. The message says why, and what to do. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -33,14 +33,14 @@ export const READS = {
 /** A tool of the server. */
 export type Tool = {
   readonly title: string;
-  /** What it does and returns, for the assistant. */
+  /** What the tool does and returns, for the assistant. */
   readonly description: string;
   /** What a call may do, in the protocol's terms. */
   readonly annotations: typeof READS;
   readonly inputSchema: () => Record<string, unknown>;
-  /** What to do instead of a call that took too long. */
+  /** What to do instead, if a call took too long. */
   readonly instead?: string;
-  /** Checks the arguments and does what they ask for. Throws `ToolError`, or what the store throws. */
+  /** Checks the arguments and runs the tool. Throws `ToolError`, or errors of the store. */
   readonly call: (given: unknown, call: ToolCall) => Promise<ToolResult>;
 };
 
@@ -77,7 +77,10 @@ function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
   );
 }
 
-/** `at`: items on earlier pages; `most`: the items needed, those of earlier pages and of this one, and one more. */
+/**
+ * `at`: how many items were on earlier pages. `most`: how many items are needed, those of earlier pages and
+ * of this page, and one more.
+ */
 type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly input: Input;
   /** The name of the list in `data`. */
@@ -92,13 +95,15 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
       readonly items: readonly unknown[];
       /** Other members of `data`. */
       readonly data?: object;
-      /** Names the runs that the list is from: a cursor is valid only for these. */
+      /** Names the runs that the list is from: a cursor is valid only for the same runs. */
       readonly over?: string;
     }
   >;
 };
 
-/** Maximum characters of a text in an item, and in an item that would still be large. */
+/**
+ * Maximum characters of a text in an item; and, for an item that would still be too large, a lower maximum.
+ */
 const MAX_TEXTS_LENGTH = [1_000, 40] as const;
 const LARGE_BYTES = 30_000;
 
@@ -142,7 +147,7 @@ function shownItem(item: unknown): unknown {
   return bytesOf(usual) < LARGE_BYTES ? usual : short;
 }
 
-/** A text argument of at most `most` characters; `expected` says so in words. */
+/** A text argument of at most `most` characters; `expected` describes it in words. */
 export function textInput(expected: string, most: number) {
   return z.string({ error: expected }).check(z.maxLength(most, { error: expected }));
 }
@@ -154,7 +159,7 @@ export function wholeInput(least: number, most = Number.MAX_SAFE_INTEGER) {
   return z.number({ error }).check(z.int({ error }), z.gte(least, { error }), z.lte(most, { error }));
 }
 
-/** An argument that is one of some names. */
+/** An argument that is one of these names. */
 export const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `one of ${names.join(', ')}` });
 
@@ -171,13 +176,16 @@ export const nothingPublished = ({ location }: Store, what: string, source = 'ca
     `${what} has been published in ${location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot ${source}`,
   );
 
-/** What the tools work with. None of it sends a request to the platform. */
+/** What the tools work with. Nothing in it sends a request to the platform. */
 export type McpContext = {
-  /** The store in the settings. Each call throws what opening it throws. */
+  /** Opens the configured store. Each call throws what opening it throws. */
   readonly store: () => Promise<Store>;
-  /** SQL over it, or over the store as of a moment, epoch milliseconds. Throws `PeerMissingError`. */
+  /**
+   * Opens SQL over the store, or over the store as it was at a moment, in epoch milliseconds. Throws
+   * `PeerMissingError`.
+   */
   readonly tables: (atMs?: number) => Promise<Tables>;
-  /** The ledger, if a table is set. */
+  /** Opens the ledger, if a table is set. */
   readonly ledger: () => Promise<Pick<Ledger, 'list' | 'read'> | undefined>;
   /** Puts jobs on the queue. Default: the server only reads. */
   readonly submission?: Submission | undefined;
@@ -185,18 +193,18 @@ export type McpContext = {
   readonly adviceOn: (error: unknown) => string | undefined;
   /** Removes the tokens and passwords of the settings from a text. */
   readonly hide: (text: string) => string;
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number;
 };
 
 /** Puts jobs on the queue. */
 export type Submission = {
   /**
-   * Parses a text with one job a line: the jobs with their ids, or all faults. Throws if nothing can be sent, for example
-   * if no queue is set.
+   * Parses a text with one job a line. Returns the jobs with their ids, or all faults. Throws if nothing can
+   * be sent, for example if no queue is set.
    */
   readonly check: (lines: string) => Promise<readonly CheckedJob[] | { readonly faults: readonly string[] }>;
-  /** `error` is undefined if all jobs are certainly on the queue. */
+  /** Sends jobs. `error` is undefined if all jobs are certainly on the queue. */
   readonly send: (
     jobs: readonly CheckedJob[],
     signal: AbortSignal,
@@ -205,7 +213,7 @@ export type Submission = {
     readonly notSent: readonly string[];
     readonly error: unknown;
   }>;
-  /** Requests a second that the pace allows now; undefined if no platform is set. */
+  /** The rate in requests a second that the pace allows now; undefined if no platform is set. */
   readonly rate: () => Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined>;
 };
 

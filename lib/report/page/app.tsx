@@ -25,7 +25,7 @@ const overview = {
 
 const OVERVIEW = Object.keys(overview) as (keyof typeof overview)[];
 
-/** The page: header, navigation and one view, which is also what is printed. */
+/** The page: header, navigation and one view. This view is also what is printed. */
 export function App({ facts }: { readonly facts: ReportFacts }) {
   const report = useMemo(() => createReport(facts), [facts]);
   const shown = useShown();
@@ -103,7 +103,7 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-/** Links to all views; lists show their totals. */
+/** Links to all views; lists show how many entries they have. */
 function Navigation({ view, facts }: { readonly view: View; readonly facts: ReportFacts }) {
   const totals: Partial<Record<View, number | undefined>> = {
     broken: facts.calculations?.brokenLinks,

@@ -1,2 +1,2 @@
-/** Styles that the bundle takes along. */
+/** Styles, which the bundle includes. */
 declare module '*.css';

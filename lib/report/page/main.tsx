@@ -5,7 +5,7 @@ import './page.css';
 import './parts.css';
 import './print.css';
 
-/** The facts inside the page, decompressed by the browser. */
+/** Reads the facts inside the page, which the browser decompresses. */
 async function readFacts(): Promise<ReportFacts> {
   const packed = document.getElementById('facts')?.textContent ?? '';
   const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));

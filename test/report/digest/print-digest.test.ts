@@ -180,11 +180,11 @@ test('a first run, one that nothing changed in, and one that was forced say so',
   expect(first.text).toContain('It was compared with no other run.');
   expect(same.text).toContain(`Nothing has changed since run ${monday.id}.`);
   expect(forced.text).toContain('It was published by force, although refused: shrunk, degraded (3 pages)');
-  expect(forced.text).toContain('It is not proved that it is complete: 3 pages stayed degraded.');
+  expect(forced.text).toContain('It is not proved to be complete: 3 pages stayed degraded.');
 });
 
 test('a run of the other source that is damaged holds up no digest', async () => {
   const { text } = await digestOf([], {}, (store) => store.put('cards/latest.json', Buffer.from('{}')));
 
-  expect(text).toContain('What is broken is not known: see the faults of the report.');
+  expect(text).toContain('What is broken is unknown: see the faults in the report.');
 });

@@ -256,7 +256,7 @@ describe('what a column touches', () => {
     '{"id":2,"name":"Margin","links":[{"resource":{"type":"DATA_SOURCE","id":"set-1"}}]}',
   ];
   const note =
-    'columns: a search does not have the text of formulas; known here, from imports and our updates: 1 of 2';
+    'columns: the platform returns no formulas in a search; known here, from imports and our updates: 1 of 2';
 
   test('is found by its name in one call, with how many formulas are known', async () => {
     await publishLines(own, { run: monday, lines: CALCULATIONS });

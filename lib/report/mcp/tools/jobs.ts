@@ -11,7 +11,7 @@ const STATUSES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 
 const DAYS = 'a number of days from 1 to 400';
 
-/** Maximum jobs of all pages. */
+/** Maximum jobs on all pages together. */
 const MAX_JOBS = 5_000;
 
 /** `jobs`: the outcomes of jobs, those that need a person first. */
@@ -66,7 +66,7 @@ export const jobs = defineList({
 
 type Wanted = { readonly id: string | undefined; readonly sinceMs: number };
 type Found = { readonly job: ShownJob; readonly text?: string | undefined };
-/** The jobs of the ledger, or one with its stored result. */
+/** The jobs of the ledger, or one of them with its stored result. */
 async function* jobsOf(
   ledger: NonNullable<Awaited<ReturnType<ToolCall['ledger']>>>,
   { id }: Wanted,
@@ -82,7 +82,7 @@ async function* jobsOf(
   yield { job: jobOfRow(row), text: stored?.text };
 }
 
-/** The jobs of the stored results, or one of them. */
+/** The jobs from the stored results, or one of them. */
 async function* resultsOf({ id, sinceMs }: Wanted, { store, signal }: ToolCall): AsyncGenerator<Found> {
   for await (const each of storedResults(await store(), { sinceMs, signal })) {
     if (each.value === undefined || (id !== undefined && each.value['id'] !== id)) continue;
@@ -142,10 +142,10 @@ async function badRuns(sinceMs: number, { store: open, signal }: ToolCall) {
   return { runs, faults };
 }
 
-/** What a person does about a run. Each command takes the place and the run. */
+/** What a person can do about a run. Each command takes the place and the run. */
 const RUN_ADVICE = {
   refused: {
-    say: 'The run published before it stays the last one. Find out why this one was refused; if what it holds is right, publish it with --force, or else take the snapshot again',
+    say: 'The run published before it stays the last one. Find out why this one was refused; if its content is right, publish it with --force, or else take the snapshot again',
     command: 'publish',
   },
   unfinished: { say: 'Unless it is under way, resume it with --resume', command: 'snapshot' },

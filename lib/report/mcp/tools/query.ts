@@ -50,7 +50,7 @@ async function rowsOf(
     ...bounds,
     signal,
     onReading: say,
-    // Memory holds only the rows of one result.
+    // Memory holds only the rows that one result has room for.
     wants(row) {
       left -= bytesOf(row);
       return left >= 0;

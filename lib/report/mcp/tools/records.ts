@@ -26,7 +26,7 @@ import {
   textInput,
 } from '../tool.ts';
 
-/** Tables of the model: the platform does not list these. */
+/** Tables that come from the model, since the platform does not list these things. */
 const MODELLED = ['datasets', 'owners'] as const;
 
 const SEARCHED = [...sources, ...MODELLED] as const;
@@ -44,11 +44,11 @@ async function publishedOf(store: Store, wanted: readonly Source[]): Promise<rea
 export const search = defineList({
   title: 'Search names and ids',
   description:
-    'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id; of datasets and owners also what the model counts: how many use a dataset, what an owner has and what is wrong with it. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
+    'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id. For a dataset it also returns how many things use it; for an owner, what they have and what is wrong with it. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
   input: {
     text: described(
       textInput('text of at most 500 characters', 500),
-      'words that all occur in the name, title, path or id; upper and lower case are the same; "" finds all',
+      'words that all occur in the name, title, path or id; case does not matter; "" finds all',
     ),
     source: described(z.optional(oneOf(SEARCHED)), 'only one source'),
   },
@@ -68,7 +68,7 @@ export const search = defineList({
   },
 });
 
-/** The matches: records run by run in the order of the parts, then datasets and owners by id. */
+/** The matches: records run by run, in the order of the parts, then datasets and owners by id. */
 async function* matchesOf(
   {
     text,
@@ -102,7 +102,7 @@ async function* matchesOf(
 
 const plain = (text: string): string => text.normalize('NFC').toLowerCase();
 
-/** A dataset or an owner, with the counts of the model by column. */
+/** A dataset or an owner, with the model's counts by column. */
 function rowOf(row: Dataset | Owner) {
   const counts = Object.entries(row).flatMap(([column, count]) =>
     typeof count === 'number' && column !== 'node' ? [[column, count] as const] : [],
@@ -114,14 +114,14 @@ function rowOf(row: Dataset | Owner) {
 /** An id can have several records: a card one for each dataset that it uses, a file one for each FileSet. */
 const MAX_RECORDS = 20;
 
-/** Maximum bytes of a record in a result; for a larger one, `tooLarge` says how to read it. */
+/** Maximum bytes of a record in a result. For a larger one, `tooLarge` says how to read it. */
 const MAX_BYTES = MAX_RESULT_BYTES - 5_000;
 
-/** `get`: a record as it is stored. */
+/** `get`: a record as it was stored. */
 export const get = defineTool({
   title: 'Get a record',
   description:
-    'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it): the text of its JSON, or null and in tooLarge how to see one that is too large. With fields: only those of its top-level fields, each as the text of its JSON. Flags are what the model says is wrong or odd about a calculation or card, such as unused.',
+    'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it): the text of its JSON, or null and in tooLarge how to see one that is too large. With fields: only those of its top-level fields, each as the text of its JSON. Flags are what is wrong or odd about a calculation or card, such as unused.',
   input: z.strictObject({
     source: oneOf(sources),
     id: described(
@@ -178,7 +178,7 @@ async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): A
 const MAX_KEY_LENGTH = 1_000;
 const MAX_NAMES = 100;
 
-/** A record, or its requested fields; if it does not fit, what to request instead. */
+/** A record, or its requested fields. If it does not fit, what to request instead. */
 function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
   const { place, manifest } = run;
   const about = {
@@ -199,6 +199,6 @@ function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
   return {
     ...about,
     record: null,
-    tooLarge: `the record has ${about.bytes} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${from}"`,
+    tooLarge: `the record has ${about.bytes} bytes, more than a result can have; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${from}"`,
   };
 }

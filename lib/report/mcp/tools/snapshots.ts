@@ -11,9 +11,9 @@ import { type Place, placeSchema, sourceOf, sources } from '../../../snapshot/so
 import { shownChange } from '../../collect/snapshots.ts';
 import { defineList, described, nothingPublished, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** Runs of each place, if no place is given. */
+/** How many runs of each place are listed, if no place is given. */
 const NEWEST = 3;
-/** Maximum runs of a place on all pages. */
+/** Maximum runs of a place on all pages together. */
 const MAX_RUNS = 2_000;
 
 /** `runs`: the snapshots and their age. */
@@ -46,7 +46,7 @@ export const runs = defineList({
     const items = listed.slice(at).map(({ source, ...run }) => ({
       place: source,
       ...run,
-      // With one decimal.
+      // Rounded to one decimal.
       ageHours: Math.round((call.now() - Date.parse(run.startedAt)) / 360_000) / 10 || 0,
     }));
     return { items, data: { faults } };
@@ -54,9 +54,9 @@ export const runs = defineList({
 });
 
 const LIMITS = { fields: 20, value: 1_000 };
-/** The record, and a line a field. */
+/** Maximum lines for a change: one for the record, and one for each field. */
 const MAX_WORDS = 1 + LIMITS.fields;
-/** Memory for sorting records that are not in order. */
+/** Memory for sorting records that are not in order, in bytes. */
 const MEMORY_BYTES = 128_000_000;
 
 const runInput = z.optional(textInput('the name of a run', 100));

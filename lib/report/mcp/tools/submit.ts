@@ -18,9 +18,9 @@ import {
 
 /** Maximum jobs of one call. */
 const MAX_JOBS = 500;
-/** Characters; a message to the server may have five times as many. */
+/** Maximum characters of the jobs; a message to the server may have five times as many. */
 const MAX_TEXT_LENGTH = 2_000_000;
-/** How long a token is valid. */
+/** For how many minutes a token is valid. */
 const CONFIRM_MINUTES = 10;
 const SHOWN_JOBS = 3;
 const MAX_JOB_LENGTH = 2_000;
@@ -31,7 +31,10 @@ const confirmInput = described(
   'the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is',
 );
 
-/** Annotations of a tool that sends jobs, which may change the platform; the same call again sends nothing. */
+/**
+ * Annotations of a tool that sends jobs, which may change the platform. Repeating the same call sends
+ * nothing.
+ */
 const SENDS: typeof READS = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -75,7 +78,7 @@ export const score = defineTool({
     confirm: confirmInput,
   }),
   run: ({ confirm, maxCalls, ...request }, call) =>
-    // Its id is derived from its content: the same request again is the same job.
+    // Its id is derived from its content, so the same request again is the same job.
     submitJobs(
       { name: 'score', lines: printJson({ version: 1, type: 'score', ...request }), confirm, maxCalls },
       call,
@@ -83,28 +86,30 @@ export const score = defineTool({
 });
 
 type Plan = {
-  /** The tool and every byte of its arguments. */
+  /** The tool's name and every byte of its arguments. */
   readonly content: string;
   readonly jobs: readonly CheckedJob[];
-  /** Maximum calls of the platform; null if unknown. */
+  /** The maximum calls of the platform; null if unknown. */
   readonly calls: number | null;
   readonly untilMs: number;
-  /** Set when it is sent: it is sent only once. */
+  /** Set when the jobs are sent, which happens only once. */
   outcome?: ReturnType<Submission['send']>;
 };
 
 /** The plans that were shown, by token. */
 const plans = new Map<string, Plan>();
 
-/** Returns what would be sent, with a token; or sends it, if given the token for exactly these arguments. */
+/**
+ * Returns what would be sent, with a token. If the given token belongs to exactly these arguments, sends it.
+ */
 async function submitJobs(
   options: {
-    /** The tool. */
+    /** The name of the tool. */
     readonly name: string;
-    /** One job a line. */
+    /** The jobs as text, one a line. */
     readonly lines: string;
     readonly confirm: string | undefined;
-    /** Refuses jobs that may take more calls. */
+    /** The maximum calls: jobs that may take more are refused. */
     readonly maxCalls?: number | undefined;
   },
   call: ToolCall,
@@ -151,12 +156,12 @@ async function submitJobs(
 const refused = (faults: readonly string[]) =>
   new ToolError(`nothing was sent:\n${faults.slice(0, MAX_FAULTS).join('\n')}`);
 
-/** Maximum calls of a job; NaN if unknown. */
+/** The maximum calls of a job; NaN if unknown. */
 const callsOf = ({ text: message }: CheckedJob): number => mostCallsOf(message) ?? Number.NaN;
 
 async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {
   const { jobs, calls, outcome: before } = plan;
-  // Set before anything is awaited: a second call at the same time must not send.
+  // Set before anything is awaited, so that a second call at the same time does not send.
   plan.outcome ??= send(jobs, signal);
   const { ids, notSent, error } = await plan.outcome;
   const message = errorText(error);

@@ -24,7 +24,7 @@ const MAX_THINGS = 5;
 const MAX_WAYS = 3;
 const MAX_HOPS_SHOWN = 50;
 const MAX_COLUMNS_SHOWN = 100;
-/** Characters of an id, a path, a name or a way. */
+/** Maximum characters of an id, a path, a name or a way. */
 const MAX_LENGTH = 240;
 
 const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']): readonly string[] =>
@@ -39,7 +39,7 @@ const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']):
 export const whereUsed = defineList({
   title: 'Where used',
   description:
-    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (a column: renamed), by which links, valid or not; of a dataset or calculation also the columns read. Nearest first. Of each thing found: how many depend on it (hops: 1, 2, 3 … uses away), by how many links, and inSnapshot, false if only links name it. Of each dependent: of which of the things found, from 0, and ways, RELATION KIND ID (NAME) with what an invalid link says.',
+    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (a column: renamed), and the columns that a calculation or dataset reads. The nearest come first. Each thing found has the number of its dependents (hops: over 1, 2, 3 … uses), of links to it, and inSnapshot: false if only links name it. Each dependent has the index of the thing found, and ways: RELATION KIND ID (NAME), with the validity of an invalid link.',
   input: {
     id: described(
       textInput('an id of at most 2000 characters, as text', 2_000).check(
@@ -52,7 +52,7 @@ export const whereUsed = defineList({
       z.optional(textInput('an id of at most 2000 characters', 2_000)),
       'only the column of this dataset',
     ),
-    hops: described(z.optional(wholeInput(1, 1_000)), 'at most so many uses away'),
+    hops: described(z.optional(wholeInput(1, 1_000)), 'only what depends on it over at most this many uses'),
     at: atInput,
   },
   list: 'dependents',
@@ -93,19 +93,19 @@ function notFound(id: string, { hints, formulasNote }: WhereUsed): ToolError {
   );
 }
 
-/** Characters: longer than any formula that people write. */
+/** Maximum characters of a formula, more than people write. */
 const MAX_FORMULA_LENGTH = 20_000;
 
-/** `formula_check`: whether the platform would accept a formula. */
+/** `formula_check`: checks whether the platform would accept a formula. */
 export const formulaCheck = defineTool({
   title: 'Check a formula',
   description:
-    'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, each fault, and each warning of what the platform may refuse, with line and column.',
+    'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, and each fault or warning about what the platform may refuse, with line and column.',
   input: z.strictObject({
     formula: textInput(`a formula of at most ${MAX_FORMULA_LENGTH} characters, as text`, MAX_FORMULA_LENGTH),
   }),
   async run({ formula }) {
-    // The parser is large: the other tools start without it.
+    // The parser is large, so the other tools start without it.
     const { analyzeFormula, checkSum } = await import('../../../formula/index.ts');
     const analysis = analyzeFormula(formula);
     const status = lowerCase(analysis.status);

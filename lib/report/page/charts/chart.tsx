@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Legend, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { count } from '../text/numbers.ts';
 
-/** The colours of Okabe and Ito, darker or lighter by theme; `page.css` defines them. */
+/** The colours of Okabe and Ito, darker or lighter depending on the theme; `page.css` defines them. */
 export const colours = {
   added: 'var(--green)',
   changed: 'var(--blue)',
@@ -21,11 +21,11 @@ type Props = {
   readonly title: string;
   /** What the chart shows, for screen readers. */
   readonly summary: string;
-  /** What a bar stands for: days, weeks and months are on a time axis, runs are side by side. */
+  /** What a bar stands for. Days, weeks and months are placed on a time axis, runs side by side. */
   readonly by: 'run' | 'day' | 'week' | 'month';
-  /** The time of each bar, `2026-11-22 21:04 UTC`, `2026-11-22` or `2026-11`: oldest first. */
+  /** The time of each bar, oldest first: `2026-11-22 21:04 UTC`, `2026-11-22` or `2026-11`. */
   readonly at: readonly string[];
-  /** The parts of each bar, from the axis upwards; negative values go downwards. */
+  /** The parts of each bar, from the axis upwards; negative values are drawn downwards. */
   readonly parts: readonly {
     readonly name: string;
     readonly colour: string;
@@ -35,10 +35,10 @@ type Props = {
   readonly more?: Readonly<Record<string, readonly ComponentChildren[]>>;
 };
 
-/** Pixels of a chart that is not on the screen: the width of an A4 page. */
+/** The width in pixels of a chart that is not on the screen: that of an A4 page. */
 const PRINTED_WIDTH = 700;
 
-/** A bar chart by Observable Plot, with a legend, and a table of its numbers that can be opened. */
+/** A bar chart drawn by Observable Plot, with a legend, and a table of its numbers that can be opened. */
 export function BarsChart(props: Props) {
   const { title, by, at, parts, more = {} } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -87,7 +87,7 @@ function drawn({ title, summary, width, ...props }: Props & { readonly width: nu
   const plot = Plot.plot({ ...plotOf(props), width });
   plot.setAttribute('role', 'img');
   plot.setAttribute('aria-label', `${title}. ${summary}`);
-  // To a screen reader the chart is one image: its parts need no names.
+  // For a screen reader the chart is one image: its parts need no names.
   for (const named of plot.querySelectorAll('[aria-label], [aria-description]')) {
     named.removeAttribute('aria-label');
     named.removeAttribute('aria-description');
@@ -127,7 +127,9 @@ function plotOf({ by, at, parts }: Pick<Props, 'by' | 'at' | 'parts'>): Plot.Plo
   };
 }
 
-/** The axis of runs with some of their times, in short form: `11-22`, or `21:04` if all are of one day. */
+/**
+ * The axis of runs with the times of some of them, in short form: `11-22`, or `21:04` if all are of one day.
+ */
 function axisOf(at: readonly string[]) {
   const isOneDay = new Set(at.map((when) => when.slice(0, 10))).size === 1;
   const last = at.length - 1;

@@ -1,11 +1,14 @@
 import type { BatchFacts, Sentiments } from '../../facts.ts';
 
-/** Over more than `MAX_DAYS` days, a bar is a week; over more than `MAX_WEEK_DAYS`, a month. */
+/** For more than `MAX_DAYS` days, a bar stands for a week; for more than `MAX_WEEK_DAYS`, for a month. */
 const MAX_DAYS = 92;
 const MAX_WEEK_DAYS = 730;
 const DAY_MS = 86_400_000;
 
-/** Days, or their sums by week (from Monday) or month, each under its first day: `2026-11-23` or `2026-11`. */
+/**
+ * Days, or sums of days by week (from Monday) or month, each named by its first day: `2026-11-23` or
+ * `2026-11`.
+ */
 export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days'][number][]): {
   readonly by: 'day' | 'week' | 'month';
   readonly spans: readonly NonNullable<BatchFacts['overTime']>['days'][number][];
@@ -19,7 +22,9 @@ export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days
   return { by, spans: [...sums].map(([day, sentiments]) => ({ day, sentiments })) };
 }
 
-/** The last item of each day or, for more than `MAX_DAYS` days, of each week, by that day or the Monday of that week. */
+/**
+ * The last item of each day or, for more than `MAX_DAYS` days, of each week. The week is named by its Monday.
+ */
 export function lastBySpan<D extends { readonly day: string }>(days: readonly D[]) {
   const isShort = days.length <= MAX_DAYS;
   const lasts = new Map(days.map((each) => [isShort ? each.day : mondayOf(each.day), each]));

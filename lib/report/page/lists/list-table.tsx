@@ -7,7 +7,7 @@ import type { List } from './lists.tsx';
 import { csvOf, inShownOrder, matching, selectedBy } from './rows.ts';
 import { type Column, Table } from './table.tsx';
 
-/** A list with search, filters, sorting and pages. Its state is in the address. */
+/** A list with search, filters, sorting and pages. Its state is stored in the address. */
 export function ListTable({
   view,
   list,
@@ -58,7 +58,7 @@ export function ListTable({
   );
 }
 
-/** Saves a text as a file. By the mark at its start, spreadsheets recognise UTF-8. */
+/** Saves a text as a file. The mark at its start makes spreadsheets recognize UTF-8. */
 function saveFile(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
@@ -124,7 +124,7 @@ function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: Too
   );
 }
 
-/** A filter by the values of a column, or by first and last day; nothing for other columns. */
+/** A filter by the values of a column, or by first and last day; empty for other columns. */
 function Filter({
   column: { name, label, values, labelOf = (value) => value, isDay },
   length,

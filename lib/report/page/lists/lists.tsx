@@ -12,18 +12,18 @@ import type { Column } from './table.tsx';
 export type List = {
   /** The noun for one entry. */
   readonly one: string;
-  /** How many there are on the platform. */
+  /** How many entries there are on the platform. */
   readonly total: number;
   readonly isWhole: boolean;
-  /** Which are listed, if not all: `largest`. Default: `first`. */
+  /** Which entries are listed if not all are, such as `largest`. Default: `first`. */
   readonly which?: string;
-  /** The initial order, as in an address. */
+  /** The initial order, in the form of an address. */
   readonly sort: string;
-  /** The text for an empty list. Default: that the last snapshot has none. */
+  /** The text for an empty list. Default: it says that the last snapshot has none. */
   readonly empty?: string;
-  /** One for each row. The search covers these and the first column. */
+  /** The ids, one for each row. A search covers these and the first column. */
   readonly ids: readonly string[];
-  /** The first names the row. */
+  /** The columns; the first one names the row. */
   readonly columns: readonly Column[];
   /** Properties by which rows can be filtered; `meaning` is a sentence. */
   readonly flags?: readonly Flag[];
@@ -40,7 +40,7 @@ type ListedFact = 'calculations' | 'cards' | 'datasets' | 'files' | 'dataFiles' 
 
 type ColumnsOf<N extends ListedFact> = NonNullable<ReportFacts[N]>['list']['columns'];
 
-/** Turns a list of the facts into a list of the page. */
+/** Converts a list of the facts to a list of the page. */
 const listing =
   <N extends ListedFact>(
     name: N,
@@ -69,14 +69,14 @@ const facets = (of: readonly unknown[]): Shown => {
 const linkedTo = (href: string | undefined, content: ComponentChildren) =>
   href === undefined ? content : <a href={href}>{content}</a>;
 
-/** Epoch milliseconds. */
+/** Shows days, given in epoch milliseconds. */
 const days = (of: readonly (number | null)[]): Shown => ({
   text: (row) => day(of[row]),
   number: (row) => of[row] ?? null,
   isDay: true,
 });
 
-/** Flags as badges. */
+/** Shows flags as badges. */
 const badges = (of: readonly number[], bits: Bits): Shown => ({
   text: (row) => namesIn(of[row] ?? 0, bits).join(' '),
   number: (row) => of[row] ?? 0,
@@ -98,7 +98,7 @@ const datasets = (of: readonly string[]): Shown => ({
 /** What may be wrong with an owner's things. Cards have only the model's flags. */
 const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
 
-/** Numbers; `hrefOf` is the address of what a number counts. */
+/** Shows numbers. `hrefOf` returns the address of the things that a number counts. */
 export const numbers = (of: readonly number[], hrefOf?: (row: number) => string | undefined): Shown => ({
   ...printed(of, count),
   ...(hrefOf && { cell: (row) => linkedTo(hrefOf(row), count(of[row] ?? 0)) }),
@@ -111,7 +111,7 @@ const ownedBits = { broken_links, invalid, missing_target, affected, unused, loc
 const titleOf = (name: string): string =>
   name.replace('_', ' ').replace(/^./, (first) => first.toUpperCase());
 
-/** The lists of the page; undefined where no snapshot of what they hold is published. */
+/** The lists of the page. A list is undefined if no snapshot of its records is published. */
 const lists = {
   calculations: listing('calculations', ({ id, name, status, owner, modified, flags, ...list }, report) => ({
     one: 'calculation',
@@ -199,7 +199,7 @@ const lists = {
   })),
 
   owners: listing('owners', (columns, report) => {
-    // A count of what is wrong links to these things.
+    // A count of wrong things links to these things.
     const ownedBy = (name: (typeof ownedCounts)[number]) => (row: number) =>
       name in ownedBits && columns[name][row] !== 0
         ? hashOf('owned', { owner: columns.id[row] ?? '', flag: name })
@@ -273,17 +273,20 @@ const lists = {
     };
   },
 
-  /** The links that are not VALID: what has them, what they name, and how much depends on what has them. */
+  /**
+   * The links that are not VALID: the things that have them, the things that they name, and how many things
+   * depend on the former.
+   */
   broken(report: Report): List | undefined {
     const { facts, edges, edgeAt } = report;
     const { calculations, graph } = facts;
     if (calculations === undefined) return undefined;
     const { id, owner } = calculations.list.columns;
     const ends = graph.invalid.map(([edge]) => edgeAt(edge));
-    // A card's reference is a link of the calculation that it uses.
+    // A card's reference is a link in the record of the calculation that it uses.
     const ids = ends.map(({ user, used }) => (user?.kind === 'calculation' ? user.id : used?.id));
     const ownerOf = new Map(id.map((each, row) => [each, owner[row] ?? '']));
-    // Computed once for each node.
+    // This is computed once for each node.
     const reached = new Map(graph.invalid.map(([edge]) => [graph.user[edge] ?? 0, 0]));
     for (const node of reached.keys()) reached.set(node, reach(edges.users, [node]).nodes.length);
     const reaches = graph.invalid.map(([edge]) => reached.get(graph.user[edge] ?? 0) ?? 0);
@@ -324,7 +327,7 @@ export function listOf(view: View, report: Report) {
   return { command: `platform-sync snapshot ${source}`, list: lists[view as keyof typeof lists](report) };
 }
 
-/* How columns show their values, one for each row. */
+/* How columns show their values, with one value for each row. */
 
 type Shown = Omit<Column, 'name' | 'label'>;
 
@@ -334,11 +337,11 @@ const printed = (of: readonly (number | null)[], print: (value: number) => strin
   isNumber: true,
 });
 
-/** Since when calculations are broken, by id. */
+/** Since when each calculation has been broken, by id. */
 const since = (ids: readonly (string | undefined)[], { since: known }: Report): Shown =>
   days(ids.map((id) => known.get(id ?? '') ?? null));
 
-/** Links to things; `withKind` puts the kind before each. */
+/** Links to things. `withKind` puts the kind before each. */
 export const things = (
   at: (row: number) => ComponentProps<typeof NodeLink> | undefined,
   { withKind = false } = {},
@@ -357,7 +360,7 @@ export const things = (
   },
 });
 
-/** Owners by id, one or several in a row: each links to what they own. */
+/** Owners by id, one or several in a row. Each links to the things that they own. */
 function owners(of: readonly (string | readonly string[])[], { ownerOf }: Report): Shown {
   const idsAt = (row: number) => [of[row] ?? []].flat();
   return {

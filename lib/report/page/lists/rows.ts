@@ -5,17 +5,22 @@ import { csvCell } from '../../../text/cells/index.ts';
 export type Sortable = {
   readonly name: string;
   readonly text: (row: number) => string;
-  /** The sort key, if not the text. Rows without a number come last in both directions. */
+  /**
+   * The number to sort by; absent: rows are sorted by the text. Rows without a number come last in both
+   * directions.
+   */
   readonly number?: ((row: number) => number | null) | undefined;
-  /** The values of a row: `COLUMN=VALUE` with any of them selects it. Default: none. */
+  /**
+   * The values of a row by which it is filtered: `COLUMN=VALUE` selects rows with that value. Default: none.
+   */
   readonly values?: (row: number) => readonly string[];
-  /** True if the number is a time that `COLUMN.from=DAY` and `COLUMN.to=DAY` select. */
+  /** Whether the number is a time, which `COLUMN.from=DAY` and `COLUMN.to=DAY` select. */
   readonly isDay?: boolean;
 };
 
 const DAY_MS = 86_400_000;
 
-/** Returns whether a row passes the filters in the parameters of an address. */
+/** Returns a function that decides whether a row passes the filters in the parameters of an address. */
 export function selectedBy(columns: readonly Sortable[], params: Readonly<Record<string, string>>) {
   const tests = columns.flatMap(({ name, values, number, isDay = false }) => {
     const value = params[name];
@@ -31,7 +36,10 @@ export function selectedBy(columns: readonly Sortable[], params: Readonly<Record
   return (row: number): boolean => tests.every((test) => test(row));
 }
 
-/** The rows whose text contains all words of the query, ignoring case, and that pass. The texts are in lower case. */
+/**
+ * The rows that pass, and whose text has all words of the query; case does not matter. The texts are in lower
+ * case.
+ */
 export function matching(
   texts: readonly string[],
   query: string,
@@ -56,7 +64,7 @@ function sorted(rows: readonly number[], { number, text }: Sortable, descending:
   });
 }
 
-/** The rows in the order of `sort`: the name of a column, with `-` before it for descending. */
+/** The rows in the order of `sort`: the name of a column, preceded by `-` for descending order. */
 export function inShownOrder(columns: readonly Sortable[], rows: readonly number[], sort: string) {
   const column = columns.find(({ name }) => name === sort.replace(/^-/, ''));
   return column === undefined ? rows : sorted(rows, column, sort.startsWith('-'));
@@ -70,7 +78,9 @@ const inOrder = <T>(rows: readonly number[], of: (row: number) => T, compare: (a
 
 type Column = Sortable & { readonly label: string; readonly isNumber?: boolean };
 
-/** Rows as CSV, with the columns' labels first, as `query --csv` writes cells. A number is its digits. */
+/**
+ * Rows as CSV, with the columns' labels first, in the format of `query --csv`. A number is printed in digits.
+ */
 export function csvOf(columns: readonly Column[], rows: readonly number[]): string {
   const cellOf = ({ text, number, isNumber }: Column, row: number) =>
     isNumber ? String(number?.(row) ?? '') : text(row);

@@ -22,18 +22,18 @@ type Props = {
   /** What the rows are. */
   readonly label: string;
   readonly caption?: string;
-  /** The first names the row. */
+  /** The columns; the first one names the row. */
   readonly columns: readonly Column[];
   readonly rows: readonly number[];
-  /** The column to sort by, as in the address: its name, with `-` before it for descending. */
+  /** The column to sort by, in the form of an address: its name, preceded by `-` for descending order. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
-  /** 1 is the first. */
+  /** The number of the page; 1 is the first. */
   readonly page: number;
   readonly onPage: (page: number) => void;
 };
 
-/** Rows sorted by a column, one page at a time; printed, all of them. */
+/** Rows sorted by a column, one page at a time. When printed, all rows are shown. */
 export function Table({ label, caption, columns, rows, sort, onSort, page, onPage }: Props) {
   const ordered = useMemo(() => inShownOrder(columns, rows, sort), [rows, columns, sort]);
   const size = usePrinting() ? Math.max(1, rows.length) : PAGE;
@@ -69,7 +69,7 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
   );
 }
 
-/** A button that sorts by a column, and reverses the order if it is sorted by it. */
+/** A button that sorts by a column, or reverses the order if the rows are already sorted by it. */
 function Head({
   column: { name, label, isNumber },
   sort,
@@ -112,7 +112,7 @@ function Cell({
   );
 }
 
-/** Navigation between pages of a list. */
+/** Buttons to move between the pages of a list. */
 function Pages({
   number,
   pages,
@@ -120,7 +120,7 @@ function Pages({
 }: Pick<Props, 'onPage'> & { readonly number: number; readonly pages: number }) {
   const button = (label: string, to: number) => {
     const leads = to >= 1 && to <= pages && to !== number;
-    // Not `disabled`, which would drop the keyboard focus at the last page.
+    // The buttons are not `disabled`, which would lose the keyboard focus at the last page.
     return (
       <button type="button" aria-disabled={!leads} onClick={() => leads && onPage(to)}>
         {label}

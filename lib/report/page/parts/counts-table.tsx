@@ -4,14 +4,14 @@ import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 import { NumbersTable } from './parts.tsx';
 
-/** Values that are shown at first. */
+/** How many values are shown at first. */
 const SHOWN_VALUES = 6;
 
 /** How often each value occurs, as a table with bars. */
 export function CountsTable(options: {
   readonly title: string;
   readonly counts: Counts;
-  /** The total that shares are of. */
+  /** The total of which the shares are computed. */
   readonly total: number;
   /** The address of the list of things with a value. */
   readonly hrefOf?: ((value: string) => string) | undefined;

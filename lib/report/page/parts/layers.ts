@@ -1,6 +1,9 @@
 import type { Reached } from '../state/report.ts';
 
-/** A box of the picture: a node, or how many more its layer has. Positions and sizes are in pixels. */
+/**
+ * A box of the picture: a node, or the number of further nodes in its layer. Positions and sizes are in
+ * pixels.
+ */
 export type Box = {
   readonly x: number;
   readonly y: number;
@@ -18,8 +21,8 @@ const MAX_IN_LAYER = 10;
 const MAX_LAYERS = 6;
 
 /**
- * Lays out what was reached: a column for each hop, from left to right, each with at most ten boxes and a last box that
- * says how many more there are. `before` returns the node that a node was reached from.
+ * Lays out what was reached: a column for each hop, from left to right, each with at most ten boxes and a
+ * last box with the number of further nodes. `before` returns the node from which a node was reached.
  */
 export function layersOf(start: number, reached: readonly Reached[], before: (of: Reached) => number) {
   const layers = Array.from({ length: Math.min(MAX_LAYERS, reached.at(-1)?.hop ?? 0) }, (_, index) =>
@@ -30,7 +33,7 @@ export function layersOf(start: number, reached: readonly Reached[], before: (of
   const first: Box = { x: 0, y: (height - BOX_HEIGHT) / 2, node: start, more: 0 };
   const boxes = [first];
   const lines: Line[] = [];
-  // The box of each node, which several may share.
+  // The box of each node; several nodes may share one.
   const drawn = new Map([[start, first]]);
   for (const [index, layer] of layers.entries()) {
     const top = (height - boxesIn(layer) * STEP_Y + (STEP_Y - BOX_HEIGHT)) / 2;

@@ -7,7 +7,7 @@ import { count } from '../text/numbers.ts';
 import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
-/** A message for an empty part, with the command that fills it. */
+/** A message in an empty part, with the command that fills it. */
 export function Empty({ children, command }: Parent & { readonly command?: string }) {
   return (
     <div class="empty">
@@ -23,7 +23,7 @@ export function Empty({ children, command }: Parent & { readonly command?: strin
 
 type Parent = { readonly children: ComponentChildren };
 
-/** Content that scrolls sideways by itself, also by keyboard, so that the page never does. */
+/** Content that scrolls sideways by itself, also by keyboard, so that the page never scrolls sideways. */
 export function Scrolled({ label, kind = '', children }: Parent & { label: string; kind?: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -35,7 +35,10 @@ export function Scrolled({ label, kind = '', children }: Parent & { label: strin
 
 type NodeProps = { readonly kind: Kind | 'data-file'; readonly id: string; readonly name: string };
 
-/** A thing's name, or else its id, with a link to what depends on it, if that is known, and a link into the platform. */
+/**
+ * A thing's name, otherwise its id, with a link to what depends on it, if that is known, and a link into the
+ * platform.
+ */
 export function NodeLink({ kind, id, name }: NodeProps) {
   const text = <Text of={name === '' ? id : name} most={120} />;
   return (
@@ -75,13 +78,13 @@ export function Badges({ names }: { readonly names: readonly (keyof typeof flagW
   ));
 }
 
-/** One large number that links to what it counts. */
+/** A large number that links to the things that it counts. */
 export function Tile(options: {
   readonly label: string;
   readonly value: number;
-  /** The address of what it counts. */
+  /** The address of the things that it counts. */
   readonly href: string;
-  /** `bad`: needs attention if it is not 0. */
+  /** `bad`: the number needs attention if it is not 0. */
   readonly tone?: 'bad' | 'plain';
   readonly note?: string | undefined;
 }) {
@@ -97,7 +100,7 @@ export function Tile(options: {
   );
 }
 
-/** Toggle buttons that select something. */
+/** Toggle buttons with which something is selected. */
 export function Chips(options: {
   readonly legend: string;
   readonly chips: readonly { readonly name: string; readonly label: string }[];
@@ -135,7 +138,7 @@ export function SearchBox({
     clearTimeout(timer.current);
     setTyped(text);
     timer.current = setTimeout(() => {
-      // If the reader followed a link meanwhile, do not go back to the list.
+      // If the reader has followed a link meanwhile, do not return to the list.
       if (location.hash === hash) onValue(text);
       setTyped(undefined);
     }, 120);
@@ -159,10 +162,10 @@ export function SearchBox({
 export function NumbersTable(options: {
   readonly caption: string;
   readonly heads: readonly string[];
-  /** The first cell of a row names it. */
+  /** The rows; the first cell names the row. */
   readonly rows: readonly (readonly [ComponentChildren, ...ComponentChildren[]])[];
   readonly kind?: string;
-  /** False if the heads are only for screen readers. */
+  /** Whether the headings are visible; if false, they are only for screen readers. */
   readonly headed?: boolean;
 }) {
   const { caption, heads, rows, kind = 'list', headed = true } = options;
@@ -199,7 +202,7 @@ export function NumbersTable(options: {
   );
 }
 
-/** What each colour means. */
+/** The meaning of each colour. */
 export function Legend({
   of,
 }: {

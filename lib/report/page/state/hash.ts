@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the navigation shows for each view. */
+/** The name of each view in the navigation. */
 export const viewTitles = {
   health: 'Health',
   changes: 'What changed',
@@ -21,10 +21,15 @@ export type View = keyof typeof viewTitles;
 
 export type Params = Readonly<Record<string, string>>;
 
-/** What is shown. It is in the address after `#`, so that it can be shared: `calculations?flag=broken_links`. */
+/**
+ * What is shown. It is stored in the address after `#`, so that it can be shared:
+ * `calculations?flag=broken_links`.
+ */
 export type Shown = { readonly view: View; readonly params: Params };
 
-/** Parses the part of an address after `#`, with or without the `#`. An unknown view is the first one. */
+/**
+ * Parses the part of an address after `#`, with or without the `#`. An unknown view becomes the first one.
+ */
 export function parseHash(hash: string): Shown {
   const [, name = '', query = ''] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   const view = Object.hasOwn(viewTitles, name) ? (name as View) : 'health';
@@ -37,7 +42,7 @@ export function hashOf(view: View, params: Params = {}): string {
   return query.size === 0 ? `#${view}` : `#${view}?${query}`;
 }
 
-/** What the address shows, updated when it changes. */
+/** What the address shows; updated when the address changes. */
 export function useShown(): Shown {
   const [shown, setShown] = useState(() => parseHash(location.hash));
   useEffect(() => {
@@ -48,7 +53,7 @@ export function useShown(): Shown {
   return shown;
 }
 
-/** Shows something else. `replace`: without an entry in the history, for what changes with each keystroke. */
+/** Shows something else. `replace`: adds no entry to the history, for changes with each keystroke. */
 export function show(view: View, params: Params, { replace = false } = {}): void {
   const hash = hashOf(view, params);
   if (hash === location.hash) return;

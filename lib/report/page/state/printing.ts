@@ -1,7 +1,7 @@
 import { options } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whether the page is being printed: then a view shows everything, not one page of it. */
+/** Whether the page is being printed: then a view shows everything, not only one page. */
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(() => matchMedia('print').matches);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function usePrinting(): boolean {
   return isPrinting;
 }
 
-/** Renders a change synchronously: printing starts as soon as the event has been handled. */
+/** Renders a change synchronously, since printing starts as soon as the event has been handled. */
 function atOnce(change: () => void): void {
   const { debounceRendering: before } = options;
   options.debounceRendering = (render) => render();

@@ -3,7 +3,10 @@ import { useContext } from 'preact/hooks';
 import { type Adjacency, adjacencyOf, reach, relations } from '../../../model/rules/index.ts';
 import type { Graph, Kind, ReportFacts } from '../../facts.ts';
 
-/** A dataset, calculation or card. `name` is empty if unknown; `isKnown` is false if no snapshot contains it. */
+/**
+ * A dataset, calculation or card. `name` is empty if it is unknown; `isKnown` is false if no snapshot
+ * contains it.
+ */
 export type Node = {
   readonly kind: Kind;
   readonly id: string;
@@ -11,7 +14,7 @@ export type Node = {
   readonly isKnown: boolean;
 };
 
-/** The totals of the lists. */
+/** How many entries each list has. */
 export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFiles }: ReportFacts) => ({
   calculations: calculations?.total,
   cards: cards?.total,
@@ -21,7 +24,7 @@ export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFil
   'data-files': dataFiles?.total,
 });
 
-/** The facts, and what is computed from them once. */
+/** The facts, and values that are computed from them once. */
 export type Report = ReturnType<typeof createReport>;
 
 export function createReport(facts: ReportFacts) {
@@ -33,11 +36,11 @@ export function createReport(facts: ReportFacts) {
   return {
     facts,
     nodes,
-    /** The number of a node by its key. */
+    /** The numbers of the nodes, by their keys. */
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
-    /** The name of an owner, or else the id. */
+    /** The name of an owner, otherwise the id. */
     ownerOf: (id: string) => names.get(id) || id,
-    /** Since when calculations are broken, by id; null if they are not. */
+    /** Since when each calculation has been broken, by id; null if it is not broken. */
     since: new Map(ids.map((id, row) => [id, brokenSince[row] ?? null])),
     edges: edgesOf(graph, nodes.length),
     edgeAt: (edge: number) => ({
@@ -60,10 +63,13 @@ function nodesOf({ datasets, calculations, cards, graph }: ReportFacts): readonl
   ];
 }
 
-/** A node in an address: `card:1234`. */
+/** The key of a node in an address: `card:1234`. */
 export const nodeKey = ({ kind, id }: Pick<Node, 'kind' | 'id'>): string => `${kind}:${id}`;
 
-/** From each node to those that use it (what would break without it), and to those that it uses. Edges have the graph's numbers. */
+/**
+ * The edges from each node to those that use it (they would break without it), and to those that it uses.
+ * Edges have the graph's numbers.
+ */
 export const edgesOf = ({ user, used }: Graph, nodes: number) => ({
   users: adjacencyOf({ nodes, from: used, to: user }),
   used: adjacencyOf({ nodes, from: user, to: used }),
@@ -71,10 +77,10 @@ export const edgesOf = ({ user, used }: Graph, nodes: number) => ({
 
 export type Direction = keyof ReturnType<typeof edgesOf>;
 
-/** A node that was reached, in how many hops, and by which edge of a shortest path. */
+/** A node that was reached, the number of hops to it, and the last edge of a shortest path. */
 export type Reached = { readonly node: number; readonly hop: number; readonly edge: number };
 
-/** Everything reachable from a node, nearest first, each once; without the node. */
+/** Everything that can be reached from a node, nearest first, each once, without the node itself. */
 export function reachedFrom(adjacency: Adjacency, start: number): readonly Reached[] {
   const { nodes, hops, edges } = reach(adjacency, [start]);
   const edgeTo = new Map<number, number>();

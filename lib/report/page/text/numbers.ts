@@ -1,17 +1,17 @@
 const whole = new Intl.NumberFormat('en');
 const shares = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
-/** `12,345`. */
+/** A whole number: `12,345`. */
 export const count = (value: number): string => whole.format(value);
 
-/** `12,345 cards`, `1 card`. */
+/** A number with its noun: `12,345 cards`, `1 card`. */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${whole.format(value)} ${value === 1 ? one : many}`;
 
-/** `12.3%`; a dash if `of` is 0. */
+/** A share in percent: `12.3%`; a dash if `of` is 0. */
 export const share = (value: number, of: number): string => (of === 0 ? '–' : shares.format(value / of));
 
-/** `12.3 MB`: powers of 1,000. */
+/** A size in powers of 1,000: `12.3 MB`. */
 export function bytes(value: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const power = value < 1_000 ? 0 : Math.min(5, Math.floor(Math.log10(value) / 3));
@@ -19,18 +19,18 @@ export function bytes(value: number): string {
   return `${power > 0 && scaled < 100 ? scaled.toFixed(1) : whole.format(Math.round(scaled))} ${units[power]}`;
 }
 
-/** `2026-11-22 21:04 UTC`; a dash if the time is invalid. */
+/** A time: `2026-11-22 21:04 UTC`; a dash if it is invalid. */
 export const time = (ms: number | null | undefined): string =>
   isTime(ms) ? `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC` : '–';
 
-/** `2026-11-22`; a dash if the time is invalid. */
+/** A day: `2026-11-22`; a dash if the time is invalid. */
 export const day = (ms: number | null | undefined): string =>
   isTime(ms) ? (new Date(ms).toISOString().split('T')[0] ?? '') : '–';
 
 const isTime = (ms: number | null | undefined): ms is number =>
   ms !== null && ms !== undefined && Math.abs(ms) <= 8.64e15;
 
-/** `3 min 4 s`: the two largest units. */
+/** A duration in its two largest units: `3 min 4 s`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1_000);

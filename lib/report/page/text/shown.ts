@@ -1,7 +1,7 @@
 /**
- * A text of the platform in readable form: control characters as Unicode's pictures of them, so that none is invisible,
- * and direction overrides as their numbers, so that `gpj.exe` is not shown backwards. The element around the text isolates
- * other changes of direction.
+ * A text of the platform in readable form. Control characters become Unicode's pictures of them, so that none
+ * is invisible. Direction overrides become their numbers, so that `gpj.exe` is not shown backwards. The
+ * element around the text isolates other changes of direction.
  */
 export const readable = (text: string): string =>
   text.replaceAll(/[\p{Cc}\u202d\u202e]/gu, (character) => {
@@ -11,7 +11,7 @@ export const readable = (text: string): string =>
     return code === 0x7f ? '\u2421' : '\ufffd';
   });
 
-/** A text cut at `most` characters with an ellipsis. No character is cut in two. */
+/** Cuts a text at `most` characters and adds an ellipsis. No character is cut in two. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
   const characters = [...text.slice(0, 2 * most + 2)];

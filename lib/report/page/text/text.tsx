@@ -8,10 +8,16 @@ export function Text({ of, most }: { readonly of: string; readonly most?: number
   return <bdi title={short === text ? undefined : text}>{short === '' ? '(no name)' : short}</bdi>;
 }
 
-/** With more characters in total, a diff would take seconds: both texts are shown in full instead. */
+/**
+ * Maximum characters of both texts together for a diff: with more, it would take seconds, so both texts are
+ * shown in full instead.
+ */
 const MAX = 20_000;
 
-/** The difference of two texts: deletions and insertions, marked by colour, by a line through or under, and by element. */
+/**
+ * The difference between two texts: deletions and insertions, marked by colour, by a line through or under
+ * them, and by element.
+ */
 export function TextDiff({ before, after }: { readonly before: string; readonly after: string }) {
   if (before.length + after.length > MAX)
     return (
@@ -34,6 +40,6 @@ export function TextDiff({ before, after }: { readonly before: string; readonly 
   );
 }
 
-/** Control characters as pictures, except line breaks and tabs. */
+/** Shows control characters as pictures, except line breaks and tabs. */
 const withLines = (text: string): string =>
   text.replaceAll('\r\n', '\n').replaceAll(/[^\n\t]+/g, (part) => readable(part));

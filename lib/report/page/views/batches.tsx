@@ -67,7 +67,7 @@ const sentiments = (['positive', 'neutral', 'negative', 'not_applicable', 'other
 /** How many texts have a sentiment. */
 const sumOf = (of: Sentiments): number => sentiments.reduce((sum, { key }) => sum + of[key], 0);
 
-/** How many mention a topic: shares are of these. */
+/** How many texts mention a topic; shares are computed from this. */
 const mentionsOf = (of: Sentiments): number => sumOf(of) - of.not_applicable;
 
 const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
@@ -92,7 +92,7 @@ const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
   </div>
 );
 
-/** The shares of the sentiments as one stacked bar, beside its numbers. */
+/** The shares of the sentiments as one stacked bar, next to its numbers. */
 function SentimentsBar({ of }: { readonly of: Sentiments }) {
   const total = sumOf(of);
   return (
@@ -110,7 +110,7 @@ function SentimentsBar({ of }: { readonly of: Sentiments }) {
   );
 }
 
-/** The sentiments by day; over longer spans by week or month, so that bars stay visible. */
+/** The sentiments by day; for longer spans by week or month, so that bars stay visible. */
 function Days({
   batch,
   over: { column, days },
@@ -169,7 +169,7 @@ function MostNegative({ of: { mostNegative } }: { readonly of: BatchFacts }) {
   );
 }
 
-/** The failures, one line for each reason. */
+/** The failures, with one line for each reason. */
 function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
   if (failed === 0) return null;
   const byReason = [...Map.groupBy(failures, ({ reason }) => reason)].sort(
@@ -198,5 +198,5 @@ function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
   );
 }
 
-/** Ids that are shown of failures with the same reason. */
+/** Maximum ids that are shown for failures with the same reason. */
 const NAMED = 5;

@@ -201,7 +201,7 @@ function Change({ of, source }: { readonly of: ChangeFacts; readonly source: str
   );
 }
 
-/** Long texts as a diff; short values as old and new. */
+/** Shows long texts as a diff, and short values as old and new. */
 function FieldChange({
   name,
   before,
@@ -231,17 +231,17 @@ function FieldChange({
   );
 }
 
-/** The names of fields that hold epoch milliseconds. */
+/** Matches the names of fields that contain epoch milliseconds. */
 const TIME = /modified|created|uploaded|time/i;
 
-/** A text without quotation marks, a time as a date, anything else as JSON. */
+/** A value for people: a text without quotation marks, a time as a date, anything else as JSON. */
 function plain(json: string, isTime: boolean): string {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'string') return value === '' ? '(empty)' : value;
     if (isTime && typeof value === 'number') return time(value);
   } catch {
-    // A value that was shortened is not JSON any more: it is shown as text.
+    // A value that was shortened is no longer JSON, so it is shown as text.
   }
   return json;
 }

@@ -10,7 +10,7 @@ import { totalsOf, useReport } from '../state/report.ts';
 import { bytes, count, share } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** Everything at a glance: each number links to what it counts. */
+/** An overview: each number links to the things that it counts. */
 export function HealthView() {
   const { facts } = useReport();
   return (
@@ -58,7 +58,7 @@ function Faults({ facts: { faults } }: Props) {
   );
 }
 
-/** Sources of which records may be missing. */
+/** Names the sources of which records may be missing. */
 function Narrowed({ facts: { narrowed } }: Props) {
   if (narrowed.length === 0) return null;
   return (
@@ -94,7 +94,7 @@ const broken = [
   ['cards', flagsOf.card],
 ] as const;
 
-/** What is broken, by flag, each with its meaning. */
+/** What is broken, by flag, with the meaning of each. */
 function Broken({ facts }: Props) {
   if (facts.calculations === undefined && facts.cards === undefined) return null;
   return (
@@ -167,7 +167,10 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
 
 const ofCards: ReadonlySet<string> = new Set(flagsOf.card);
 
-/** How what is unused or wrong became more or less: a chart for each flag that was ever set, once there are two days. */
+/**
+ * How the numbers of unused and wrong things developed: a chart for each flag that was ever set, once there
+ * are two days.
+ */
 function Progress({ facts: { days } }: Props) {
   const first = days[0];
   const last = days.at(-1);

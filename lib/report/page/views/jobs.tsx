@@ -6,7 +6,7 @@ import { useReport } from '../state/report.ts';
 import { count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** Jobs that need attention, jobs by type and outcome, and the requests of the last runs. */
+/** The jobs that need attention, the jobs by type and outcome, and the requests of the last runs. */
 export function JobsView() {
   const { facts } = useReport();
   const { jobs } = facts;

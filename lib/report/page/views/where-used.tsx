@@ -18,7 +18,7 @@ import { count, counted } from '../text/numbers.ts';
 import { readable, shortened } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
-/** What depends on a thing, or what it depends on, over any number of hops. */
+/** What depends on a thing, or what the thing depends on, over any number of hops. */
 export function WhereUsedView({ params }: { readonly params: Params }) {
   const report = useReport();
   const { q = '', id = '' } = params;
@@ -130,7 +130,7 @@ function Impact({ number, node, params }: ImpactProps) {
   );
 }
 
-/** Everything that was reached, as a sortable list. */
+/** Everything that was reached, as a list that can be sorted. */
 function ReachedTable({
   reached,
   direction,
@@ -180,7 +180,7 @@ function columnsOf(
   ];
 }
 
-/** How many broken links a node has or is named by, with a link to their list. */
+/** How many broken links a node has, or is named by, with a link to their list. */
 function BrokenLinks({ number, node: { id, name } }: Omit<ImpactProps, 'params'>) {
   const { invalid, user, used } = useReport().facts.graph;
   const broken = invalid.filter(([edge]) => user[edge] === number || used[edge] === number).length;
@@ -196,7 +196,7 @@ function BrokenLinks({ number, node: { id, name } }: Omit<ImpactProps, 'params'>
 
 const kinds = ['dataset', 'calculation', 'card'] as const;
 
-/** What would break if it were deleted, or what it depends on. */
+/** What would break if the thing were deleted, or what it depends on, in words. */
 function impactWords(nodes: readonly (Node | undefined)[], direction: Direction): string {
   const parts = kinds.flatMap((kind) => {
     const many = nodes.filter((each) => each?.kind === kind).length;
@@ -210,7 +210,7 @@ function impactWords(nodes: readonly (Node | undefined)[], direction: Direction)
     : `If it were deleted, ${list} would break.`;
 }
 
-/** What was reached, in a column for each hop. Each box links to its thing. */
+/** A picture of what was reached, with a column for each hop. Each box links to its thing. */
 function LayersPicture({
   start,
   reached,
