@@ -97,7 +97,7 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
  * The key for the reasons why a request is refused. The request's name may be invalid, and may have any
  * characters.
  */
-export function refusedKeyOf(key: string): string {
+function refusedKeyOf(key: string): string {
   const name = batchOf(key).replace(/[^A-Za-z0-9._:-]/g, '_');
   return `refused/inbox-${keySegment(name.slice(0, MAX_BATCH_NAME_LENGTH))}.json`;
 }

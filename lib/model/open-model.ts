@@ -80,7 +80,7 @@ export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> 
 }
 
 /** The keys of all objects of a model, except the object that points at it. */
-export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
+const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
   ...Object.values(tables ?? {}).map((each) => each.key),
   packed,
 ];
@@ -91,7 +91,7 @@ const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
 /**
  * Whether a model was computed from other runs or other formulas. By default the formulas are not compared.
  */
-export function isBehind(
+function isBehind(
   { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
   current: readonly LastRun[],
   known = formulas,

@@ -74,7 +74,7 @@ type UsesToRead = {
  * Computes the uses of a part. Throws `StoredObjectError` if the part is missing or altered, or one of its
  * lines is not JSON.
  */
-export async function buildUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
+async function buildUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
   const maker = createUsesBuilder(source);
   await eachLine({ store, parts: [part], signal }, maker.add);
   return maker.end();

@@ -127,7 +127,7 @@ export type Latest = z.infer<typeof latestSchema>;
  * Reads the manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or its parts do not
  * have as many records as it says.
  */
-export async function readManifest(store: Store, key: string): Promise<Manifest> {
+async function readManifest(store: Store, key: string): Promise<Manifest> {
   const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MAX_LIST_BYTES };
   const { value } = await readStored(store, key, expected);
   const inParts = value.parts.reduce((sum, { records }) => sum + records, 0);

@@ -72,7 +72,7 @@ const ARCHIVES: readonly string[] = ['GLACIER', 'DEEP_ARCHIVE'];
  * Describes the rules that delete or archive objects under `root` that must stay. A rule for tagged objects
  * is assumed to be intended.
  */
-export function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly string[] {
+function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly string[] {
   return rules.flatMap(({ ID = 'without a name', Status, Filter, Prefix, Expiration, Transitions = [] }) => {
     const under = Filter?.And?.Prefix ?? Filter?.Prefix ?? Prefix ?? '';
     const isTagged = Filter?.Tag !== undefined || (Filter?.And?.Tags ?? []).length > 0;

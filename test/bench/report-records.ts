@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib/snapshot/keys.ts';
-import { type Part, readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
+import { manifestOf, type Part, readLatest } from '../../lib/snapshot/manifest.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { buildTables } from '../../lib/tables/build/build-tables.ts';
@@ -95,7 +95,7 @@ export async function repeatDaily(
   for (const place of places) {
     const latest = await readLatest(store, place);
     if (latest === undefined) throw new Error(`expected a run of ${place}, got none`);
-    const manifest = await readManifest(store, latest.manifest);
+    const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
     const earlier: string[] = [];
     for (let before = days - 1; before > 0; before -= 1) {
       const startedAt = `${dayOf(before)}T09:15:00.000Z`;

@@ -5,9 +5,10 @@ import { checkJobFile } from '../../lib/jobs/file/job-file.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
-import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
+import { dataFiles } from '../../lib/jobs/types/data-files/definition.ts';
 import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from '../jobs/fake-worker.ts';
+import { runnerOf } from '../jobs/runner-of.ts';
 import { fakeCall, ok } from '../platform/fake-call.ts';
 import { scaled } from '../scale.ts';
 
@@ -111,7 +112,7 @@ test.each([
   const { call } = fakeCall([ok({ dataFileId: 4, name: 'a' }), ok(JSON.parse(body))]);
   const turn = { signal: new AbortController().signal, beforeSend: async () => undefined };
 
-  const outcome = await dataFilesRunner(call)(
+  const outcome = await runnerOf(dataFiles, { call })(
     { version: 1, type: 'data-files', id: 'j', ids: ['4', '5'] },
     { ...turn, onSend: () => undefined },
   );

@@ -5,7 +5,7 @@ import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { readSettings } from '../../lib/settings.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
-import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
+import { readLastPublication } from '../../lib/snapshot/publish/publish-parts.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { type ExecutionOptions, type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
@@ -129,8 +129,9 @@ async function startedBy(id: string): Promise<string> {
 
 /** What was stored of a published run's records, in the order of the run. */
 async function publishedLines(source: Source): Promise<readonly string[]> {
-  const latest = await readLatest(store, places[source]);
-  const { parts } = await readManifest(store, latest?.manifest ?? '');
+  const { manifest } = await readLastPublication(store, places[source]);
+  if (manifest === undefined) throw new Error('expected a published run, got none');
+  const { parts } = manifest;
   const bodies = await Promise.all(parts.map(async ({ key }) => (await store.get(key))?.body));
   return bodies.flatMap((body) =>
     gunzipSync(body ?? '')

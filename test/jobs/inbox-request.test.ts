@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { parseInboxRequest, refusedKeyOf, splitInbox } from '../../lib/jobs/split-inbox.ts';
+import { parseInboxRequest, splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { fakeWorker } from './fake-worker.ts';
@@ -69,22 +69,28 @@ test('a request under a key that is no batch name is refused, even if all else i
 test.each([
   ['old/inbox/a.json.txt', 'refused/inbox-old_inbox_a.json.txt.json'],
   [`inbox/${'a'.repeat(200)}.json`, `refused/inbox-${'a'.repeat(114)}.json`],
-])('the reasons to refuse %s are stored as %s', (key, refusedKey) => {
-  expect(refusedKeyOf(key)).toBe(refusedKey);
+])('the reasons to refuse %s are stored as %s', async (key, refused) => {
+  const { outcome } = await split({}, {}, key);
+
+  expect(outcome).toEqual({ kind: 'refused', refused });
 });
 
-/** Splits the request at `inbox/b1.json` in a store with these objects. */
-async function split(objects: Readonly<Record<string, string>>, fault: Partial<Store> = {}) {
+/** Splits the request at a key in a store with these objects. */
+async function split(
+  objects: Readonly<Record<string, string>>,
+  fault: Partial<Store> = {},
+  key = 'inbox/b1.json',
+) {
   await using fake = await fakeWorker({});
   const { ledger, store, batches } = fake;
   const { table } = batches;
-  for (const [key, text] of Object.entries(objects)) await store.put(key, Buffer.from(text));
+  for (const [at, text] of Object.entries(objects)) await store.put(at, Buffer.from(text));
   const cache = createScoreCache({ ...batches, host: 'h', owner: 'w', attemptMs: 60_000 });
   const checkTable = async () => undefined;
   const storage = { store: { ...store, ...fault }, table, ledger, cache, batches, host: 'h', checkTable };
   const queue = memoryQueue();
   const parts = { storage, queue, rate: 1, logger: pino({ level: 'silent' }) };
-  const outcome = await splitInbox('inbox/b1.json', parts);
+  const outcome = await splitInbox(key, parts);
   return { outcome, sent: queue.bodies(), refusal: await fake.stored('refused/inbox-b1.json') };
 }
 

@@ -2,14 +2,15 @@ import pino from 'pino';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
 import { createPlaces } from '../../lib/jobs/places.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
-import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
+import { dataFiles } from '../../lib/jobs/types/data-files/definition.ts';
 import { definitionOf } from '../../lib/jobs/types/job-types.ts';
-import { functionRunner } from '../../lib/jobs/types/run-function/definition.ts';
+import { runFunction } from '../../lib/jobs/types/run-function/definition.ts';
 import { scoreRunner } from '../../lib/jobs/types/score/runner.ts';
-import { formulaRunner } from '../../lib/jobs/types/update-formula/definition.ts';
+import { updateFormula } from '../../lib/jobs/types/update-formula/definition.ts';
 import type { Platform } from '../../lib/platform/client.ts';
 import type { Store } from '../../lib/store/store.ts';
 import type { Table } from '../../lib/table/table.ts';
+import { runnerOf } from './runner-of.ts';
 
 /** What a worker of a simulated world is made of. */
 export type WorkerParts = Pick<Worker, 'ledger' | 'reportFinished' | 'now' | 'sleep' | 'random'> & {
@@ -46,9 +47,9 @@ export function workerOver(given: WorkerParts): Worker {
     ...parts,
     batches,
     runners: {
-      'run-function': functionRunner(platform.call),
-      'update-formula': formulaRunner(platform),
-      'data-files': dataFilesRunner(platform.call),
+      'run-function': runnerOf(runFunction, platform),
+      'update-formula': runnerOf(updateFormula, platform),
+      'data-files': runnerOf(dataFiles, platform),
       score: scoreRunner({ platform, cache, batches, rate, now, sleep, random }),
       snapshot: () => Promise.reject(new Error('no snapshots here')),
     },

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
+import { readLastPublication } from '../../lib/snapshot/publish/publish-parts.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type LocalAws, startAws } from '../local-aws/services/start-aws.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
@@ -58,8 +58,8 @@ test(
     }
 
     const store = await openStore(STORE, { s3: aws.settings });
-    const latest = await readLatest(store, 'calculations');
-    const manifest = await readManifest(store, latest?.manifest ?? '');
+    const { manifest } = await readLastPublication(store, 'calculations');
+    if (manifest === undefined) throw new Error('expected a published run, got none');
     const bodies = await Promise.all(
       manifest.parts.map(async ({ key }) => (await store.get(key))?.body ?? Buffer.alloc(0)),
     );

@@ -50,7 +50,7 @@ export type Erased = {
  * all batches, where its rows remain as lines without results. Messages on the queue and results of jobs are
  * not changed.
  */
-export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
+async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const batches = new Set<string>();
   let stagedChunks = 0;
   let parts = 0;
@@ -320,7 +320,7 @@ const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
   Array.fromAsync(store.list(prefix), ({ key }) => key);
 
 /** Erases old versions of objects with a text or a batch, once no current object has it. Returns how many. */
-export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
+async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
   let erased = 0;
   for await (const version of oldVersionsOf(forgotten, store)) {
     await version.erase();

@@ -125,12 +125,12 @@ const idsKey = ({ source, run }: RunWithIds) => `${workFolder(source, { id: run 
 /**
  * Stores the ids of a run, so that it can be resumed even if the file or run that they came from has changed.
  */
-export async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
+async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
   await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MAX_LIST_BYTES));
 }
 
 /** The stored ids of a run. Throws `StoredObjectError` if they are missing or damaged. */
-export async function readIds(store: Store, run: RunWithIds): Promise<readonly string[]> {
+async function readIds(store: Store, run: RunWithIds): Promise<readonly string[]> {
   const expected = { what: "the run's ids", schema: idsSchema, mostBytes: MAX_LIST_BYTES };
   return (await readStored(store, idsKey(run), expected)).value.ids;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parsePart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import { eraseOldVersions, forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { forget, forgetBatch } from '../../../lib/jobs/texts/forget.ts';
 import type { OldVersion, Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOf, runBatch, world } from './batch/batch-suite.ts';
@@ -46,19 +46,22 @@ async function scored() {
 
 test('old versions that hold a forgotten text are erased, also after a call that was interrupted', async () => {
   const { store, storage } = await scored();
-  await forgetText(HASH, storage);
+  const oldVersions = () => {
+    throw new Error('interrupted');
+  };
+  const interrupted = forget({ textHash: HASH }, { ...storage, store: { ...store, oldVersions } }, {});
+  await expect(interrupted).rejects.toThrow('interrupted');
   const before = store.texts().join('\n');
 
-  await forgetText(HASH, storage);
-  const erased = await eraseOldVersions({ textHash: HASH }, store);
+  const erased = await forget({ textHash: HASH }, storage, {});
 
   const after = store.texts().join('\n');
   expect(before).toContain('"good 0"');
   expect(before).toContain(HASH);
-  expect(erased).toBe(2);
+  expect(erased.oldVersions).toBe(2);
   expect(after).not.toContain('"good 0"');
   expect(after).not.toContain(HASH);
-  expect(await eraseOldVersions({ textHash: HASH }, store)).toBe(0);
+  expect(await forget({ textHash: HASH }, storage, {})).toMatchObject({ oldVersions: 0 });
 });
 
 test('old versions without the forgotten text stay', async () => {
@@ -66,7 +69,7 @@ test('old versions without the forgotten text stay', async () => {
   await forgetBatch('b2', storage);
   const before = store.texts().filter((text) => !text.includes('good 0') && !text.includes(HASH));
 
-  await eraseOldVersions({ textHash: HASH }, store);
+  await forget({ textHash: HASH }, storage, {});
 
   expect(before.length).toBeGreaterThan(1);
   expect(store.texts()).toEqual(expect.arrayContaining(before));
@@ -78,7 +81,7 @@ test('all old versions of a forgotten batch are erased, and none of another', as
   await store.put('scores/b2/_summary.json', Buffer.from('{}'));
   const others = store.texts().length;
 
-  await eraseOldVersions({ batch: 'b1' }, store);
+  await forget({ batch: 'b1' }, storage, {});
 
   expect(others).toBeGreaterThan(2);
   expect(store.texts().every((text) => text.includes('"b2"'))).toBe(true);
@@ -86,5 +89,5 @@ test('all old versions of a forgotten batch are erased, and none of another', as
 });
 
 test('a store without versions has nothing to erase', async () => {
-  expect(await eraseOldVersions({ batch: 'b1' }, createMemoryStore())).toBe(0);
+  expect(await forget({ batch: 'b1' }, world().storage, {})).toMatchObject({ oldVersions: 0 });
 });

@@ -1,4 +1,4 @@
-import type { SourceRow } from '../../../lib/jobs/texts/batch/check-batch.ts';
+import type { Chunk } from '../../../lib/jobs/texts/batch/check-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
@@ -8,6 +8,9 @@ import type { Sentiment } from '../../../lib/platform/records.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
+
+/** A row of a source, valid or not. */
+export type SourceRow = Chunk['rows'][number];
 
 export const HOST = 'acme.example.com';
 

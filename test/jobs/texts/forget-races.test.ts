@@ -5,7 +5,7 @@ import { reopenChunk } from '../../../lib/jobs/texts/batch/finish-batch.ts';
 import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { forget, forgetBatch } from '../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';
 import {
@@ -63,7 +63,10 @@ test.each(['before its job', 'after its job'])(
         };
 
         await scheduler.waitFor(
-          Promise.all([forgetText(HASH, storage), forgetText(textHashOf('fair'), storage)]),
+          Promise.all([
+            forget({ textHash: HASH }, storage, {}),
+            forget({ textHash: textHashOf('fair') }, storage, {}),
+          ]),
         );
         if (when === 'before its job')
           for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
@@ -87,8 +90,8 @@ test('a text that is forgotten again after a crash is not in the part of a job t
     throw new Error('crashed');
   });
   const late = before(one, ['table', 'put', /chunk-00000/], async () => {
-    await expect(forgetText(HASH, crashed)).rejects.toThrow('crashed');
-    await forgetText(HASH, one.storage);
+    await expect(forget({ textHash: HASH }, crashed, {})).rejects.toThrow('crashed');
+    await forget({ textHash: HASH }, one.storage, {});
   });
 
   await scoreChunk(message, { ...one.scoring, ...late });
@@ -101,7 +104,10 @@ test('a chunk that was staged, but has no row yet, is erased too', async () => {
   await splitBatch(batchOf(ROWS), one.split);
   await forgetBatch('b1', { ...one.storage, store: world().store });
 
-  expect(await forgetText(HASH, one.storage)).toMatchObject({ stagedChunks: 1, batches: ['b1'] });
+  expect(await forget({ textHash: HASH }, one.storage, {})).toMatchObject({
+    stagedChunks: 1,
+    batches: ['b1'],
+  });
   expect(one.store.objects.get(STAGED)?.toString()).not.toContain('good');
 });
 
@@ -114,9 +120,10 @@ test('a chunk, its row and its part may go while a text is forgotten', async () 
     const one = world();
     await runBatch(batchOf(ROWS), one);
 
-    const erased = await forgetText(
-      HASH,
+    const erased = await forget(
+      { textHash: HASH },
       before(one, call, () => forgetBatch('b1', one.storage)),
+      {},
     );
 
     expect(erased).toMatchObject(
@@ -135,7 +142,7 @@ test('the row of a part may go while the part is replaced', async () => {
     await one.table.delete(key, stored?.token ?? '');
   });
 
-  await forgetText(HASH, storage);
+  await forget({ textHash: HASH }, storage, {});
 
   expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, undefined]);
 });
@@ -147,7 +154,7 @@ test('a chunk that is reopened while its part is replaced gets the new part all 
   const storage = before(one, ['table', 'put', /chunk-00000/], () => reopenChunk(CHUNK, one.storage));
   const [old] = keysOf(one, 'scores/b1/part-');
 
-  await forgetText(HASH, { ...storage, store: withDeleted(deleted, storage.store) });
+  await forget({ textHash: HASH }, { ...storage, store: withDeleted(deleted, storage.store) }, {});
   for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
   // And the new part, which nobody will name.
@@ -162,7 +169,7 @@ test('a part that an attempt left behind is deleted, and no row names it', async
   const left = printPart(CHUNK, [{ id: 'user-1', line: 1, textHash: HASH, sentiment: 'POSITIVE' }]);
   await one.store.put(left.key, left.body);
 
-  const erased = await forgetText(HASH, one.storage);
+  const erased = await forget({ textHash: HASH }, one.storage, {});
 
   expect(erased).toMatchObject({ parts: 2, rows: 2 });
   expect(one.store.objects.has(left.key)).toBe(false);
@@ -175,8 +182,9 @@ test('parts whose staged chunks and rows have expired are erased too', async () 
   await runBatch(batchOf(ROWS), one);
   one.store.objects.delete(STAGED);
 
-  expect(await forgetText(HASH, { ...one.storage, table: world().table })).toEqual({
+  expect(await forget({ textHash: HASH }, { ...one.storage, table: world().table }, {})).toEqual({
     cacheRows: 0,
+    oldVersions: 0,
     stagedChunks: 0,
     parts: 1,
     rows: 1,
@@ -191,7 +199,7 @@ test('objects that are no chunks are left alone', async () => {
   await one.store.put('work/scores/b1/good.txt', Buffer.from('good'));
   await one.store.put('scores/b1/good.txt', Buffer.from('good'));
 
-  await forgetText(HASH, one.storage);
+  await forget({ textHash: HASH }, one.storage, {});
 
   expect(one.store.objects.get('work/scores/b1/good.txt')?.toString()).toBe('good');
   expect(one.store.objects.get('scores/b1/good.txt')?.toString()).toBe('good');
@@ -200,9 +208,11 @@ test('objects that are no chunks are left alone', async () => {
 test('a text that is forgotten twice at once leaves the part that the row names', async () => {
   const one = world();
   await runBatch(batchOf(ROWS), one);
-  const late = before(one, ['table', 'put', /chunk-00000/], () => forgetText(HASH, one.storage));
+  const late = before(one, ['table', 'put', /chunk-00000/], () =>
+    forget({ textHash: HASH }, one.storage, {}),
+  );
 
-  await forgetText(HASH, late);
+  await forget({ textHash: HASH }, late, {});
 
   expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
 });
@@ -224,7 +234,7 @@ test('chunks without the text are not written, and their batches are not named',
     },
   };
 
-  expect(await forgetText(HASH, { ...one.storage, table })).toMatchObject({
+  expect(await forget({ textHash: HASH }, { ...one.storage, table }, {})).toMatchObject({
     parts: 2,
     batches: ['b1', 'b4'],
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { forget, forgetBatch } from '../../../lib/jobs/texts/forget.ts';
 import { scaled } from '../../scale.ts';
 import {
   batchOf,
@@ -35,9 +35,16 @@ test('erases a text everywhere, and its rows keep their lines', async () => {
   await runBatch(batchOf(mixedRows), one);
   const before = summaryOf(one.store);
 
-  const erased = await forgetText(HASH, one.storage);
+  const erased = await forget({ textHash: HASH }, one.storage, {});
 
-  expect(erased).toEqual({ cacheRows: 1, stagedChunks: 1, parts: 1, rows: 1, batches: ['b1'] });
+  expect(erased).toEqual({
+    cacheRows: 1,
+    stagedChunks: 1,
+    parts: 1,
+    rows: 1,
+    batches: ['b1'],
+    oldVersions: 0,
+  });
   expect(await everything(one)).not.toContain(HASH);
   expect(await everything(one)).not.toContain('"good 0"');
   expect(partLines(one.store)[0]).toMatchObject({ id: 'user-1', line: 1, erased: true });
@@ -64,7 +71,7 @@ test('erases a text from staged chunks, whose jobs then end without it', async (
   const one = world();
   await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
 
-  const erased = await forgetText(HASH, one.storage);
+  const erased = await forget({ textHash: HASH }, one.storage, {});
   for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
   expect(erased).toMatchObject({ stagedChunks: 1, parts: 0, batches: ['b1'] });
@@ -82,7 +89,7 @@ test('a text that is forgotten while its chunk ends is in no part, in any order 
 
       await scheduler.waitFor(
         Promise.all([
-          forgetText(HASH, storage),
+          forget({ textHash: HASH }, storage, {}),
           ...one.messages.map((message) => scoreChunk(message, { ...one.scoring, ...storage })),
         ]),
       );
@@ -138,21 +145,21 @@ test('refuses to forget an invalid batch name', async () => {
 test.each(['text', 'batch'] as const)(
   'forgetting a %s can be resumed after a crash at any write',
   async (what) => {
-    const forget = (storage: World['storage']) =>
-      what === 'text' ? forgetText(HASH, storage) : forgetBatch('b1', storage);
+    const act = (storage: World['storage']) =>
+      what === 'text' ? forget({ textHash: HASH }, storage, {}) : forgetBatch('b1', storage);
     const rows = [row(1, 'good 0'), row(2, 'bad'), row(3, 'good 0')];
     const whole = world();
     await runBatch(batchOf(rows), whole);
     const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
-    await forget({ ...whole.storage, ...counting });
+    await act({ ...whole.storage, ...counting });
     const expected = resultsOf(whole.store);
 
     for (let at = 1; at <= counting.writes(); at += 1) {
       for (const made of [true, false]) {
         const one = world();
         await runBatch(batchOf(rows), one);
-        await expect(forget({ ...one.storage, ...crashing(one, at, made) })).rejects.toThrow();
-        await forget(one.storage);
+        await expect(act({ ...one.storage, ...crashing(one, at, made) })).rejects.toThrow();
+        await act(one.storage);
 
         expect(resultsOf(one.store), `at ${at}`).toEqual(expected);
         expect(await everything(one)).not.toContain(HASH);

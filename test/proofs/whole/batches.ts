@@ -2,10 +2,10 @@ import { cancelBatch } from '../../../lib/jobs/cancel.ts';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { redriveBatch } from '../../../lib/jobs/redrive.ts';
-import type { SourceRow } from '../../../lib/jobs/texts/batch/check-batch.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import { forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { forget } from '../../../lib/jobs/texts/forget.ts';
+import type { SourceRow } from '../../jobs/texts/fakes.ts';
 import { hashOf, textOf } from '../job-plan.ts';
 import type { Deed, Plan, PlannedBatch } from './plan.ts';
 import type { Scene } from './scene.ts';
@@ -87,7 +87,9 @@ export async function meddleWithBatch(deed: DeedOnBatch, scene: Scene, sent: Sen
   const name = `${deed.kind.replace(' ', '-')}-${Math.round(deed.atMs)}`;
   if (deed.kind === 'forget') {
     const { text } = deed;
-    const done = await command(name, scene, ({ worker }) => forgetText(hashOf(text), worker.batches));
+    const done = await command(name, scene, ({ worker }) =>
+      forget({ textHash: hashOf(text) }, worker.batches, {}),
+    );
     sent.forgotten.set(text, [...(sent.forgotten.get(text) ?? []), done]);
     return;
   }

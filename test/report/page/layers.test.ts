@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { adjacencyOf } from '../../../lib/model/rules/index.ts';
 import { layersOf } from '../../../lib/report/page/parts/layers.ts';
-import { edgesOf, reachedFrom } from '../../../lib/report/page/state/report.ts';
+import { reachedFrom } from '../../../lib/report/page/state/report.ts';
 
 /** A dataset that twelve calculations are saved on; a card uses the last of them. */
 const graph = {
@@ -11,7 +12,7 @@ const graph = {
   invalid: [],
 };
 
-const reached = reachedFrom(edgesOf(graph, 14).users, 0);
+const reached = reachedFrom(adjacencyOf({ nodes: 14, from: graph.used, to: graph.user }), 0);
 
 test('everything that is reached comes once, nearest first, with the edge that leads to it', () => {
   expect(reached).toHaveLength(13);

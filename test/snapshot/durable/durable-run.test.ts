@@ -10,7 +10,9 @@ import {
   type RunEnd,
   takeDurableSnapshot,
 } from '../../../lib/snapshot/durable/durable-snapshot.ts';
-import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
+import type { Manifest } from '../../../lib/snapshot/manifest.ts';
+import { readLatest } from '../../../lib/snapshot/manifest.ts';
+import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts.ts';
 import { scanOfRun } from '../../../lib/snapshot/run/begin-run.ts';
 import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
@@ -83,8 +85,8 @@ const stepsOf = (stored: readonly { readonly kind: string }[]) =>
   stored.filter(({ kind }) => kind === 'step');
 
 async function published(place: 'calculations' | 'cards' | 'files' = 'calculations') {
-  const latest = await readLatest(store, place);
-  const manifest = await readManifest(store, latest?.manifest ?? '');
+  const { manifest } = await readLastPublication(store, place);
+  if (manifest === undefined) throw new Error('expected a published run, got none');
   return { manifest, lines: await linesOf(manifest) };
 }
 

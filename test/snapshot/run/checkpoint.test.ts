@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readIds, storeIds } from '../../../lib/snapshot/run/begin-run.ts';
+import { beginRun, scanOfRun } from '../../../lib/snapshot/run/begin-run.ts';
 import {
   type Checkpoint,
   readCheckpoint,
@@ -7,6 +7,7 @@ import {
   recordPart,
   saveCheckpoint,
 } from '../../../lib/snapshot/run/checkpoint.ts';
+import { fakeCall } from '../../platform/fake-call.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 
 const RUN = '20261121T091500Z-3fa9c1';
@@ -97,12 +98,19 @@ test('a missing part entry is reported', async () => {
   });
 });
 
-test('ids are stored with their run, and missing ids are reported', async () => {
-  await storeIds(store, { source: 'cards', run: RUN }, ['b', 'a']);
+test('a run whose ids are gone is not resumed', async () => {
+  const options = { platform: 'acme.example.com', compression: 'gzip', now: Date.now, random: Math.random };
+  const { checkpoint } = await beginRun(
+    { source: 'data-files', ids: ['2', '1'] },
+    { store, ...options, compression: 'gzip' },
+  );
+  const key = `work/data-files/${checkpoint.run}/_ids.json`;
+  await store.delete(key);
 
-  expect(await readIds(store, { source: 'cards', run: RUN })).toEqual(['b', 'a']);
-  await expect(readIds(store, { source: 'data-files', run: RUN })).rejects.toMatchObject({
+  const opened = scanOfRun(checkpoint, { store, call: fakeCall([]).call, sleep: async () => undefined });
+
+  await expect(opened).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `work/data-files/${RUN}/_ids.json in memory: expected the run's ids, got nothing`,
+    message: `${key} in memory: expected the run's ids, got nothing`,
   });
 });

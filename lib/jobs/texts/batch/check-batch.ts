@@ -135,7 +135,7 @@ export async function previewBatch(
 export type { BadRow };
 
 /** A row of a source: it can be scored, or it is a bad row with the reason. */
-export type SourceRow = Row | BadRow;
+type SourceRow = Row | BadRow;
 
 /** A bulk request: the rows whose texts are to be scored. */
 export type BatchRequest = {

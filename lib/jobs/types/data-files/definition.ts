@@ -47,7 +47,7 @@ export const dataFiles: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof
  * file as the platform sent it. Ids with a 404 or 403 are missing, and do not fail the job. A response that
  * is not the metadata of the requested file fails the job; its result still has the other files.
  */
-export function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
+function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
   return async ({ ids, expand = [] }, { beforeSend, onSend, priority, signal }) => {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();

@@ -98,7 +98,7 @@ const matches = (entry: string, full: string, functionName: string) =>
  * Creates the runner, which runs a code function once. If the execution did not succeed, the job fails; its
  * result has the whole execution.
  */
-export function functionRunner(call: Call): RunJob<RunFunctionJob> {
+function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async (job, context) => {
     const { packageId, packageVersion: version, functionName, inputVariables, settings } = job;
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };

@@ -71,7 +71,7 @@ export function startSnapshotRunner(options: {
 }
 
 /** The name of an execution. Neither a stack's name nor an id contains a slash. */
-export function executionName({ source, id }: Pick<SnapshotJob, 'source' | 'id'>, stack: string): string {
+function executionName({ source, id }: Pick<SnapshotJob, 'source' | 'id'>, stack: string): string {
   const hash = createHash('sha256').update(`${stack}/${id}`).digest('hex');
   return `${source}-${hash.slice(0, 40)}`;
 }

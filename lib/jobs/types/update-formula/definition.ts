@@ -74,7 +74,7 @@ export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>):
  * Creates the runner, which sets a formula once, unless it was changed since. A formula that is stored as
  * INVALID fails the job, with the kind `invalid-formula`.
  */
-export function formulaRunner(platform: Platform): RunJob<JobBy<z.infer<typeof schema>>> {
+function formulaRunner(platform: Platform): RunJob<JobBy<z.infer<typeof schema>>> {
   return async (job, { signal, priority, beforeSend, onSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)

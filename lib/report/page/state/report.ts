@@ -70,7 +70,7 @@ export const nodeKey = ({ kind, id }: Pick<Node, 'kind' | 'id'>): string => `${k
  * The edges from each node to those that use it (they would break without it), and to those that it uses.
  * Edges have the graph's numbers.
  */
-export const edgesOf = ({ user, used }: Graph, nodes: number) => ({
+const edgesOf = ({ user, used }: Graph, nodes: number) => ({
   users: adjacencyOf({ nodes, from: used, to: user }),
   used: adjacencyOf({ nodes, from: user, to: used }),
 });

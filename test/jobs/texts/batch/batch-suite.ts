@@ -1,5 +1,5 @@
 import type { Scheduler } from 'fast-check';
-import type { BatchRequest, SourceRow } from '../../../../lib/jobs/texts/batch/check-batch.ts';
+import type { BatchRequest } from '../../../../lib/jobs/texts/batch/check-batch.ts';
 import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
@@ -8,6 +8,7 @@ import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
+import type { SourceRow } from '../fakes.ts';
 import { HOST, row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
 
 type SplitOptions = Parameters<typeof splitBatch>[1];

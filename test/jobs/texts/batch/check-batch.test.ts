@@ -4,11 +4,11 @@ import {
   type Preview,
   previewBatch,
   refusals,
-  type SourceRow,
 } from '../../../../lib/jobs/texts/batch/check-batch.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import type { ScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import type { SourceRow } from '../fakes.ts';
 import { row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
 import { batchOf, mixedRows, world } from './batch-suite.ts';
 

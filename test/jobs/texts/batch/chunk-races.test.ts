@@ -4,7 +4,7 @@ import { reopenChunk } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { endChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
+import { forget } from '../../../../lib/jobs/texts/forget.ts';
 import { scaled, scaledTimeout } from '../../../scale.ts';
 import { row } from '../fakes.ts';
 import { batchOf, before, keysOf, scheduled, summaryOf, type World, world } from './batch-suite.ts';
@@ -61,7 +61,7 @@ test(
           await end(storage);
         };
 
-        const forgotten = isForgotten && forgetText(textHashOf('fair'), storage);
+        const forgotten = isForgotten && forget({ textHash: textHashOf('fair') }, storage, {});
         await scheduler.waitFor(Promise.all([end(storage), end(storage, false), again(), forgotten]));
 
         expectPart(one);

@@ -1,14 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sentBytes } from '../../../../lib/jobs/queue/queue.ts';
-import {
-  type Chunk,
-  cutChunks,
-  isBad,
-  type SourceRow,
-} from '../../../../lib/jobs/texts/batch/check-batch.ts';
+import { type Chunk, cutChunks, isBad } from '../../../../lib/jobs/texts/batch/check-batch.ts';
 import { anyCodePoint } from '../../../any-text.ts';
 import { scaled } from '../../../scale.ts';
+import type { SourceRow } from '../fakes.ts';
 import { row, rowsOf } from '../fakes.ts';
 
 const cut = (rows: readonly SourceRow[]): Promise<Chunk[]> => Array.fromAsync(cutChunks(rowsOf(rows)()));

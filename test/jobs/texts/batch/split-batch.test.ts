@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { BatchConflictError, stagedKey } from '../../../../lib/jobs/texts/batch/batch.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
+import { forget } from '../../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { row } from '../fakes.ts';
@@ -24,7 +24,7 @@ test('a chunk that has ended is not staged again', async () => {
 test('a text that was forgotten since a batch was split does not come back when it is split again', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
-  await forgetText(textHashOf('good'), one.storage);
+  await forget({ textHash: textHashOf('good') }, one.storage, {});
 
   await splitBatch(batchOf(ROWS), one.split);
 
@@ -39,7 +39,7 @@ test.each([
   const given = [...ROWS, { id: 'user-3', line: 3, fault: 'no text' }];
   await splitBatch(batchOf(given), one.split);
   const again = world({ store: one.store });
-  if (forgotten !== undefined) await forgetText(textHashOf(forgotten), again.storage);
+  if (forgotten !== undefined) await forget({ textHash: textHashOf(forgotten) }, again.storage, {});
 
   expect(await splitBatch(batchOf(given), again.split)).toMatchObject({ kind: 'split' });
   expect(again.messages).toEqual(one.messages);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SendContext } from '../../../../lib/jobs/send-context.ts';
-import { dataFilesRunner } from '../../../../lib/jobs/types/data-files/definition.ts';
+import { dataFiles } from '../../../../lib/jobs/types/data-files/definition.ts';
 import { type Call, PlatformError } from '../../../../lib/platform/index.ts';
+import { runnerOf } from '../../runner-of.ts';
 
 /** Reads data files of a platform that responds to each id with its number, or with this status. */
 const read = (statuses: Readonly<Record<string, number>>, { expand, log = [], signal }: Asked = {}) => {
@@ -27,7 +28,7 @@ const read = (statuses: Readonly<Record<string, number>>, { expand, log = [], si
   };
   const ids = Object.keys(statuses);
   const job = { version: 1, type: 'data-files', id: 'job-1', ids, expand } as const;
-  return dataFilesRunner({ raw } as unknown as Call)(job, {
+  return runnerOf(dataFiles, { call: { raw } as unknown as Call })(job, {
     signal: signal ?? new AbortController().signal,
     beforeSend: async () => void log.push('recorded'),
     onSend: () => void log.push('leaves'),

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { writeResult } from '../../../../lib/jobs/result.ts';
 import type { SendContext } from '../../../../lib/jobs/send-context.ts';
-import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
+import { runFunction } from '../../../../lib/jobs/types/run-function/definition.ts';
 import type { Call } from '../../../../lib/platform/index.ts';
 import { fakeWorker } from '../../fake-worker.ts';
+import { runnerOf } from '../../runner-of.ts';
 
 const job = {
   version: 1,
@@ -26,7 +27,7 @@ const execution = {
 /** What comes of this body. */
 const ended = (body: string | Buffer) => {
   const read = async (_: unknown, __: unknown, make: (body: Buffer) => unknown) => make(Buffer.from(body));
-  return functionRunner({ read } as unknown as Call)(job, turn);
+  return runnerOf(runFunction, { call: { read } as unknown as Call })(job, turn);
 };
 
 test.each<[status: string, outcome: string, error: object | undefined]>([

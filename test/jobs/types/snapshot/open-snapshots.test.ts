@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SendContext } from '../../../../lib/jobs/send-context.ts';
 import type { SnapshotJob } from '../../../../lib/jobs/types/snapshot/message.ts';
 import {
-  executionName,
   openSnapshots,
   parseExecutionInput,
   readFollowers,
@@ -111,17 +110,24 @@ test('a refused start is recorded as sent, and fails', async () => {
 });
 
 describe('the name of an execution', () => {
-  test.each(['calculations', 'files', 'cards', 'data-files'] as const)('fits for %s', (source) => {
-    expect(executionName({ source, id: 'a'.repeat(128) }, 'b'.repeat(128))).toMatch(
+  async function nameOf(job: object, stack: string): Promise<string> {
+    const names: string[] = [];
+    const start = async ({ name }: { readonly name: string }) => void names.push(name);
+    await startSnapshotRunner({ start, stack, followers: [] })({ ...calculations, ...job }, turn());
+    return names.join();
+  }
+
+  test.each(['calculations', 'files', 'cards', 'data-files'] as const)('fits for %s', async (source) => {
+    expect(await nameOf({ source, id: 'a'.repeat(128) }, 'b'.repeat(128))).toMatch(
       new RegExp(`^${source}-[0-9a-f]{40}$`),
     );
   });
 
-  test('distinguishes stacks and jobs', () => {
+  test('distinguishes stacks and jobs', async () => {
     const names = [
-      executionName({ source: 'files', id: 'a' }, 'one'),
-      executionName({ source: 'files', id: 'b' }, 'one'),
-      executionName({ source: 'files', id: 'a' }, 'two'),
+      await nameOf({ source: 'files', id: 'a' }, 'one'),
+      await nameOf({ source: 'files', id: 'b' }, 'one'),
+      await nameOf({ source: 'files', id: 'a' }, 'two'),
     ];
 
     expect(new Set(names).size).toBe(3);

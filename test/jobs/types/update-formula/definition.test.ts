@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { formulaRunner, updateFormula } from '../../../../lib/jobs/types/update-formula/definition.ts';
+import { updateFormula } from '../../../../lib/jobs/types/update-formula/definition.ts';
 import type { Platform } from '../../../../lib/platform/index.ts';
 import { calculation } from '../../../platform/sample-records.ts';
+import { runnerOf } from '../../runner-of.ts';
 
 type Change = { readonly strict?: boolean; readonly unlessChangedSince?: number; readonly name?: string };
 
@@ -28,7 +29,7 @@ async function update(json: unknown, change: Change = {}) {
     beforeSend: async () => void log.push('recorded'),
     onSend: () => void log.push('leaves'),
   } as const;
-  const { response, ...outcome } = await formulaRunner(platform)({ ...job, ...change }, turn);
+  const { response, ...outcome } = await runnerOf(updateFormula, platform)({ ...job, ...change }, turn);
   const sent = { expression: '1', signal, priority: 'high', once: true, finishes: true };
   return { outcome, log, sent, response };
 }

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import * as z from 'zod/mini';
 import type { SendContext } from '../../../../lib/jobs/send-context.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import { dataFilesRunner } from '../../../../lib/jobs/types/data-files/definition.ts';
-import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
-import { formulaRunner } from '../../../../lib/jobs/types/update-formula/definition.ts';
+import { dataFiles } from '../../../../lib/jobs/types/data-files/definition.ts';
+import { runFunction } from '../../../../lib/jobs/types/run-function/definition.ts';
+import { updateFormula } from '../../../../lib/jobs/types/update-formula/definition.ts';
 import type { Platform } from '../../../../lib/platform/client.ts';
 import { createBodyBudget, createTransport } from '../../../../lib/platform/http/transport.ts';
 import type { RecordBatch } from '../../../../lib/snapshot/page/record-fields.ts';
@@ -15,6 +15,7 @@ import { calculationPageReader } from '../../../../lib/snapshot/sources/calculat
 import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
 import { filePageReader } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
+import { runnerOf } from '../../../jobs/runner-of.ts';
 import { worker } from '../../../jobs/texts/fakes.ts';
 import { createFakePace } from '../../../pace/fake-pace.ts';
 import { clientOver } from '../../../platform/client-over.ts';
@@ -324,7 +325,7 @@ const CHECKS = {
     const read = await client(text).platform.dataFiles.get(12);
     const lines = await linesOf(dataFilesScan({ call: client(text).platform.call, ids: ['12'] }));
     const job = { version: 1 as const, type: 'data-files' as const, id: 'j', ids: ['12'] };
-    const done = await dataFilesRunner(client(text).platform.call)(job, turn);
+    const done = await runnerOf(dataFiles, client(text).platform)(job, turn);
     mustBe(read.dataFileId, '12', 'the client reads the file');
     mustBeKept(read, text, ['dataFileId']);
     mustBe(lines.keys, ['12'], 'the scan finds the file');
@@ -340,7 +341,7 @@ const CHECKS = {
     const message = { ...job, packageId: UUID, packageVersion: '1.0.0', functionName: 'greet' };
 
     const execution = await client(text).platform.functions.run(path);
-    const result = await functionRunner(client(text).platform.call)(message, turn);
+    const result = await runnerOf(runFunction, client(text).platform)(message, turn);
     mustBe(execution.status, word, 'the client reads the status');
     mustBeKept(execution, text, ['status']);
     mustBe(result.status, ended, 'the job ended as the status says');
@@ -373,7 +374,7 @@ const CHECKS = {
     } as const;
 
     const updated = await client(text).platform.calculations.updateFormula(17, '1');
-    const result = await formulaRunner(client(text).platform)(message, turn);
+    const result = await runnerOf(updateFormula, client(text).platform)(message, turn);
     mustBe(updated.id, '17', 'the client reads the calculation');
     mustBeKept(updated, text, ['id']);
     mustBe(result.status, ended, 'the job ended as the platform says');
