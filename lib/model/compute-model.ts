@@ -1,7 +1,8 @@
 import { freeMemory, growing } from '../base/json/index.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
+import { describedNodes } from './described.ts';
 import { withFormulas } from './formulas/formula-uses.ts';
-import type { KnownFormulas } from './formulas/known-formulas.ts';
+import type { KnownFormula, KnownFormulas } from './formulas/known-formulas.ts';
 import { type Adjacency, adjacencyOf, reach } from './rules/closure.ts';
 import { flagBits, IN_SNAPSHOT, ownedNames, WRONG, wrongFlags } from './rules/flags.ts';
 import { canonicalId, isInvalid } from './rules/record-rules.ts';
@@ -87,7 +88,13 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
     nodes: calculations.held.nodes,
     things: thingsIn(linked.things),
   };
-  const { uses, formulas } = await withFormulas(linked, await livingFormulas(known, read));
+  const living = await livingFormulas(known, read);
+  const named = await withNames(living, {
+    ...read,
+    columns,
+    held: { calculations: calculations.held, cards },
+  });
+  const { uses, formulas } = await withFormulas(linked, named);
   const things = thingsIn(uses.things);
   const graph = graphIn(uses);
   const whole = [
@@ -131,6 +138,27 @@ async function livingFormulas(
   const held = new Set<string>();
   for (const node of nodes) held.add(things.thingAt(node).id);
   return new Map([...all].filter(([id, { atMs }]) => held.has(id) || atMs >= source.startedAtMs));
+}
+
+/** These formulas with the names of their calculations' records; without a record, the name remains. */
+async function withNames(
+  formulas: ReadonlyMap<string, KnownFormula>,
+  options: Pick<Model, 'things'> & {
+    readonly columns: ModelColumns;
+    readonly held: Pick<Model, 'calculations' | 'cards'>;
+  },
+): Promise<ReadonlyMap<string, KnownFormula>> {
+  if (formulas.size === 0) return formulas;
+  const { columns, held, things } = options;
+  const isWanted = (node: number) => formulas.has(things.thingAt(node).id);
+  const named = new Map(formulas);
+  for await (const described of describedNodes(held, columns, 'calculations', isWanted))
+    for (const [node, { name }] of described) {
+      const { id } = things.thingAt(node);
+      const formula = formulas.get(id);
+      if (formula !== undefined) named.set(id, { ...formula, name: name ?? formula.name });
+    }
+  return named;
 }
 
 function addFlags(

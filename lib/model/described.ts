@@ -101,15 +101,9 @@ export async function describeNodes(
   return found;
 }
 
-/** The formulas whose text is known, with their nodes, and the names from their calculations' records. */
-export async function describedFormulas(model: Model, columns: ModelColumns) {
-  const { nodes } = model.formulas;
-  const said = await describeNodes(model, columns, new Set(nodes));
-  return Array.from(formulasIn(model.formulas), (formula, at) => {
-    const node = nodes[at] ?? 0;
-    return { ...formula, node, name: said.get(node)?.name ?? formula.name };
-  });
-}
+/** The formulas whose text is known, with their nodes. */
+export const describedFormulas = ({ formulas }: Pick<Model, 'formulas'>) =>
+  Array.from(formulasIn(formulas), (formula, at) => ({ ...formula, node: formulas.nodes[at] ?? 0 }));
 
 function readSaid(group: RowGroup, source: Source) {
   const { described, records } = sourceDefinitions[source];

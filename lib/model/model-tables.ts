@@ -130,7 +130,10 @@ export const modelTables = {
     about: 'a calculation whose formula is known: from our updates, and from imports',
     columns: {
       calculation_id: storedId('the id of the calculation', 'id'),
-      name: stored('string', 'its name, as the update or the import had it'),
+      name: stored(
+        'string',
+        'its name, as its record has it; without one, as the update or the import had it',
+      ),
       expression: stored('string', 'its formula', { guesses: ['formula', 'text'] }),
       status: storedWord('status', ['valid', 'invalid'], { more: ', as it is parsed here' }),
       data_type: storedWord('data_type', 'the type of its result, in lower case'),

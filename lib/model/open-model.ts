@@ -29,7 +29,7 @@ const key = z.string().check(z.refine(isKey));
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
 /** The version of the rules: increased whenever they change. */
-const VERSION = 3;
+const VERSION = 4;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(
     Object.entries(modelColumns).map(([name, columns]) => [name, JSON.stringify(columns)]),

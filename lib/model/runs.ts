@@ -31,7 +31,11 @@ export async function lastRuns(
   addFault?: (fault: string) => void,
 ): Promise<{ readonly runs: readonly LastRun[] }> {
   const sound = <T>(place: Place, read: Promise<T>): Promise<T | undefined> =>
-    addFault === undefined ? read : read.catch(unlessDamaged((fault) => addFault(`${place}: ${fault}`)));
+    addFault === undefined
+      ? read
+      : read.catch(
+          unlessDamaged((fault) => addFault(fault.startsWith(`${place}: `) ? fault : `${place}: ${fault}`)),
+        );
   async function lastOf(place: Place): Promise<readonly LastRun[]> {
     const latest = await sound(place, readLatest(store, place));
     if (latest === undefined) return [];

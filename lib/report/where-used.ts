@@ -88,6 +88,8 @@ type WhereUsedOptions = {
   readonly hops?: number | undefined;
   /** Maximum dependents to list for each thing; all are counted. */
   readonly most: number;
+  /** Whether sources whose run is missing or damaged are left out and named. Default: that is thrown. */
+  readonly mayLack?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -103,6 +105,8 @@ export type WhereUsed = {
   }[];
   /** Sources that would have been searched, but have no published run. */
   readonly unpublished: readonly Source[];
+  /** Why a source that has a published run was not searched. */
+  readonly notRead: readonly string[];
   /**
    * Of how many calculations the formula is known, so that its columns are found; undefined if the model was
    * not searched.
@@ -123,20 +127,22 @@ export type WhereUsed = {
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
 
-type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: ModelColumns };
+type Search = Omit<WhereUsedOptions, 'store' | 'signal' | 'mayLack'> & { readonly columns: ModelColumns };
 
 /** The sources whose records name things of this kind. */
 const sourcesNaming = (kind: FindableKind): readonly Source[] =>
   sources.filter((source) => (sourceDefinitions[source].names as readonly string[]).includes(kind));
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
-  const { store, id, dataset, most, hops, signal } = options;
+  const { store, id, dataset, most, hops, mayLack = false, signal } = options;
   const kind = dataset === undefined ? options.kind : 'column';
   const wanted = [...new Set<Source>(kind === undefined ? sources : sourcesNaming(kind))];
+  const notRead: string[] = [];
+  const addFault = mayLack ? (fault: string) => void notRead.push(fault) : undefined;
   const opened = wanted.includes('calculations')
-    ? await openModel({ store, now: Date.now, signal })
+    ? await openModel({ store, now: Date.now, addFault, signal })
     : undefined;
-  const last = opened?.runs ?? (await lastRuns(store, wanted)).runs;
+  const last = opened?.runs ?? (await lastRuns(store, wanted, addFault)).runs;
   const runs = last.filter(({ source }) => wanted.includes(source));
   const columns = opened?.columns ?? columnsOfRuns({ store, runs, signal });
   const search = { columns, id: id.trim(), kind, dataset, hops, most };
@@ -150,6 +156,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
       return { place, run, startedAt, records, missing: missing.length };
     }),
     unpublished: wanted.filter((source) => !runs.some((run) => run.source === source)),
+    notRead,
     formulas,
     formulasNote: formulas && noteOn(formulas),
     found,

@@ -105,7 +105,12 @@ describe('formula import', () => {
       code: 2,
       err: expect.stringMatching(/expected a list of \{id, expression\}, got/),
     });
-    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('did you mean text?') });
+    expect(none).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /--from-job \S+: expected a run-function job that is done, got an id that is not in the ledger; did you mean text\?/,
+      ),
+    });
   });
 
   test('takes standard input, says how many rows say nothing, and exits 3', async () => {
@@ -115,10 +120,49 @@ describe('formula import', () => {
       '{"id":7,"expression":"`a`"}\n{"id":7,"expression":"`b`"}\n{"id":8,"expression":"`c`"}\n',
     );
 
-    expect({ code, out }).toEqual({ code: 3, out: '1 formula imported\n1 row not imported' });
+    expect({ code, out }).toEqual({ code: 3, out: '1 formula imported\n2 rows not imported' });
     expect(err).toContain(
       'line 2: id: expected one formula of calculation 7, got another one than on line 1',
     );
+  });
+
+  test('names both lines of each formula that a list has twice, and exits 3 even if none is left', async () => {
+    const list = '{"id":7,"expression":"`a`"}\n{"id":7,"expression":"`b`"}\n';
+
+    const { code, out, err } = await runCommand(
+      ['formula', 'import', '-', '--json'],
+      settingsOf(sandbox, folder.path),
+      list,
+    );
+
+    expect({ code, out: JSON.parse(out) }).toEqual({
+      code: 3,
+      out: { key: null, formulas: 0, invalid: 0, empty: 0, faulty: 2 },
+    });
+    expect(err).toContain('got another one than on line 1; neither is taken');
+  });
+
+  test('names its formulas in SQL as their records do, or else as the list', async () => {
+    const [id] = Array.from(sandbox.calculations(), (text) => /"id":(\d+)/.exec(text)?.[1] ?? '');
+    const name = /"name":"((?:[^"\\]|\\.)*)"/.exec([...sandbox.calculations()][0] ?? '')?.[1];
+    const file = join(folder.path, 'list.csv');
+    await writeFile(file, `id,name,expression\n${id},,SUM(\`a\`)\n9,Other,\`b\`\n`);
+    await run('formula', 'import', file);
+    await run('snapshot', 'calculations', '--as', 'some', '--name', 'zzz');
+
+    const before = await run(
+      'query',
+      'SELECT name FROM formulas ORDER BY calculation_id::int DESC',
+      '--json',
+    );
+    await run('snapshot', 'calculations');
+    const after = await run('query', 'SELECT name FROM formulas', '--json');
+
+    expect(JSON.parse(before.out).rows ?? JSON.parse(before.out)).toEqual([
+      { name: null },
+      { name: 'Other' },
+    ]);
+    expect(JSON.parse(after.out).rows ?? JSON.parse(after.out)).toEqual([{ name }]);
   });
 
   test.each([
@@ -126,7 +170,8 @@ describe('formula import', () => {
     [['list.csv'], 'id,formula\n7,1\n', /columns: expected "expression"/],
     [['list.csv', '--from-job', 'x'], '', /expected FILE or --from-job, got FILE and --from-job/],
     [[], '', /expected FILE or --from-job, got none/],
-    [['none.csv'], undefined, /none\.csv: expected a file that can be read/],
+    [['none.csv'], undefined, /none\.csv: expected a file that can be read, got no such file or directory/],
+    [['-'], '', /standard input: line 1: the header: expected column names, got nothing/],
   ])('refuses %j', async (argv, text, message) => {
     if (text !== undefined) await writeFile(join(folder.path, 'list.csv'), text);
     const { code, err } = await run(

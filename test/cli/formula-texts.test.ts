@@ -54,6 +54,15 @@ describe('formula export', () => {
     );
   });
 
+  test.each(['/proc/x', '/proc/x/y', '/sys/x'])('says at once that %s cannot be made', async (target) => {
+    await imported(['SUM(`a`)']);
+
+    const { code, err } = await run('formula', 'export', target);
+
+    expect(code).toBe(2);
+    expect(err).toContain(`${target}: expected a folder that can be written, got `);
+  });
+
   test('removes the files of formulas that are gone, and no other', async () => {
     await imported(['SUM(`a`)']);
     await mkdir(at('out'));

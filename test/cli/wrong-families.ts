@@ -142,7 +142,7 @@ const empty: readonly WrongUse[] = [
   ["formula undo ''", `${SET} ""`],
   ["jobs resolve a done --note ''", `${FILLED} ""`],
   ["redrive ''", `${JOB} ""`],
-  ["run ''", '"": expected a file that can be read more than once, got no such file or directory'],
+  ["run ''", '"": expected a file that can be read, got no such file or directory'],
   [
     "submit ''",
     '"": expected a file that can be read, or - for standard input, got no such file or directory',

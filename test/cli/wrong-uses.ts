@@ -85,7 +85,10 @@ export const wrongWords: readonly WrongUse[] = [
   ],
   ['formula import', 'expected FILE or --from-job, got none'],
   ['formula import a.csv --from-job x', 'expected FILE or --from-job, got FILE and --from-job'],
-  ['formula import no/such/file', 'no/such/file: expected a file that can be read more than once'],
+  [
+    'formula import no/such/file',
+    'no/such/file: expected a file that can be read, got no such file or directory',
+  ],
   ['formula export folder', 'expected formulas whose text is known, got none: formula import stores them'],
   ['formula export folder --at soon', "option '--at <date>' argument 'soon' is invalid"],
   ['formula rename-column a b', "required option '--output <file>' not specified"],
@@ -109,7 +112,10 @@ export const wrongWords: readonly WrongUse[] = [
   score('--text review --batch --json', 'Expected a value, got the option --json'),
   score('--text review --separator abc', 'separator: expected one character, not a quote or line ending'),
   score('--text review --topic a --topic a', '--topic: expected topics with different names'),
-  ['score - --text review', '-: expected a file that can be read more than once, got standard input'],
+  [
+    'score - --text review',
+    'FILE: expected a file that can be read more than once, got -, standard input: save it as a file first',
+  ],
 
   ['nonsense', "unknown command 'nonsense'"],
   ['snapshot kalkulations', 'expected one of all, calculations, files, cards, data-files'],
@@ -256,7 +262,7 @@ export const wrongWords: readonly WrongUse[] = [
   ),
   [
     'score none.csv --text review',
-    'none.csv: expected a file that can be read more than once, got no such file or directory',
+    'none.csv: expected a file that can be read, got no such file or directory',
   ],
   ['forget', 'expected --text-hash or --batch, got none'],
   [`forget --batch one --text-hash ${HASH}`, 'expected --text-hash or --batch, got --text-hash and --batch'],

@@ -177,16 +177,13 @@ test('nothing is written, copied or deleted but Parquet and uses of runs', async
 });
 
 /** Removes a run as a prune does, or as it expires: then `latest.json` still names it. */
-async function remove(run: Run, how: 'pruned' | 'expired') {
-  const key = `${publishedFolder('calculations', run)}_manifest.json`;
-  const latest = await readLatest(store, 'calculations');
+async function remove(run: Run, how: 'pruned' | 'expired', place: Place = 'calculations') {
+  const key = `${publishedFolder(place, run)}_manifest.json`;
+  const latest = await readLatest(store, place);
   const { etag: _, ...rest } = latest ?? { etag: '', earlier: [], removed: [] };
   const earlier = rest.earlier.filter((each) => each !== key);
   if (how === 'pruned')
-    await store.put(
-      latestKey('calculations'),
-      printStored({ ...rest, earlier, removed: [...rest.removed, run.id] }),
-    );
+    await store.put(latestKey(place), printStored({ ...rest, earlier, removed: [...rest.removed, run.id] }));
   await store.delete(key);
 }
 
@@ -300,4 +297,22 @@ test('figures as of a day say so, whether or not a run was published since', asy
     as_of_runs: { calculations: monday.id },
     calculations: { total: 2, broken_links: { count: 0 } },
   });
+});
+
+test('where-used of a day uses the sources whose runs are there, and names the others', async () => {
+  await publish(monday, [sound, user]);
+  await publish(monday, [], 'cards');
+  await publish(tuesday, [], 'cards');
+  await remove(monday, 'pruned', 'cards');
+  const asOf = await storeAsOf(store, endOf(monday));
+  const gone =
+    'cards: the run of 2026-11-16 was removed; the nearest that is there: 2026-11-17T09:00:00.000Z';
+
+  const { found, searched, notRead } = await whereUsed({ store: asOf, id: '1', most: 9, mayLack: true });
+  const strict = whereUsed({ store: asOf, id: '1', most: 9 });
+
+  expect(found).toMatchObject([{ kind: 'calculation', id: '1', total: 1 }]);
+  expect(searched.map(({ place }) => place)).toEqual(['calculations']);
+  expect(notRead).toEqual([gone]);
+  await expect(strict).rejects.toThrow(gone);
 });

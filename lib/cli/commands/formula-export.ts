@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readAhead } from '../../base/index.ts';
 import { describedFormulas, openModel } from '../../model/index.ts';
 import { compareIds } from '../../platform/index.ts';
-import { errorCode, type Store } from '../../store/index.ts';
+import { errorCode, makeFolder, type Store } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { fileError, UsageError } from '../errors/usage-error.ts';
 import { MAX_LINES } from '../formula/change-set.ts';
@@ -18,9 +18,12 @@ export default (async ([folder], { at }, terminal) => {
   const formulas = await knownFormulas(await openStoreOf(terminal, at), signal);
   if (formulas.length === 0)
     throw new UsageError('expected formulas whose text is known, got none: formula import stores them');
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw fileError(folder, 'a folder that can be written', error);
-  });
+  const made = await makeFolder(folder, (path) => mkdir(path).then(() => undefined))
+    .then(() => stat(folder))
+    .catch((error: unknown) => {
+      throw fileError(folder, 'a folder that can be written', error);
+    });
+  if (!made.isDirectory()) throw fileError(folder, 'a folder that can be written', 'a file');
   const found = { written: 0, unchanged: 0, removed: 0, left: [] as string[] };
   const write = async ({ id, text }: (typeof formulas)[number]) => {
     const file = join(folder, `${id}.sql`);
@@ -70,9 +73,8 @@ function unlessMissing(error: unknown): undefined {
 
 /** The known formulas in the order of their ids, each with the text of its file. */
 async function knownFormulas(store: Store, signal: AbortSignal) {
-  const { model, columns } = await openModel({ store, now: Date.now, signal });
-  const formulas = await describedFormulas(model, columns);
-  return formulas
+  const { model } = await openModel({ store, now: Date.now, signal });
+  return describedFormulas(model)
     .filter(({ id }) => /^\d+$/.test(id))
     .sort((a, b) => compareIds(a.id, b.id))
     .map(({ id, name, expression }) => ({

@@ -5,7 +5,7 @@ import { formulasOfJob, hasEnded, readFormulaList } from '../../jobs/types/index
 import { storeImport } from '../../model/formulas/index.ts';
 import { TextError } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import { oneGiven, UsageError, unknownJob } from '../errors/usage-error.ts';
+import { fileError, oneGiven, UsageError, unknownJob } from '../errors/usage-error.ts';
 import { MAX_LINES } from '../formula/change-set.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { checkFile, sureEncoding } from '../options/files.ts';
@@ -22,8 +22,8 @@ export default (async ([file], { fromJob, ...flags }, terminal) => {
       : await listOfJob(fromJob, terminal);
   const { formulas, empty, faulty, faults } = list;
   for (const fault of firstOf(faults, MAX_LINES)) terminal.err(shown(fault));
-  if (formulas.length === 0)
-    throw new UsageError(`${file ?? `--from-job ${fromJob}`}: expected formulas to import, got none`);
+  if (formulas.length === 0 && faulty === 0)
+    throw fileError(file ?? `--from-job ${fromJob}`, 'formulas to import', 'none');
   const invalid = formulas.flatMap(({ id, name, expression }) =>
     judgeFormula(
       expression,
@@ -33,7 +33,7 @@ export default (async ([file], { fromJob, ...flags }, terminal) => {
   for (const fault of firstOf(invalid, MAX_LINES)) terminal.err(shown(fault));
   const key = await storeImport(store, async () => formulas, { ...from, signal: terminal.signal });
   return {
-    json: { key, formulas: formulas.length, invalid: invalid.length, empty, faulty },
+    json: { key: key ?? null, formulas: formulas.length, invalid: invalid.length, empty, faulty },
     words: [
       `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `; ${counted(invalid.length, 'text')} cannot be parsed, so that the columns are not known`}`,
       ...(empty === 0 ? [] : [`${counted(empty, 'row')} without a formula`]),
@@ -59,9 +59,12 @@ async function listOf(
 async function listOfJob(id: string, terminal: Terminal) {
   const { ledger } = await openJobs(terminal);
   const row = await ledger.read(id);
-  if (row === undefined) throw await unknownJob(id, ledger);
   const expected = (got: string) =>
     new UsageError(`--from-job ${id}: expected a run-function job that is done, got ${got}`);
+  if (row === undefined) {
+    const { message } = await unknownJob(id, ledger);
+    throw expected(`an id that is ${message.slice(message.indexOf('not in the ledger'))}`);
+  }
   if ((row.type ?? 'run-function') !== 'run-function') throw expected(`a job of the type ${row.type}`);
   if (!hasEnded(row)) throw expected('one that has not ended');
   const { status, error } = row.outcome;

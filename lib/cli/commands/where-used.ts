@@ -14,12 +14,15 @@ export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal)
     throw new UsageError(`--dataset: expected the name of a column with it, got --kind ${kind}`);
   const store = await openStoreOf(terminal, at);
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
-  const asked = { store, id, kind, dataset, hops, most, signal: terminal.signal };
+  // Runs of a day that has passed may have been removed since.
+  const mayLack = at !== undefined;
+  const asked = { store, id, kind, dataset, hops, most, mayLack, signal: terminal.signal };
   const answer = await whereUsed(asked).catch((error: unknown) => {
     throw at === undefined ? error : asUsage('--at', error);
   });
   const outcome = withAges(answer, at ?? Date.now());
-  const { found, searched, formulas } = outcome;
+  const { found, searched, formulas, notRead } = outcome;
+  for (const fault of notRead) terminal.err(shown(`not searched: ${fault}`));
   const askedKind = dataset === undefined ? kind : 'column';
   if (searched.length === 0)
     throw new Error(`${notFound(id, askedKind, dataset, outcome)} (${store.location})`);
@@ -39,8 +42,10 @@ export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal)
       formulas: formulas ?? null,
       searched,
       unpublished: outcome.unpublished,
+      notRead,
     },
     words,
+    ended: notRead.length === 0 ? 'done' : 'incomplete',
   };
 }) satisfies Run<'where-used'>;
 
@@ -69,8 +74,10 @@ function notFound(
   dataset: string | undefined,
   outcome: Outcome,
 ): string {
-  const { searched, hints } = outcome;
-  if (searched.length === 0) return `${id}: nothing has been published that could name it`;
+  const { searched, notRead, hints } = outcome;
+  if (searched.length === 0 && notRead.length === 0)
+    return `${id}: nothing has been published that could name it`;
+  if (searched.length === 0) return `${id}: nothing that could name it could be read`;
   const meant = hints.map((hint) => `${hint.kind} ${hint.id}${quoted(hint.name)}`);
   const hint = meant.length === 0 ? '' : `; perhaps ${meant.join(', or ')} was meant`;
   const ofDataset = dataset === undefined ? '' : ` of dataset ${dataset}`;

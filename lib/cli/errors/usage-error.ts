@@ -18,7 +18,9 @@ export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'need
 
 /** A file is not as expected: `got` in words, or the system's error. */
 export const fileError = (place: string, expected: string, got: unknown): UsageError =>
-  new UsageError(`${place || '""'}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
+  new UsageError(`${placeNamed(place)}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
+
+const placeNamed = (place: string): string => (place === '-' ? 'standard input' : place || '""');
 
 /**
  * Turns a failed read of a run into a `UsageError` if `option` named a run that does not exist; otherwise returns the

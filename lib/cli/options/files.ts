@@ -63,9 +63,9 @@ export function jsonOf(text: string): unknown {
 /** Throws `UsageError` unless a file can be read more than once, as a pipe cannot. */
 export async function checkFile(file: string): Promise<void> {
   const expected = 'a file that can be read more than once';
-  if (file === '-') throw fileError(file, expected, 'standard input');
+  if (file === '-') throw fileError('FILE', expected, '-, standard input: save it as a file first');
   const found = await stat(file).catch((error: unknown) => {
-    throw fileError(file, expected, error);
+    throw fileError(file, 'a file that can be read', error);
   });
   if (!found.isFile()) throw fileError(file, expected, kindOf(found));
 }

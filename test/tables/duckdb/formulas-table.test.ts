@@ -38,7 +38,7 @@ test('the formulas that are known have their columns, functions and type', async
   ).toEqual([
     [
       '1',
-      'F1',
+      'C1',
       'SUM(`Net Sales`) + `b`',
       'valid',
       false,
@@ -47,8 +47,8 @@ test('the formulas that are known have their columns, functions and type', async
       'import',
       expect.anything(),
     ],
-    ['2', 'F2', 'SUM(`x`', 'invalid', true, [], [], 'import', expect.anything()],
-    ['3', null, 'SERVICE_BEAST_MODE(1)', 'valid', false, [], [], 'update', expect.anything()],
+    ['2', 'C2', 'SUM(`x`', 'invalid', true, [], [], 'import', expect.anything()],
+    ['3', 'C3', 'SERVICE_BEAST_MODE(1)', 'valid', false, [], [], 'update', expect.anything()],
   ]);
   expect(await rows("SELECT calculation_id FROM formulas WHERE contains(columns, 'b')")).toEqual([['1']]);
 });

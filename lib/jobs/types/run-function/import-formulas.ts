@@ -25,6 +25,13 @@ const MAX_FAULTS = 50;
 /** Maximum characters of all formulas of a list, since they are in memory. */
 const MAX_CHARACTERS = 200_000_000;
 
+/** A formula of a list, with its first line and the number of its rows. */
+type Listed = {
+  readonly line: number;
+  readonly rows: number;
+  readonly of: Omit<ImportedFormula, 'importedAt'>;
+};
+
 /**
  * Reads a list of `{id, expression, name?, datasetId?}` as CSV, NDJSON or a JSON array. If several rows have
  * the same calculation and formula, they name several of its datasets. If they have different formulas, none
@@ -34,10 +41,7 @@ export async function readFormulaList(
   bytes: AsyncIterable<Uint8Array>,
   options: Pick<RowsOptions, 'name' | 'encoding' | 'separator' | 'wholeRows'>,
 ): Promise<FormulaList> {
-  const found = new Map<
-    string,
-    { readonly line: number; readonly of: Omit<ImportedFormula, 'importedAt'> }
-  >();
+  const found = new Map<string, Listed>();
   const contradicted = new Set<string>();
   const read = { empty: 0, faulty: 0, faults: [] as string[] };
   const refuse = (line: number, fault: string) => {
@@ -75,9 +79,11 @@ export async function readFormulaList(
           { ...options, line },
         );
       const name = of['name'] || (before?.of.name ?? null);
-      found.set(id, { line: before?.line ?? line, of: { id, expression, name, datasetIds } });
+      const rows = (before?.rows ?? 0) + 1;
+      found.set(id, { line: before?.line ?? line, rows, of: { id, expression, name, datasetIds } });
     }
   }
+  for (const id of contradicted) read.faulty += found.get(id)?.rows ?? 0;
   const formulas = Array.from(found.values(), ({ of }) => of).filter(({ id }) => !contradicted.has(id));
   return { formulas, ...read };
 }

@@ -61,8 +61,8 @@ export const whereUsed = defineList({
     const now = await call.store();
     const store = atMs === undefined ? now : await storeAsOf(now, atMs);
     const { signal } = call;
-    const outcome = await findWhereUsed({ store, ...asked, most, signal });
-    const { searched, found, unpublished, formulasNote } = outcome;
+    const outcome = await findWhereUsed({ store, ...asked, most, mayLack: atMs !== undefined, signal });
+    const { searched, found, unpublished, notRead, formulasNote } = outcome;
     if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
     if (found.length === 0) throw notFound(asked.id, outcome);
     const things = found.slice(0, MAX_THINGS);
@@ -77,7 +77,7 @@ export const whereUsed = defineList({
     return {
       head: formulasNote === undefined ? {} : { note: formulasNote },
       items: dependents.slice(at).map((each) => withShortTexts(each, MAX_LENGTH)),
-      data: { found: withShortTexts(shown, MAX_LENGTH), searched, unpublished },
+      data: { found: withShortTexts(shown, MAX_LENGTH), searched, unpublished, notRead },
       isCut: things.length < found.length || things.some(({ columns }) => columns.length > MAX_COLUMNS_SHOWN),
     };
   },
