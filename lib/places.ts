@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type * as z from 'zod/mini';
 import { checkedBy, faultsOf } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
-import { RESERVED_FOLDER } from './store/index.ts';
 
 /** The settings are invalid; every fault is listed with the variable's name, and no secret's value is shown. */
 export class SettingsError extends Error {
@@ -49,6 +48,9 @@ type Places = Home &
 export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)/s.exec(place)?.[1];
 
 const fileIn = (place = '') => (sqlitePath(place) === undefined ? undefined : place);
+
+/** The folder for a directory store's locks and temporary files; no key begins with it. */
+export const RESERVED_FOLDER = '.store';
 
 export const DEFAULT_STORE = './platform-sync-data';
 

@@ -1,5 +1,5 @@
+import { operations } from '../platform/http/index.ts';
 import type { Observe, Platform } from '../platform/index.ts';
-import { operations } from '../platform/operations/index.ts';
 import { openSession } from '../session.ts';
 import type { Environment } from '../settings.ts';
 

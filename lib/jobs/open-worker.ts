@@ -1,8 +1,8 @@
 import { isPassing } from '../base/aws/index.ts';
 import { loadPeer, once, sleep as sleepInTime } from '../base/index.ts';
 import type { Clock } from '../pace/index.ts';
+import { operations } from '../platform/http/index.ts';
 import type { Sentiment } from '../platform/index.ts';
-import { operations } from '../platform/operations/index.ts';
 import type { Session } from '../session.ts';
 import { needed } from '../settings.ts';
 import { readAllow } from './allow.ts';

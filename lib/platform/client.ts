@@ -164,17 +164,3 @@ function refuseEndless(pages: number, maxPages: number, operation: string, about
   if (pages < maxPages) return;
   throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
 }
-
-/** The seven operations of the platform's contract. */
-export const endpoints = {
-  updateFormula,
-  searchCalculations,
-  searchFiles,
-  listCards,
-  runFunction,
-  analyzeSentiment,
-  getDataFile,
-} as const;
-
-/** The name of an operation in events, errors and metrics. */
-export type EndpointName = keyof typeof endpoints;

@@ -17,8 +17,9 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { once, sleep } from '../base/index.ts';
+import { RESERVED_FOLDER } from '../places.ts';
 import { errorCode, StoreError, unlessCode } from './error.ts';
-import { checkKey, IGNORE_FILE, RESERVED_FOLDER } from './key.ts';
+import { checkKey, IGNORE_FILE } from './key.ts';
 import { createReserve, isFullDisk } from './reserve.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 

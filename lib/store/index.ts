@@ -4,7 +4,7 @@
 
 export { makeFolder } from './directory-writer.ts';
 export { errorCode, StoreError, type StoreFailure } from './error.ts';
-export { compareKeys, idOfSegment, isKey, keySegment, RESERVED_FOLDER } from './key.ts';
+export { compareKeys, idOfSegment, isKey, keySegment } from './key.ts';
 export { checkStoreExists, examineStore, keyInStore, linkToObject, openStore } from './open.ts';
 export { createReserve, isFullDisk } from './reserve.ts';
 export type { ListedObject, OldVersion, PutCondition, Store, StoredObject } from './store.ts';

@@ -1,7 +1,5 @@
+import { RESERVED_FOLDER } from '../places.ts';
 import { StoreError } from './error.ts';
-
-/** The folder for a directory store's locks and temporary files; no key begins with it. */
-export const RESERVED_FOLDER = '.store';
 
 /** The file that keeps a directory store out of git; no key has this name. */
 export const IGNORE_FILE = '.gitignore';

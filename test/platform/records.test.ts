@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { endpoints } from '../../lib/platform/client.ts';
+import { endpoints } from '../../lib/platform/operations/index.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { caught } from './caught.ts';
 import { fakeCall, ok } from './fake-call.ts';

@@ -14,12 +14,12 @@ export const walks = {
     heading: 'Walk 1: add an operation of the platform',
     insertions: [
       {
-        file: 'lib/platform/client.ts',
-        after: "import { getDataFile } from './operations/get-data-file.ts';\n",
-        lines: "import { getGadget } from './operations/get-gadget.ts';\n",
+        file: 'lib/platform/operations/index.ts',
+        after: "import { getDataFile } from './get-data-file.ts';\n",
+        lines: "import { getGadget } from './get-gadget.ts';\n",
       },
       {
-        file: 'lib/platform/client.ts',
+        file: 'lib/platform/operations/index.ts',
         after: '  analyzeSentiment,\n  getDataFile,\n',
         lines: '  getGadget,\n',
       },

@@ -1,8 +1,9 @@
 import { shownJson } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
 import { runFunction } from '../../jobs/types/index.ts';
+import { operations } from '../../platform/http/index.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
-import { endOfExecution, linesIn, operations } from '../../platform/operations/index.ts';
+import { endOfExecution, linesIn } from '../../platform/operations/index.ts';
 import type { Run } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';

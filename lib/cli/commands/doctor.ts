@@ -1,6 +1,6 @@
 import { errorText, sleep } from '../../base/index.ts';
 import { readAllow, readFollowers } from '../../jobs/types/index.ts';
-import { operations } from '../../platform/operations/index.ts';
+import { operations } from '../../platform/http/index.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import { readGates } from '../../snapshot/sources/index.ts';

@@ -8,8 +8,8 @@ import {
   wasExecuted,
 } from '../../jobs/types/index.ts';
 import { timeOfEntry } from '../../model/formulas/index.ts';
+import { operations } from '../../platform/http/index.ts';
 import { type CalculationRow, type Platform, timeMs } from '../../platform/index.ts';
-import { operations } from '../../platform/operations/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';

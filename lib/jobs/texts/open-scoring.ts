@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../../base/index.ts';
+import { operations } from '../../platform/http/index.ts';
 import { tokensOf } from '../../platform/index.ts';
-import { operations } from '../../platform/operations/index.ts';
 import type { Session } from '../../session.ts';
 import { needed } from '../../settings.ts';
 import { openTimedTable } from '../job-storage.ts';

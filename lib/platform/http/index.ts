@@ -1,8 +1,8 @@
 /*
- * What opens connections to the platform: clients with their tokens and counters, and single HTTP exchanges.
+ * What opens connections to the platform: clients with their methods, tokens and counters, and single HTTP exchanges.
  */
 
-export type { Page, PagesOptions } from '../client.ts';
+export { operations, type Page, type PagesOptions } from '../client.ts';
 export { countCalls, notifyAll } from '../events.ts';
 export type { ConnectionPhase } from '../failure.ts';
 export { createPlatform, openCalls, type PlatformOptions } from '../open-calls.ts';

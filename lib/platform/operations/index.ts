@@ -1,8 +1,13 @@
-/*
- * The platform's operations as data, the methods that call them, and the functions that read their responses.
- */
+/* The platform's operations as data, and the functions that read their responses. */
 
-export { type EndpointName, endpoints, operations } from '../client.ts';
+import { analyzeSentiment } from './analyze-sentiment.ts';
+import { getDataFile } from './get-data-file.ts';
+import { listCards } from './list-cards.ts';
+import { runFunction } from './run-function.ts';
+import { searchCalculations } from './search-calculations.ts';
+import { searchFiles } from './search-files.ts';
+import { updateFormula } from './update-formula.ts';
+
 export { pathSegment } from '../endpoint.ts';
 export {
   type Card,
@@ -23,3 +28,17 @@ export { endOfExecution, type FunctionCall, linesIn, runFunction } from './run-f
 export { type CalculationSearch, calculationRows, searchCalculations } from './search-calculations.ts';
 export { type FileSearch, fileRows, pageContextOf, searchFiles } from './search-files.ts';
 export { isInvalidFormula, updateFormula } from './update-formula.ts';
+
+/** The seven operations of the platform's contract. */
+export const endpoints = {
+  updateFormula,
+  searchCalculations,
+  searchFiles,
+  listCards,
+  runFunction,
+  analyzeSentiment,
+  getDataFile,
+} as const;
+
+/** The name of an operation in events, errors and metrics. */
+export type EndpointName = keyof typeof endpoints;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf } from '../../../lib/base/index.ts';
-import type { EndpointName } from '../../../lib/platform/client.ts';
 import { idSchema } from '../../../lib/platform/index.ts';
+import type { EndpointName } from '../../../lib/platform/operations/index.ts';
 
 /* What the contract promises of each answer, to the letter: the sandbox keeps it, and no client may rely on it. */
 

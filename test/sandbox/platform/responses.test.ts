@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { endpoints } from '../../../lib/platform/client.ts';
+import { endpoints } from '../../../lib/platform/operations/index.ts';
 import { type Call, call, smallPlatform } from './call-platform.ts';
 import { contractAnswers } from './contract-answers.ts';
 

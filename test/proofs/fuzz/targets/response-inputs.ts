@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { endpoints } from '../../../../lib/platform/client.ts';
 import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
+import { endpoints } from '../../../../lib/platform/operations/index.ts';
 import * as records from '../../../platform/sample-records.ts';
 
 /** What the client sends, and no error may show. */
