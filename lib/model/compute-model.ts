@@ -1,6 +1,6 @@
 import { freeMemory, growing } from '../base/json/index.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
-import { describedNodes } from './described.ts';
+import { describedNodes, type RecordedThings } from './described.ts';
 import { withFormulas } from './formulas/formula-uses.ts';
 import type { KnownFormula, KnownFormulas } from './formulas/known-formulas.ts';
 import { type Adjacency, adjacencyOf, reach } from './rules/closure.ts';
@@ -286,15 +286,6 @@ function countDatasets(
   }
   return [...found.values()];
 }
-
-/** The things of which a source has records, in the order of their first records. */
-type RecordedThings = {
-  readonly nodes: Uint32Array;
-  /** For each thing, the index of its first record in the source. */
-  readonly rows: Uint32Array;
-  /** Ids of records that are not in canonical form, with their nodes. */
-  readonly spellings: readonly (readonly [id: string, node: number])[];
-};
 
 type ReadCalculations = {
   readonly held: RecordedThings;

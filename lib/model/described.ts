@@ -1,10 +1,20 @@
 import { recordKey } from '../snapshot/history/index.ts';
 import { type Source, sourceDefinitions } from '../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../tables/parquet/index.ts';
-import type { Model } from './compute-model.ts';
 import { formulasIn } from './formulas/formula-uses.ts';
 import { canonicalId, lowerCase } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
+
+/** The things of which a source has records, in the order of their first records. */
+export type RecordedThings = {
+  readonly nodes: Uint32Array;
+  /** For each thing, the index of its first record in the source. */
+  readonly rows: Uint32Array;
+  /** Ids of records that are not in canonical form, with their nodes. */
+  readonly spellings: readonly (readonly [id: string, node: number])[];
+};
+
+type RecordedByKind = Readonly<Record<'calculations' | 'cards', RecordedThings>>;
 
 /**
  * The name, type and owner of a thing, from its record; null where they are missing. Texts are the
@@ -49,7 +59,7 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
 }
 
 export async function* firstRecords(
-  model: Pick<Model, 'calculations' | 'cards'>,
+  model: RecordedByKind,
   columns: ModelColumns,
   source: 'calculations' | 'cards',
 ) {
@@ -69,7 +79,7 @@ export async function* firstRecords(
  * of `isWanted`: all nodes.
  */
 export async function* describedNodes(
-  model: Pick<Model, 'calculations' | 'cards'>,
+  model: RecordedByKind,
   columns: ModelColumns,
   source: 'calculations' | 'cards',
   isWanted: (node: number) => boolean = () => true,
@@ -90,7 +100,7 @@ export async function* describedNodes(
 
 /** The name, type and owner of the wanted calculations and cards, by node, from the first record of each. */
 export async function describeNodes(
-  model: Pick<Model, 'calculations' | 'cards'>,
+  model: RecordedByKind,
   columns: ModelColumns,
   wanted: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, Description>> {
@@ -102,7 +112,7 @@ export async function describeNodes(
 }
 
 /** The formulas whose text is known, with their nodes. */
-export const describedFormulas = ({ formulas }: Pick<Model, 'formulas'>) =>
+export const describedFormulas = ({ formulas }: { readonly formulas: Parameters<typeof formulasIn>[0] }) =>
   Array.from(formulasIn(formulas), (formula, at) => ({ ...formula, node: formulas.nodes[at] ?? 0 }));
 
 function readSaid(group: RowGroup, source: Source) {
