@@ -112,8 +112,13 @@ export async function describeNodes(
 }
 
 /** The formulas whose text is known, with their nodes. */
-export const describedFormulas = ({ formulas }: { readonly formulas: Parameters<typeof formulasIn>[0] }) =>
-  Array.from(formulasIn(formulas), (formula, at) => ({ ...formula, node: formulas.nodes[at] ?? 0 }));
+export function* describedFormulas({ formulas }: { readonly formulas: Parameters<typeof formulasIn>[0] }) {
+  let at = 0;
+  for (const formula of formulasIn(formulas)) {
+    yield { ...formula, node: formulas.nodes[at] ?? 0 };
+    at += 1;
+  }
+}
 
 function readSaid(group: RowGroup, source: Source) {
   const { described, records } = sourceDefinitions[source];

@@ -72,6 +72,8 @@ export type ReportFacts = {
   readonly dataFiles?: DataFileFacts | undefined;
   /** Which thing uses which, among the records in the lists above. */
   readonly graph: Graph;
+  /** The formulas whose text is known, while they have at most `MAX_FORMULA_CHARACTERS` in all. */
+  readonly knownFormulas: KnownFormulas;
   readonly formulas: readonly FormulaUpdate[];
   readonly batches: readonly BatchFacts[];
   readonly jobs: JobFacts;
@@ -83,6 +85,9 @@ export type ReportFacts = {
 
 /** Maximum records of a source for a complete list. */
 export const MAX_WHOLE = 50_000;
+
+/** Maximum characters of all formulas together, and of their columns. */
+export const MAX_FORMULA_CHARACTERS = 300_000;
 
 /** Maximum entries of an incomplete list. */
 export const MAX_LISTED = 1_000;
@@ -151,6 +156,17 @@ export type ChangeFacts = {
  * A formula that an `update-formula` job or `formula set` stored, with the one that we had stored before it,
  * if any.
  */
+export type KnownFormulas = {
+  /** How many there are, with those that the report leaves out. */
+  readonly total: number;
+  /** `columns`: as the formula first writes each. `id`: of the calculation. */
+  readonly list: readonly {
+    readonly id: string;
+    readonly expression: string;
+    readonly columns: readonly string[];
+  }[];
+};
+
 export type FormulaUpdate = {
   readonly calculationId: string;
   readonly name: string;

@@ -159,6 +159,23 @@ test('a list is selected from by owner, status and day, and leads to each thing 
   await page.context().close();
 });
 
+test('a calculation shows its formula and its columns, or where they are', async () => {
+  const { page, misdeeds } = await openReport(browser, `${report.url}#where-used?id=calculation:1001`);
+
+  const formula = page.locator('.impact .formula');
+  expect(await formula.locator('pre').textContent()).toBe('SUM(`Revenue`)\n/ COUNT(`Order <id>`)');
+  expect(await formula.locator('p').textContent()).toBe('Columns: Revenue, Order <id>');
+
+  const other = facts.calculations?.list.columns.id[7];
+  await page.goto(`${report.url}#where-used?id=calculation:${other}`);
+
+  expect(await page.locator('.impact').textContent()).toContain(
+    `The report has 2 of 3 known formulas; platform-sync where-used ${other} shows the others.`,
+  );
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
 test('where-used leads from a dataset to a known card, in the picture and in the list', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#where-used`);
   const { id = [], title = [], dataset = [] } = facts.cards?.list.columns ?? {};

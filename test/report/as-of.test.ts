@@ -305,8 +305,7 @@ test('where-used of a day uses the sources whose runs are there, and names the o
   await publish(tuesday, [], 'cards');
   await remove(monday, 'pruned', 'cards');
   const asOf = await storeAsOf(store, endOf(monday));
-  const gone =
-    'cards: the run of 2026-11-16 was removed; the nearest that is there: 2026-11-17T09:00:00.000Z';
+  const gone = 'cards: the run of 2026-11-16 was removed; the nearest available: 2026-11-17T09:00:00.000Z';
 
   const { found, searched, notRead } = await whereUsed({ store: asOf, id: '1', most: 9, mayLack: true });
   const strict = whereUsed({ store: asOf, id: '1', most: 9 });

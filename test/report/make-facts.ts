@@ -133,7 +133,14 @@ function recordsOf({ calculations, cards, datasets }: Sizes, random: () => numbe
 }
 
 /** What is no record of the platform. */
-const others = (): Pick<ReportFacts, 'formulas' | 'batches' | 'jobs'> => ({
+const others = (): Pick<ReportFacts, 'knownFormulas' | 'formulas' | 'batches' | 'jobs'> => ({
+  knownFormulas: {
+    total: 3,
+    list: [
+      { id: '1001', expression: 'SUM(`Revenue`)\n/ COUNT(`Order <id>`)', columns: ['Revenue', 'Order <id>'] },
+      { id: '1120', expression: '1', columns: [] },
+    ],
+  },
   formulas: [
     {
       calculationId: '1120',

@@ -74,7 +74,7 @@ function unlessMissing(error: unknown): undefined {
 /** The known formulas in the order of their ids, each with the text of its file. */
 async function knownFormulas(store: Store, signal: AbortSignal) {
   const { model } = await openModel({ store, now: Date.now, signal });
-  return describedFormulas(model)
+  return [...describedFormulas(model)]
     .filter(({ id }) => /^\d+$/.test(id))
     .sort((a, b) => compareIds(a.id, b.id))
     .map(({ id, name, expression }) => ({

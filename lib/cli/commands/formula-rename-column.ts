@@ -22,7 +22,7 @@ export default (async ([given, wanted], { dataset, output }, { err, signal, ...t
     throw fileError(`--output ${output}`, 'a name that ends in .csv', 'another one');
   const store = await openStoreOf({ err, signal, ...terminal });
   const { model } = await openModel({ store, now: Date.now, signal });
-  const formulas = describedFormulas(model);
+  const formulas = [...describedFormulas(model)];
   const users = usersOf(model, column, dataset);
   const { changed, left } = renamedIn(formulas, users, [column, to]);
   const known = new Set(formulas.map(({ node }) => node));
@@ -73,7 +73,8 @@ const bare = (name: string): string =>
 
 const isSame = (a: string, b: string): boolean => canonicalId(a) === canonicalId(b);
 
-type Formulas = ReturnType<typeof describedFormulas>;
+type Formulas =
+  ReturnType<typeof describedFormulas> extends Iterable<infer Formula> ? readonly Formula[] : never;
 
 /** The formulas that can be renamed, with their new texts, and those that cannot. */
 function renamedIn(

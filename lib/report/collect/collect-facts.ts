@@ -1,5 +1,12 @@
 import { freeMemory } from '../../base/json/index.ts';
-import { type DatedModel, firstRecords, type Model, openModel, type UsesGraph } from '../../model/index.ts';
+import {
+  type DatedModel,
+  describedFormulas,
+  firstRecords,
+  type Model,
+  openModel,
+  type UsesGraph,
+} from '../../model/index.ts';
 import { IN_SNAPSHOT, relations } from '../../model/rules/index.ts';
 import { readAgain } from '../../snapshot/history/index.ts';
 import { sources } from '../../snapshot/sources/index.ts';
@@ -10,6 +17,8 @@ import {
   calculationFlags,
   cardFlags,
   type Graph,
+  type KnownFormulas,
+  MAX_FORMULA_CHARACTERS,
   MAX_LISTED,
   MAX_WHOLE,
   ownedCounts,
@@ -103,6 +112,7 @@ type ThingFacts = Pick<
   | 'files'
   | 'dataFiles'
   | 'graph'
+  | 'knownFormulas'
 >;
 
 const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
@@ -129,6 +139,7 @@ async function readThings(
       cards: cards?.facts,
       datasets: calculations === undefined && cards === undefined ? undefined : datasets.facts,
       owners: runs.length === 0 ? undefined : listOwners(model, limits),
+      knownFormulas: listKnownFormulas(model),
       graph: graphOf(
         model,
         [datasets, calculations, cards].flatMap((listed) => listed?.nodes ?? []),
@@ -142,8 +153,21 @@ async function readThings(
   } catch (error) {
     unlessDamaged(addFault)(error);
     const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
-    return { model: { asOfMs: now(), runs: {} }, days: [], narrowed: [], graph };
+    const knownFormulas = { total: 0, list: [] };
+    return { model: { asOfMs: now(), runs: {} }, days: [], narrowed: [], graph, knownFormulas };
   }
+}
+
+/** The known formulas; of very many, the first ones that fit into the page. */
+function listKnownFormulas(model: Model): KnownFormulas {
+  let left = MAX_FORMULA_CHARACTERS;
+  const list = [];
+  for (const { id, expression, columns } of describedFormulas(model)) {
+    left -= expression.length + columns.join().length;
+    if (left < 0) break;
+    list.push({ id, expression, columns });
+  }
+  return { total: model.formulas.nodes.length, list };
 }
 
 /** The model and its records. */

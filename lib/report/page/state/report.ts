@@ -42,6 +42,8 @@ export function createReport(facts: ReportFacts) {
     ownerOf: (id: string) => names.get(id) || id,
     /** Since when each calculation has been broken, by id; null if it is not broken. */
     since: new Map(ids.map((id, row) => [id, brokenSince[row] ?? null])),
+    /** The formula of a calculation, by id, if the report has it. */
+    formulas: new Map(facts.knownFormulas.list.map((formula) => [formula.id, formula])),
     edges: edgesOf(graph, nodes.length),
     edgeAt: (edge: number) => ({
       user: nodes[graph.user[edge] ?? -1],

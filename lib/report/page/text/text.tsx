@@ -41,5 +41,5 @@ export function TextDiff({ before, after }: { readonly before: string; readonly 
 }
 
 /** Shows control characters as pictures, except line breaks and tabs. */
-const withLines = (text: string): string =>
+export const withLines = (text: string): string =>
   text.replaceAll('\r\n', '\n').replaceAll(/[^\n\t]+/g, (part) => readable(part));

@@ -16,7 +16,7 @@ import {
 } from '../state/report.ts';
 import { count, counted } from '../text/numbers.ts';
 import { readable, shortened } from '../text/shown.ts';
-import { Text } from '../text/text.tsx';
+import { Text, withLines } from '../text/text.tsx';
 
 /** What depends on a thing, or what the thing depends on, over any number of hops. */
 export function WhereUsedView({ params }: { readonly params: Params }) {
@@ -105,6 +105,7 @@ function Impact({ number, node, params }: ImpactProps) {
         {!isKnown && 'No snapshot contains it: it was deleted, or the token may not see it.'}
       </p>
       <BrokenLinks number={number} node={node} />
+      {kind === 'calculation' && <Formula id={id} />}
       <Chips
         legend="Show"
         chips={[
@@ -127,6 +128,38 @@ function Impact({ number, node, params }: ImpactProps) {
         </>
       )}
     </article>
+  );
+}
+
+/** The formula of a calculation, and the columns that it names. */
+function Formula({ id }: { readonly id: string }) {
+  const { facts, formulas } = useReport();
+  const { total, list } = facts.knownFormulas;
+  const found = formulas.get(id);
+  if (found === undefined && total === list.length) return null;
+  if (found === undefined)
+    return (
+      <p class="quiet-line">
+        The report has {count(list.length)} of {count(total)} known formulas;{' '}
+        <code>platform-sync where-used {id}</code> shows the others.
+      </p>
+    );
+  return (
+    <section class="formula">
+      <h4>Formula</h4>
+      <pre class="diff">
+        <bdi>{withLines(found.expression)}</bdi>
+      </pre>
+      <p class="quiet-line">
+        {found.columns.length === 0 ? 'No columns.' : 'Columns: '}
+        {found.columns.map((column, at) => (
+          <>
+            {at > 0 && ', '}
+            <Text of={column} />
+          </>
+        ))}
+      </p>
+    </section>
   );
 }
 
