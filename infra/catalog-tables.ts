@@ -1,7 +1,6 @@
 import type { CfnTable } from 'aws-cdk-lib/aws-glue';
 import {
   type Columns,
-  type GlueView,
   gluePartitionKeys,
   glueViews,
   jobTypes,
@@ -11,7 +10,6 @@ import {
   type Place,
   partsOf,
   type Source,
-  type StoredTable,
   type StoredTableName,
   sourceDefinitions,
   sources,
@@ -79,7 +77,7 @@ function latestTable(source: Source, { location, places }: TablesProps): TableIn
 }
 
 /** A view for people. Athena and Trino recognise a view by `comment`, which a description would replace. */
-const viewOf = ({ name, columns, text }: GlueView): TableInput => ({
+const viewOf = ({ name, columns, text }: ReturnType<typeof glueViews>[number]): TableInput => ({
   name,
   tableType: 'VIRTUAL_VIEW',
   parameters: { comment: 'Presto View', presto_view: 'true' },
@@ -90,7 +88,7 @@ const viewOf = ({ name, columns, text }: GlueView): TableInput => ({
 });
 
 function storedTable(name: StoredTableName, props: TablesProps): TableInput {
-  const { folder, columns, partitions }: StoredTable = storedTables[name];
+  const { folder, columns, partitions } = storedTables[name];
   const location = `${props.location}${folder}`;
   const template = partitions.map((each) => `${each.prefix}\${${each.name}}/`).join('');
   const projections = projectionsOf(props)[name];

@@ -47,12 +47,10 @@ export {
   sources,
 } from './snapshot/sources/index.ts';
 export {
-  type GlueView,
   gluePartitionKeys,
   glueTableOf,
   glueViews,
   otherGlueTableOf,
-  type StoredTable,
   type StoredTableName,
   savedQueries,
   storedTables,

@@ -4,12 +4,7 @@ import { withIds } from '../../lib/base/aws/index.ts';
 import { once, sleep } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/index.ts';
 import { openSession } from '../../lib/session.ts';
-import {
-  type DurableRunOptions,
-  type RunEnd,
-  takeDurableSnapshot,
-  timesOf,
-} from '../../lib/snapshot/index.ts';
+import { type DurableRunOptions, takeDurableSnapshot, timesOf } from '../../lib/snapshot/index.ts';
 import { readGates } from '../../lib/snapshot/sources/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
@@ -58,7 +53,7 @@ async function parsed(input: unknown, logger: Logger) {
 const SNAPSHOT_ENDED = 'snapshot ended';
 
 /** One line for each run, whatever its end. */
-function logEnd(logger: Logger, ended: RunEnd): void {
+function logEnd(logger: Logger, ended: Parameters<NonNullable<DurableRunOptions['onEnded']>>[0]): void {
   const level = ({ published: 'info', superseded: 'info', refused: 'warn', failed: 'error' } as const)[
     ended.kind
   ];

@@ -20,7 +20,7 @@ import { type DatedModel, datedModel, HISTORY_FOLDER } from './history.ts';
 import { type ModelTable, modelColumns, modelTableNames } from './model-tables.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import { USES_FORMAT } from './part-uses.ts';
-import { type FlaggedKind, flagBits, flagsOf } from './rules/index.ts';
+import { flagBits, flagsOf } from './rules/index.ts';
 import { columnsOfRuns, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
 import { graphIn, HEAD_BYTES, type PackedUses, thingsIn } from './uses-graph.ts';
 
@@ -322,7 +322,11 @@ const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ReadFor
 });
 
 /** A row for each id of a kind that has a record, and another row for each other spelling of an id. */
-function flaggedTable(kind: FlaggedKind, { uses, flags, since, ...model }: DatedModel, asOfMs: number) {
+function flaggedTable(
+  kind: keyof typeof flagsOf,
+  { uses, flags, since, ...model }: DatedModel,
+  asOfMs: number,
+) {
   const { nodes, spellings } = model[`${kind}s`];
   const names: readonly (typeof flagsOf.calculation)[number][] = flagsOf[kind];
   // Cards have only some of the flags of calculations.

@@ -26,8 +26,6 @@ export const printReport = async (...given: Given<Print['printReport']>) =>
 export const savePageCode = async (...given: Given<Print['savePageCode']>) =>
   (await import('./print-report.ts')).savePageCode(...given);
 
-export type { LineageFormat } from './lineage/lineage.ts';
-
 /** Yields what uses what, with owners, as entries for a catalog. Throws `StoredObjectError`. */
 export const lineageOf = async (...given: Given<typeof import('./lineage/lineage.ts').lineageOf>) =>
   (await import('./lineage/lineage.ts')).lineageOf(...given);

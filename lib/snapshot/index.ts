@@ -5,13 +5,11 @@ export {
   type DurableRunOptions,
   type DurableSteps,
   openExecutions,
-  type RunEnd,
-  type SnapshotAndFollowers,
   type StartExecution,
   takeDurableSnapshot,
   timesOf,
 } from './durable/durable-snapshot.ts';
-export { clearAfter, planPrunes, pruneRuns, type RunToPrune } from './history/prune.ts';
+export { clearAfter, planPrunes, pruneRuns } from './history/prune.ts';
 export { isNamedAfter, placesToTake } from './history/request-again.ts';
 export { OtherPlatformError } from './publish/gates.ts';
 export { type Publication, publishRun, readFinishedRun } from './publish/publish.ts';

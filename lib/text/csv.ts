@@ -3,7 +3,7 @@ import { MAX_ROW_LENGTH, type TextLine, type TextLines } from './lines.ts';
 import { openText, type TextForm, type TextOptions } from './open-text.ts';
 import { TextError, type TextPlace } from './text-error.ts';
 
-export type TableOptions = TextOptions & {
+type TableOptions = TextOptions & {
   readonly requested: readonly string[];
   /** Columns that are used if they exist. */
   readonly optional?: readonly string[] | undefined;
@@ -46,7 +46,7 @@ export type OddRows = {
  * A CSV whose header was read. `rows` can be read once, in order. Each has as many fields as there are names,
  * or a fault.
  */
-export type CsvTable = CsvHeader & {
+type CsvTable = CsvHeader & {
   readonly rows: () => AsyncGenerator<CsvRow>;
   readonly odd: () => OddRows;
 };

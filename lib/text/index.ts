@@ -5,12 +5,10 @@
 export { csvCell, safeCell } from './cells/index.ts';
 export {
   type CsvForm,
-  type CsvTable,
   type OddRows,
   openTable,
   openTableFile,
   repeatedIn,
-  type TableOptions,
 } from './csv.ts';
 export type { TextLines } from './lines.ts';
 export {

@@ -4,11 +4,7 @@ import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import {
-  type DurableRunOptions,
-  type RunEnd,
-  takeDurableSnapshot,
-} from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { type DurableRunOptions, takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { readGates } from '../../lib/snapshot/publish/gates.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
@@ -16,6 +12,8 @@ import type { Store } from '../../lib/store/store.ts';
 import { publishedIn, settingsOf } from '../cli/run-command.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { callOf } from '../snapshot/sandbox-call.ts';
+
+type RunEnd = Parameters<NonNullable<DurableRunOptions['onEnded']>>[0];
 
 const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
 

@@ -7,7 +7,7 @@ import { idDigits } from '../../platform/index.ts';
 import { type Money, moneyFor, mostWords } from '../../prices.ts';
 import { readSettings, readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
-import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
+import { type OddRows, openTableFile } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { MAX_LINES, type SetRow, storeChangeSet, withFormulasBefore } from '../formula/change-set.ts';
@@ -18,6 +18,8 @@ import { openStoreOf } from '../options/from-settings.ts';
 import { counted, type Found, firstOf, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
+
+type TableOptions = Parameters<typeof openTableFile>[1];
 
 type ChangeSet = Parameters<typeof storeChangeSet>[1];
 

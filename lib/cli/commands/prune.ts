@@ -2,7 +2,7 @@ import { needClients } from '../../base/aws/index.ts';
 import { oldJobs, pruneJobs } from '../../jobs/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
-import { planPrunes, pruneRuns, type RunToPrune } from '../../snapshot/index.ts';
+import { planPrunes, pruneRuns } from '../../snapshot/index.ts';
 import type { Place } from '../../snapshot/sources/index.ts';
 import { openPartitions } from '../../tables/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
@@ -20,6 +20,8 @@ import {
   size,
   type Terminal,
 } from '../terminal/terminal.ts';
+
+type RunToPrune = Awaited<ReturnType<typeof planPrunes>>[number]['runs'][number];
 
 /** A run that stays because it is needed, with the reason in words. */
 type Kept = { readonly source: Place; readonly run: string; readonly reason: string };

@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import {
   type BadRow,
   BatchConflictError,
-  type ComparedLabels,
   type InputFound,
   NAMED_BAD_ROWS,
   openScoring,
@@ -38,6 +37,8 @@ import {
   shown,
   type Terminal,
 } from '../terminal/terminal.ts';
+
+type ComparedLabels = Awaited<ReturnType<Awaited<ReturnType<typeof openScoring>>['compareLabels']>>;
 
 type ScoreFlags = FlagsOf<'score'>;
 

@@ -1,12 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import { listed } from '../../base/index.ts';
-import {
-  checkMessage,
-  type FieldNames,
-  type GivenMessage,
-  type MessageChecks,
-} from '../../jobs/types/index.ts';
+import { checkMessage, type GivenMessage, type MessageChecks } from '../../jobs/types/index.ts';
 import {
   requestRules,
   requestSchemasWith,
@@ -19,6 +14,9 @@ import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readText } from './files.ts';
 import { collected, reader } from './options.ts';
+
+/** What the fields of a request are called in messages. */
+type FieldNames = Readonly<Partial<Record<string, string>>>;
 
 /** An option of the command of a source. */
 type RequestOption = (typeof sourceDefinitions)[Source]['options'][number];

@@ -5,14 +5,7 @@ import { Readable } from 'node:stream';
 import { listed, nearestName, shortened } from '../../base/index.ts';
 import { canonicalJson, createNumbersByText, parseJson, printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
-import {
-  type CsvTable,
-  type OddRows,
-  openTableFile,
-  openText,
-  repeatedIn,
-  type TextForm,
-} from '../../text/index.ts';
+import { type OddRows, openTableFile, openText, repeatedIn, type TextForm } from '../../text/index.ts';
 import type { Allow } from '../allow.ts';
 import { isObject, readMessageJson, withId } from '../message/check-message.ts';
 import { parseMessage } from '../message/message.ts';
@@ -54,7 +47,10 @@ export type FileRow = {
 
 /** The format of a CSV from which jobs are built, and its columns. */
 type CsvOfJobs = Partial<Pick<TextForm, 'encoding' | 'isMarked'>> & {
-  readonly csv?: Pick<CsvTable, 'names' | 'separator' | 'lineEnd' | 'isDeclared'>;
+  readonly csv?: Pick<
+    Awaited<ReturnType<typeof openTableFile>>,
+    'names' | 'separator' | 'lineEnd' | 'isDeclared'
+  >;
 };
 
 export type JobFile = CsvOfJobs & {

@@ -85,7 +85,7 @@ type CheckedMessage<Message> =
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 /** The names that fields have in the place where the message came from. */
-export type FieldNames = Readonly<Partial<Record<string, string>>>;
+type FieldNames = Readonly<Partial<Record<string, string>>>;
 
 /** Checks a message. Reports every fault at once, with its field's name in `names`. */
 export function checkMessage<Message>(

@@ -16,7 +16,6 @@ export type { BadRow, Preview, Refusal } from './batch/check-batch.ts';
 export type { Summary } from './batch/finish-batch.ts';
 export type { DailyUsage } from './daily-usage.ts';
 export type { Erased } from './forget.ts';
-export type { ComparedLabels } from './output/scored-file.ts';
 export type { InputFound } from './rows/read-rows.ts';
 
 type Of<F extends (...given: never) => unknown> = Parameters<F>;

@@ -14,7 +14,6 @@ export {
 } from '../ledger/job-row.ts';
 export {
   checkMessage,
-  type FieldNames,
   type GivenMessage,
   jobId,
   type MessageChecks,

@@ -20,8 +20,6 @@ export const brokenFlags = [
   'affected',
 ] as const satisfies Flag[];
 
-export type BrokenFlag = (typeof brokenFlags)[number];
-
 /** What each flag means, for people. */
 export const flagMeanings: Readonly<Record<Flag, string>> = {
   broken_links: 'One of its links says that it is not VALID.',
@@ -44,8 +42,6 @@ export const flagsOf = {
   calculation: [...brokenFlags, 'unused', 'same_name', 'same_links', 'same_formula'],
   card: ['missing_target', 'affected'],
 } as const satisfies Readonly<Record<string, readonly Flag[]>>;
-
-export type FlaggedKind = keyof typeof flagsOf;
 
 /** The flags of a thing that is wrong itself: things that depend on it are affected. */
 export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing_target;

@@ -6,11 +6,9 @@
 export { type BatchCounts, batchCounts, countsOf, outcomes, type RowCosts } from './batch-counts.ts';
 export { type Adjacency, adjacencyOf, reach } from './closure.ts';
 export {
-  type BrokenFlag,
   brokenFlags,
   type DayCounts,
   type Flag,
-  type FlaggedKind,
   flagBits,
   flagMeanings,
   flagsOf,

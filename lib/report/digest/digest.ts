@@ -11,7 +11,7 @@ import {
   modelOf,
   openModel,
 } from '../../model/index.ts';
-import { type BrokenFlag, brokenFlags, canonicalId, flagBits, wrongFlags } from '../../model/rules/index.ts';
+import { brokenFlags, canonicalId, flagBits, wrongFlags } from '../../model/rules/index.ts';
 import {
   type Change,
   changesBetween,
@@ -27,6 +27,8 @@ import { type Place, type Source, sourceOf, sources } from '../../snapshot/sourc
 import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { flagWords, linkTo, type PlatformLinks } from '../facts.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
+
+type BrokenFlag = (typeof brokenFlags)[number];
 
 /** A message for people: a subject of fewer than 100 ASCII characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };

@@ -4,7 +4,7 @@ import { adjacencyOf, canonicalId, IN_SNAPSHOT, partsOfColumn } from '../../mode
 import type { Source } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 
-export type LineageFormat = keyof typeof catalogs;
+type LineageFormat = keyof typeof catalogs;
 
 type LineageOptions = {
   readonly store: Store;

@@ -66,7 +66,7 @@ type EndedRun = {
   readonly refused: readonly string[];
 };
 
-export type RunEnd =
+type RunEnd =
   | (EndedRun & {
       readonly tookMs: number;
       readonly parts: number;
@@ -111,7 +111,7 @@ const PAUSE_MS = 1_000;
  * A snapshot, and its followers, which are taken once it is published: cards follow calculations, from which
  * their datasets are read.
  */
-export type SnapshotAndFollowers = {
+type SnapshotAndFollowers = {
   readonly request: SnapshotRequest;
   readonly followers: readonly SnapshotRequest[];
 };

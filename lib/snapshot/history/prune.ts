@@ -31,7 +31,7 @@ type PruneRule =
   | { readonly kind: 'older'; readonly beforeMs: number };
 
 /** `half-pruned`: a prune was stopped. `left`: orphaned objects of a publisher that was killed. */
-export type RunToPrune = {
+type RunToPrune = {
   readonly place: Place;
   readonly run: string;
   readonly startedAt: string;

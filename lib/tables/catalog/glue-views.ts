@@ -7,7 +7,7 @@ import type { View } from './view.ts';
  * A view as Glue stores it for Athena and Trino. `text` is the encoded SQL, which names the database of its
  * tables.
  */
-export type GlueView = Pick<View, 'name'> & {
+type GlueView = Pick<View, 'name'> & {
   readonly columns: readonly { readonly name: string; readonly type: HiveType }[];
   readonly text: string;
 };

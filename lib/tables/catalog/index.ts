@@ -3,9 +3,9 @@
  * queries.
  */
 
-export { type GlueView, glueViews } from './glue-views.ts';
+export { glueViews } from './glue-views.ts';
 export { macros } from './macros.ts';
 export { savedQueries } from './saved-queries.ts';
 export { gluePartitionKeys, glueTableOf, otherGlueTableOf, tableNameAmong } from './table-names.ts';
-export { type StoredTable, type StoredTableName, storedTables, viewsOver } from './tables.ts';
+export { type StoredTableName, storedTables, viewsOver } from './tables.ts';
 export type { View } from './view.ts';

@@ -340,7 +340,7 @@ export const viewsOver = (places: readonly Place[]): readonly View[] => [
 ];
 
 /** A table of objects in `folder` of the store. */
-export type StoredTable<Columns = Readonly<Record<string, string>>> = {
+type StoredTable<Columns = Readonly<Record<string, string>>> = {
   /** The folder; ends in a slash. */
   readonly folder: string;
   /**

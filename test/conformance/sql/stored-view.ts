@@ -3,12 +3,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parseExact, printExact } from '../../../lib/base/json/json.ts';
-import { type StoredTable, type StoredTableName, storedTables } from '../../../lib/tables/catalog/tables.ts';
+import { type StoredTableName, storedTables } from '../../../lib/tables/catalog/tables.ts';
 import { duckDbType } from './duckdb-type.ts';
 
 /** A table over objects of JSON lines, which are parsed here: DuckDB refuses halves of surrogate pairs. */
 export async function storedView(name: StoredTableName, store: string): Promise<string> {
-  const { folder, columns, partitions }: StoredTable = storedTables[name];
+  const { folder, columns, partitions } = storedTables[name];
   const root = join(store, folder);
   const objects = globSync(join(root, '**/*.{json,gz}')).filter((file) => !/\/[_.][^/]*$/.test(file));
   const rows: string[] = [];

@@ -2,12 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
-import { type LineageFormat, lineageOf } from '../../../lib/report/lineage/lineage.ts';
+import { lineageOf } from '../../../lib/report/lineage/lineage.ts';
 import { enginesOf } from '../../base/aws/engines.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
 import { publishStore } from '../../model/publish-store.ts';
 import { craftedStore, link } from '../../model/stores.ts';
 import { linesOf, runProgram } from '../../run-program.ts';
+
+type LineageFormat = Parameters<typeof lineageOf>[0]['format'];
 
 const folder = folderOfEach();
 const READER = 'test/conformance/engines/open_lineage_reader.py';

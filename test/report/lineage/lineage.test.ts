@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
-import { type LineageFormat, lineageOf } from '../../../lib/report/lineage/lineage.ts';
+import { lineageOf } from '../../../lib/report/lineage/lineage.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { type NaiveStore, naiveModel } from '../../model/naive.ts';
 import { publishStore } from '../../model/publish-store.ts';
 import { anyStore, craftedStore, link } from '../../model/stores.ts';
 import { scaled } from '../../scale.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
+
+type LineageFormat = Parameters<typeof lineageOf>[0]['format'];
 
 async function linesOf(store: Store, format: LineageFormat = 'openlineage'): Promise<readonly string[]> {
   return Array.fromAsync((await lineageOf({ store, format }))?.lines() ?? []);

@@ -7,7 +7,6 @@ import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import {
   type DurableRunOptions,
   type DurableSteps,
-  type RunEnd,
   takeDurableSnapshot,
 } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
@@ -24,6 +23,8 @@ import { createMemoryStore } from '../../store/memory-store.ts';
 import { type FakeDurableOptions, type Mishap, runDurable } from '../fake-durable.ts';
 import { callOf } from '../sandbox-call.ts';
 import { type FileChange, simulateFiles } from '../simulated-files.ts';
+
+type RunEnd = Parameters<NonNullable<DurableRunOptions['onEnded']>>[0];
 
 const CALCULATIONS = 500;
 

@@ -254,5 +254,3 @@ export async function compareLabels(summary: Summary, options: LabelOptions) {
   }
   return { column, topic, ...counts, otherLabels: [...otherLabels], confusion };
 }
-
-export type ComparedLabels = Awaited<ReturnType<typeof compareLabels>>;

@@ -3,7 +3,7 @@ import { messageOf, once, sleep } from '../../../base/index.ts';
 import { parseJson, printJson } from '../../../base/json/index.ts';
 import type { Session } from '../../../session.ts';
 import { SettingsError } from '../../../settings.ts';
-import type { SnapshotAndFollowers, StartExecution } from '../../../snapshot/index.ts';
+import type { StartExecution, takeDurableSnapshot } from '../../../snapshot/index.ts';
 import { linkedSource, readGates, sourceDefinitions, sources } from '../../../snapshot/sources/index.ts';
 import type { JobStorage } from '../../job-storage.ts';
 import { isObject, readJob } from '../../message/check-message.ts';
@@ -93,7 +93,7 @@ class ExecutionInputError extends Error {
 const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
-export function parseExecutionInput(input: unknown): SnapshotAndFollowers {
+export function parseExecutionInput(input: unknown): Parameters<typeof takeDurableSnapshot>[0] {
   if (!isObject(input)) throw new ExecutionInputError('input', ['expected an object']);
   const { followers, ...job } = input;
   return {
