@@ -83,7 +83,7 @@ const CHUNK_BYTES = 256 * 1024;
 const openObject = (root: string, key: string) =>
   open(join(root, key), constants.O_RDONLY | constants.O_NOFOLLOW);
 
-export function explainFileError(error: unknown): StoreFailure {
+function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {
     case 'ENOENT':

@@ -37,7 +37,7 @@ export async function networkOf(folder: string, platform = process.platform): Pr
  * The kind of network disk of a path, from the lines of macOS's `mount`, such as `//a@host/share on
  * /Volumes/share (smbfs, nodev)`.
  */
-export function networkIn(mounts: string, path: string): string | undefined {
+function networkIn(mounts: string, path: string): string | undefined {
   const found = mounts
     .split('\n')
     .map((line) => / on (.+) \(([^,)]+)/.exec(line))

@@ -1,12 +1,17 @@
-import { stat, writeFile } from 'node:fs/promises';
+import promises, { stat, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
-import { createDirectoryStore, explainFileError } from '../../lib/store/directory.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { makeFolder } from '../../lib/store/directory-writer.ts';
-import { StoreError } from '../../lib/store/error.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 
 const folder = folderOfEach();
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 const failure = (code: string, path: string) =>
   Object.assign(new Error(`${code}: mkdir '${path}'`), { code, syscall: 'mkdir' });
@@ -67,13 +72,16 @@ test.runIf(process.platform === 'linux')(
 );
 
 test.each([
-  ['EROFS', 'put a in /store: its file system is read-only (EROFS: read-only file system, open)'],
-  ['ENOSPC', 'put a in /store: its file system is full (ENOSPC: no space left on device, write)'],
-  ['EDQUOT', 'put a in /store: its file system is full (EDQUOT: quota exceeded, write)'],
-  ['EIO', 'put a in /store: EIO (EIO: i/o error, write)'],
-])('%s is said in words', (code, message) => {
-  const words = message.slice(message.indexOf('(') + 1, -1);
-  const cause = Object.assign(new Error(words), { code });
+  ['EROFS', 'its file system is read-only (EROFS: read-only file system, open)'],
+  ['ENOSPC', 'its file system is full (ENOSPC: no space left on device, write)'],
+  ['EDQUOT', 'its file system is full (EDQUOT: quota exceeded, write)'],
+  ['EIO', 'EIO (EIO: i/o error, write)'],
+])('%s is said in words', async (code, said) => {
+  const words = said.slice(said.indexOf('(') + 1, -1);
+  vi.spyOn(promises, 'open').mockRejectedValue(Object.assign(new Error(words), { code }));
+  syncBuiltinESMExports();
 
-  expect(new StoreError('put a in /store', explainFileError(cause), { cause }).message).toBe(message);
+  const put = createDirectoryStore(folder.path).put('a', Buffer.from('1'));
+
+  await expect(put).rejects.toThrow(`put a in ${folder.path}: ${said}`);
 });

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import childProcess, { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs, { existsSync, readFileSync } from 'node:fs';
 import promises, { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LEASES } from '../../lib/jobs/job-storage.ts';
-import { networkIn, networkOf } from '../../lib/table/network-disk.ts';
+import { networkOf } from '../../lib/table/network-disk.ts';
 import { createAliveness } from '../../lib/table/sqlite-aliveness.ts';
 import { refuseOldSqlite, sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
@@ -277,6 +277,24 @@ describe('a network disk', () => {
   });
 
   test.each([
+    ['/Users/a', undefined],
+    ['/Volumes/share/a', 'a network disk (smbfs)'],
+    ['/Volumes/share/disk/a', undefined],
+  ])('is known on macOS by its mount: %s', async (real, kind) => {
+    const stdout = [
+      '/dev/disk3s1 on / (apfs, sealed, local)',
+      '//a@host/share on /Volumes/share (smbfs, nodev)',
+      '/dev/disk4 on /Volumes/share/disk (apfs, local)',
+    ].join('\n');
+    const mount = (_: string, done: (error: null, found: object) => void) => done(null, { stdout });
+    vi.spyOn(childProcess, 'execFile').mockImplementation(mount as never);
+    vi.spyOn(promises, 'realpath').mockResolvedValue(real);
+    syncBuiltinESMExports();
+
+    expect(await networkOf('.', 'darwin')).toBe(kind);
+  });
+
+  test.each([
     ['\\\\server\\share\\store', 'a network share'],
     ['\\\\?\\UNC\\server\\share', 'a network share'],
     ['\\\\?\\C:\\store', undefined],
@@ -287,16 +305,4 @@ describe('a network disk', () => {
 
     expect(await networkOf('.', 'win32')).toBe(kind);
   });
-});
-
-test('macOS names network disks by their mounts', () => {
-  const mounts = [
-    '/dev/disk3s1 on / (apfs, sealed, local)',
-    '//a@host/share on /Volumes/share (smbfs, nodev)',
-    '/dev/disk4 on /Volumes/share/disk (apfs, local)',
-  ].join('\n');
-
-  expect(networkIn(mounts, '/Users/a')).toBeUndefined();
-  expect(networkIn(mounts, '/Volumes/share/a')).toBe('a network disk (smbfs)');
-  expect(networkIn(mounts, '/Volumes/share/disk/a')).toBeUndefined();
 });

@@ -334,7 +334,7 @@ export const parts = [
 ] as const;
 
 /** The name of a part in errors and alarms. */
-export type Part = (typeof parts)[number];
+type Part = (typeof parts)[number];
 
 /** A permanent failure: the part does not exist, or may not be used. */
 type LastingFailure = {

@@ -12,7 +12,6 @@ export {
   isPassing,
   kindOfFault,
   lastingFailure,
-  type Part,
   parts,
   readAwsFault,
   remedyOf,

@@ -187,4 +187,4 @@ export const readingTools = {
 } as const satisfies Readonly<Record<string, Tool>>;
 
 /** The tools that send jobs as well, for a server that may do so. */
-export const submittingTools = { submit, score } as const satisfies Readonly<Record<string, Tool>>;
+const submittingTools = { submit, score } as const satisfies Readonly<Record<string, Tool>>;

@@ -283,6 +283,6 @@ export async function clearAfter(
  * Deletes the work folder of a run. The objects with which others could resume or publish the run are deleted
  * first: their names begin with `_`, so they are listed first.
  */
-export async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
+async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
   for await (const { key } of store.list(workFolder(place, { id: run }))) await store.delete(key);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AwsError, isPassing, lastingFailure, type Part } from '../../../lib/base/aws/index.ts';
+import { AwsError, isPassing, lastingFailure } from '../../../lib/base/aws/index.ts';
 import { UnsentError } from '../../../lib/jobs/queue/queue.ts';
 import { StoreError, type StoreFailure } from '../../../lib/store/index.ts';
 import { TableError, type TableFailure } from '../../../lib/table/index.ts';
@@ -8,7 +8,8 @@ import { TableError, type TableFailure } from '../../../lib/table/index.ts';
 const response = (name: string, httpStatusCode = 400) =>
   Object.assign(new Error('said AWS'), { name, $metadata: { httpStatusCode } });
 
-const aws = (part: Part, code: string, status?: number) => new AwsError(part, 'try', response(code, status));
+const aws = (part: AwsError['part'], code: string, status?: number) =>
+  new AwsError(part, 'try', response(code, status));
 
 const table = (failure: TableFailure) => new TableError('get job#a - in table jobs', failure);
 const store = (failure: StoreFailure) => new StoreError('put a in s3://acme', failure);

@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createMcpServer, readingTools } from '../../../lib/report/mcp/serve.ts';
+import { createMcpServer } from '../../../lib/report/mcp/serve.ts';
 import type { McpContext, Tool } from '../../../lib/report/mcp/tool.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
@@ -25,9 +25,9 @@ type Returned = {
 };
 
 /** The SDK's own client, connected in this process to a server with these tools. */
-export async function connect(context: McpContext, tools: Readonly<Record<string, Tool>> = readingTools) {
+export async function connect(context: McpContext, tools?: Readonly<Record<string, Tool>>) {
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-  const served = serveStdio(() => createMcpServer({ context, tools, version: '0.0.0' }), {
+  const served = serveStdio(() => createMcpServer({ context, ...(tools && { tools }), version: '0.0.0' }), {
     transport: serverSide,
   });
   const client = new Client({ name: 'test', version: '0.0.0' });

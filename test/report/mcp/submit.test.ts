@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { createSubmission } from '../../../lib/cli/commands/mcp.ts';
-import { readingTools, submittingTools } from '../../../lib/report/mcp/serve.ts';
 import type { Submission } from '../../../lib/report/mcp/tool.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -24,7 +23,7 @@ async function start(environment: Record<string, string> = QUEUE, given: Partial
     ...given,
   };
   const context = contextOver(createMemoryStore(), { submission, now: () => clock.now });
-  const server = await connect(context, { ...readingTools, ...submittingTools });
+  const server = await connect(context);
   return { ...server, sent, clock };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clearAfter, deleteWork } from '../../../lib/snapshot/history/prune.ts';
+import { clearAfter } from '../../../lib/snapshot/history/prune.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
@@ -60,14 +60,15 @@ test('so does latest.json if it is damaged; a fault of our own is thrown', async
 });
 
 test('the objects by which a run could be resumed or published are deleted first', async () => {
+  await publishLines(store, { run: monday });
   const deleted: string[] = [];
   for (const name of ['open-a', 'part-0', '_manifest.json', '_checkpoint.json'])
     await leave(`calculations/${monday.id}`, name);
 
-  await deleteWork(
+  await clearAfter(
     beforeEvery(store, 'delete', (key) => deleted.push(key.slice(key.lastIndexOf('/') + 1))),
     'calculations',
-    monday.id,
+    () => undefined,
   );
 
   expect(deleted).toEqual(['_checkpoint.json', '_manifest.json', 'open-a', 'part-0']);
