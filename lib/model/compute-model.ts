@@ -21,7 +21,7 @@ type UsesCollector = ReturnType<typeof createUsesCollector>;
 type Things = ReturnType<typeof thingsIn>;
 
 /** A dataset, and how many things use it. */
-export type Dataset = {
+type Dataset = {
   readonly dataset_id: string;
   readonly node: number;
   readonly cards: number;
@@ -434,7 +434,7 @@ async function readRecords(
 const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
 
 /** How many things a user owns, and how many of them have each flag. `locked` counts locked calculations. */
-export type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
+type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
   readonly user_id: string;
   /** The name, if a card gives it; otherwise null. */
   readonly name: string | null;

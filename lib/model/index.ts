@@ -3,7 +3,7 @@
  * computed once for these runs, stored, and queried here. The rules about single records are in `rules/`.
  */
 
-export { computeModel, type Dataset, type Model, modelOf, type Owner } from './compute-model.ts';
+export { computeModel, type Model, modelOf } from './compute-model.ts';
 export {
   type Described,
   type Description,

@@ -1,6 +1,8 @@
 import { TableError } from '../table/index.ts';
-import type { Budget, BudgetItem, ChangeBudget, OpenBreaker } from './budget.ts';
+import type { Budget, BudgetItem, OpenBreaker } from './budget.ts';
 import type { Clock } from './clock.ts';
+
+type ChangeBudget = Parameters<BudgetItem['change']>[1];
 
 /*
  * The breaker: while the platform is unavailable, the whole fleet stops taking jobs, and one worker at a time

@@ -79,7 +79,7 @@ export type BudgetItem = {
 };
 
 /** Returns the budget to store, or undefined to leave it as it is. */
-export type ChangeBudget = (budget: Budget) => Budget | undefined;
+type ChangeBudget = (budget: Budget) => Budget | undefined;
 
 const noUsage: PaceUsage = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 

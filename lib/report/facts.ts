@@ -156,7 +156,7 @@ export type ChangeFacts = {
  * A formula that an `update-formula` job or `formula set` stored, with the one that we had stored before it,
  * if any.
  */
-export type KnownFormulas = {
+type KnownFormulas = {
   /** How many there are, with those that the report leaves out. */
   readonly total: number;
   /** `columns`: as the formula first writes each. `id`: of the calculation. */
@@ -291,7 +291,7 @@ type FileFacts = {
   >;
 };
 
-export type DataFileFacts = {
+type DataFileFacts = {
   readonly total: number;
   readonly scanState: Counts;
   /**

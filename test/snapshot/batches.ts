@@ -1,4 +1,6 @@
-import type { FieldTypes, RecordBatch, RecordPiece } from '../../lib/snapshot/page/record-fields.ts';
+import type { RecordBatch, RecordPiece, typesSeen } from '../../lib/snapshot/page/record-fields.ts';
+
+type FieldTypes = ReturnType<typeof typesSeen>;
 
 /** A batch of these records, in one piece. */
 export function batchOfLines(

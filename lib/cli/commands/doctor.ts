@@ -5,9 +5,11 @@ import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import { readGates } from '../../snapshot/sources/index.ts';
 import type { Run } from '../command.ts';
-import { type Check, type CheckName, checks, type Finding, failed, ok, skipped } from '../doctor/checks.ts';
+import { type Check, type CheckName, checks, failed, ok, skipped } from '../doctor/checks.ts';
 import { whatToDo } from '../errors/explain.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
+
+type Finding = Awaited<ReturnType<Check>>;
 
 /** A check by its name, and what it found. */
 type Checked = { readonly name: CheckName | 'settings' } & Finding;

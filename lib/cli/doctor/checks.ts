@@ -14,7 +14,7 @@ import { checkGlueTable } from '../../tables/index.ts';
 import { whatToDo } from '../errors/explain.ts';
 
 /** The outcome of a check: `detail`, and `advice` on how to fix it. */
-export type Finding =
+type Finding =
   | { readonly status: 'ok' | 'skipped'; readonly detail: string }
   | { readonly status: 'failed'; readonly detail: string; readonly advice?: string };
 

@@ -17,7 +17,6 @@ import {
   calculationFlags,
   cardFlags,
   type Graph,
-  type KnownFormulas,
   MAX_FORMULA_CHARACTERS,
   MAX_LISTED,
   MAX_WHOLE,
@@ -159,7 +158,7 @@ async function readThings(
 }
 
 /** The known formulas; of very many, the first ones that fit into the page. */
-function listKnownFormulas(model: Model): KnownFormulas {
+function listKnownFormulas(model: Model): ReportFacts['knownFormulas'] {
   let left = MAX_FORMULA_CHARACTERS;
   const list = [];
   for (const { id, expression, columns } of describedFormulas(model)) {

@@ -3,8 +3,10 @@ import { groupsOf, type ModelColumns } from '../../model/index.ts';
 import { canonicalId, lowerCase } from '../../model/rules/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
-import type { Counts, DataFileFacts, ReportFacts } from '../facts.ts';
+import type { Counts, ReportFacts } from '../facts.ts';
 import { NOT_STATED, shownText, textIn } from './values.ts';
+
+type DataFileFacts = NonNullable<ReportFacts['dataFiles']>;
 
 /** Counts files, and lists them; if there are very many, the largest. */
 export async function readFiles(options: RecordsToShow): Promise<NonNullable<ReportFacts['files']>> {

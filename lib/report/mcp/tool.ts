@@ -217,4 +217,4 @@ export type Submission = {
   readonly rate: () => Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined>;
 };
 
-export type CheckedJob = { readonly id: string; readonly text: string };
+type CheckedJob = { readonly id: string; readonly text: string };

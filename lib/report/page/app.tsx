@@ -4,7 +4,7 @@ import type { ReportFacts } from '../facts.ts';
 import { ListTable } from './lists/list-table.tsx';
 import { listOf } from './lists/lists.tsx';
 import { Empty } from './parts/parts.tsx';
-import { hashOf, type Shown, useShown, type View, viewTitles } from './state/hash.ts';
+import { hashOf, useShown, type View, viewTitles } from './state/hash.ts';
 import { createReport, ReportContext, totalsOf, useReport } from './state/report.ts';
 import { age, count, counted, time } from './text/numbers.ts';
 import { Text } from './text/text.tsx';
@@ -13,6 +13,8 @@ import { ChangesView } from './views/changes.tsx';
 import { HealthView } from './views/health.tsx';
 import { JobsView } from './views/jobs.tsx';
 import { WhereUsedView } from './views/where-used.tsx';
+
+type Shown = ReturnType<typeof useShown>;
 
 /** The views that are not lists. */
 const overview = {

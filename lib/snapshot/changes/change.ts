@@ -56,7 +56,7 @@ type ChangeOf<L> = {
 export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
   new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
 
-export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
+type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
 
 /** Reads all changes: counts them, and collects the first `limit`. */
 export async function collectChanges(

@@ -6,9 +6,11 @@ import { createFramePacker } from '../frames/frame-packer.ts';
 import { type Compression, compressionOf, type Place, runOfId, sourceOf } from '../keys.ts';
 import { type Manifest, manifestOf, type PublishedRun, publishedRuns } from '../manifest.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
-import { type Change, type ChangeCounts, type LineChange, piecesOf, storedChanges } from './change.ts';
+import { type Change, type collectChanges, type LineChange, piecesOf, storedChanges } from './change.ts';
 import { readBy } from './line-members.ts';
 import { compareInBuckets, compareSideBySide, NotSideBySideError } from './side-by-side.ts';
+
+type ChangeCounts = Awaited<ReturnType<typeof collectChanges>>['counts'];
 
 type RunsToCompare = {
   readonly store: Store;

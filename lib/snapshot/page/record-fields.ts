@@ -1,7 +1,7 @@
 import { type JsonBytes, JsonLimitError, skipName } from '../../base/json/index.ts';
 import { textAt } from './value-at.ts';
 
-export type FieldTypes = Record<string, JsonType[]>;
+type FieldTypes = Record<string, JsonType[]>;
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
 /** Some records, in order, with as many lines as keys. */

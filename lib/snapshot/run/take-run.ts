@@ -5,7 +5,7 @@ import type { Store } from '../../store/index.ts';
 import { runKeys } from '../changes/line-members.ts';
 import { type Run, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import { countNames, type FieldTypes } from '../page/record-fields.ts';
+import { countNames, type typesSeen } from '../page/record-fields.ts';
 import { checkPlatform, type Gates } from '../publish/gates.ts';
 import { type Publication, publishRun, type readFinishedRun } from '../publish/publish.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
@@ -13,6 +13,8 @@ import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.t
 import { type Checkpoint, readParts, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
+
+type FieldTypes = ReturnType<typeof typesSeen>;
 
 export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBytes'> & {
   readonly platform: string;

@@ -17,7 +17,6 @@ import {
   createSchema,
   type DuckDb,
   groupName,
-  type LoadedTable,
   literal,
   openDatabase,
   PIECES,
@@ -370,7 +369,7 @@ async function loadPieces(
     /** Called before a large read. */
     readonly onReading?: ((words: string) => void) | undefined;
   },
-): Promise<readonly LoadedTable[]> {
+): Promise<NonNullable<Parameters<typeof createSchema>[1]['loaded']>> {
   const { copies, diskBytes, signal, onReading } = options;
   const queue = new PQueue({ concurrency: AT_ONCE });
   const all = <T>(work: readonly (() => Promise<T>)[]) =>

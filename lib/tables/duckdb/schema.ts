@@ -11,7 +11,7 @@ import type { Piece, Table } from './stored-files.ts';
 /** The schema for the stored tables, so that `SHOW TABLES` lists only the views for people. */
 export const PIECES = 'pieces';
 
-export type LoadedTable = {
+type LoadedTable = {
   readonly table: Table;
   readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };

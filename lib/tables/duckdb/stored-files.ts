@@ -130,7 +130,7 @@ export type FileToRead = {
   readonly open: () => Promise<DataFile | undefined>;
 };
 
-export type DataFile = {
+type DataFile = {
   readonly path: string;
   readonly sizeBytes: number;
   /** Whether something missing or damaged was left out of it. Default: false. */

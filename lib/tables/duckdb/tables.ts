@@ -26,7 +26,6 @@ import { type StoredTableName, storedTables } from '../catalog/tables.ts';
 import { buildParquet, parquetOfLines, parquetOfRun } from '../parquet/part-files.ts';
 import { objectTables } from './object-tables.ts';
 import {
-  type DataFile,
   type FileToRead,
   fileOf,
   type Piece,
@@ -70,7 +69,7 @@ type QueryModel = {
   /** Returns the model; undefined, and reported, if something that it is computed from is damaged. */
   readonly current: () => Promise<CurrentModel | undefined>;
   /** The model's tables as files on this machine, built again if the stored ones are missing or damaged. */
-  readonly file: (table: ModelTable) => Promise<DataFile | undefined>;
+  readonly file: (table: ModelTable) => ReturnType<typeof storedFile>;
 };
 
 function createQueryModel(session: Session): QueryModel {

@@ -27,12 +27,13 @@ import {
   createTextLeaf,
   exactInteger,
   type Leaf,
-  type LeafPlace,
   MAX_LEVEL,
   type NumberLeaf,
 } from './leaf.ts';
 import { findName, isNameAt, lengthOf, namesOf, type Reading, readName, withoutRepeats } from './names.ts';
 import { hashOf } from './texts.ts';
+
+type LeafPlace = Parameters<typeof createTextLeaf>[0];
 
 type TextColumn = ReturnType<typeof createTextLeaf>['column'];
 

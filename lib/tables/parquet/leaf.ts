@@ -15,7 +15,7 @@ import {
 } from './texts.ts';
 
 /** The position of a leaf column in the schema. */
-export type LeafPlace = {
+type LeafPlace = {
   readonly path: readonly string[];
   readonly definition: number;
   readonly repetition: number;

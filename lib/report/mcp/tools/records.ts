@@ -2,12 +2,11 @@ import * as z from 'zod/mini';
 import { printExact } from '../../../base/json/index.ts';
 import {
   columnsOfRuns,
-  type Dataset,
   describedRecords,
   hasLinks,
   type LastRun,
   lastRuns,
-  type Owner,
+  type Model,
   openModel,
 } from '../../../model/index.ts';
 import { canonicalId, flagBits, flagsOf } from '../../../model/rules/index.ts';
@@ -25,6 +24,9 @@ import {
   ToolError,
   textInput,
 } from '../tool.ts';
+
+/** What the model counts, without records of its own. */
+type Counted = Model['datasets'][number] | Model['owners'][number];
 
 /** Tables that come from the model, since the platform does not list these things. */
 const MODELLED = ['datasets', 'owners'] as const;
@@ -94,7 +96,7 @@ async function* matchesOf(
           yield { source: of, place: run.place, key, label: name ?? '' };
   for (const table of MODELLED.filter((each) => source === undefined || source === each)) {
     const { model } = await openModel({ ...call, store });
-    const rows: readonly (Dataset | Owner)[] = table === 'datasets' ? model.datasets : model.owners;
+    const rows: readonly Counted[] = table === 'datasets' ? model.datasets : model.owners;
     for (const each of rows.map(rowOf).toSorted((a, b) => (a.key < b.key ? -1 : 1)))
       if (isFound(each.key, each.label)) yield { source: table, place: table, ...each };
   }
@@ -103,7 +105,7 @@ async function* matchesOf(
 const plain = (text: string): string => text.normalize('NFC').toLowerCase();
 
 /** A dataset or an owner, with the model's counts by column. */
-function rowOf(row: Dataset | Owner) {
+function rowOf(row: Counted) {
   const counts = Object.entries(row).flatMap(([column, count]) =>
     typeof count === 'number' && column !== 'node' ? [[column, count] as const] : [],
   );

@@ -5,7 +5,6 @@ import { printJson } from '../../../base/json/index.ts';
 import { mostCallsOf, scoringFields } from '../../../jobs/types/index.ts';
 import type { ToolResult } from '../answer.ts';
 import {
-  type CheckedJob,
   defineTool,
   described,
   type READS,
@@ -15,6 +14,8 @@ import {
   textInput,
   wholeInput,
 } from '../tool.ts';
+
+type CheckedJob = Parameters<Submission['send']>[0][number];
 
 /** Maximum jobs of one call. */
 const MAX_JOBS = 500;

@@ -4,14 +4,12 @@ import type { Reached } from '../state/report.ts';
  * A box of the picture: a node, or the number of further nodes in its layer. Positions and sizes are in
  * pixels.
  */
-export type Box = {
+type Box = {
   readonly x: number;
   readonly y: number;
   readonly node: number | undefined;
   readonly more: number;
 };
-
-export type Line = { readonly from: Box; readonly to: Box };
 
 export const BOX_WIDTH = 190;
 export const BOX_HEIGHT = 36;
@@ -32,7 +30,7 @@ export function layersOf(start: number, reached: readonly Reached[], before: (of
   const height = Math.max(1, ...layers.map(boxesIn)) * STEP_Y - (STEP_Y - BOX_HEIGHT);
   const first: Box = { x: 0, y: (height - BOX_HEIGHT) / 2, node: start, more: 0 };
   const boxes = [first];
-  const lines: Line[] = [];
+  const lines: { readonly from: Box; readonly to: Box }[] = [];
   // The box of each node; several nodes may share one.
   const drawn = new Map([[start, first]]);
   for (const [index, layer] of layers.entries()) {

@@ -25,7 +25,7 @@ export type Params = Readonly<Record<string, string>>;
  * What is shown. It is stored in the address after `#`, so that it can be shared:
  * `calculations?flag=broken_links`.
  */
-export type Shown = { readonly view: View; readonly params: Params };
+type Shown = { readonly view: View; readonly params: Params };
 
 /**
  * Parses the part of an address after `#`, with or without the `#`. An unknown view becomes the first one.

@@ -7,7 +7,7 @@ import type { Graph, Kind, ReportFacts } from '../../facts.ts';
  * A dataset, calculation or card. `name` is empty if it is unknown; `isKnown` is false if no snapshot
  * contains it.
  */
-export type Node = {
+type Node = {
   readonly kind: Kind;
   readonly id: string;
   readonly name: string;

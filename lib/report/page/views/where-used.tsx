@@ -2,12 +2,11 @@ import { useMemo, useState } from 'preact/hooks';
 import { numbers, texts, things } from '../lists/lists.tsx';
 import { matching } from '../lists/rows.ts';
 import { type Column, Table } from '../lists/table.tsx';
-import { BOX_HEIGHT, BOX_WIDTH, type Box, type Line, layersOf } from '../parts/layers.ts';
+import { BOX_HEIGHT, BOX_WIDTH, layersOf } from '../parts/layers.ts';
 import { Chips, Empty, NodeLink, PlatformLink, Scrolled, SearchBox } from '../parts/parts.tsx';
 import { hashOf, type Params, show } from '../state/hash.ts';
 import {
   type Direction,
-  type Node,
   nodeKey,
   type Reached,
   type Report,
@@ -17,6 +16,8 @@ import {
 import { count, counted } from '../text/numbers.ts';
 import { readable, shortened } from '../text/shown.ts';
 import { Text, withLines } from '../text/text.tsx';
+
+type Node = Report['nodes'][number];
 
 /** What depends on a thing, or what the thing depends on, over any number of hops. */
 export function WhereUsedView({ params }: { readonly params: Params }) {
@@ -283,7 +284,7 @@ function LayersPicture({
   );
 }
 
-function curve({ from, to }: Line): string {
+function curve({ from, to }: ReturnType<typeof layersOf>['lines'][number]): string {
   const x1 = from.x + BOX_WIDTH;
   const y1 = from.y + BOX_HEIGHT / 2;
   const x2 = to.x;
@@ -292,7 +293,13 @@ function curve({ from, to }: Line): string {
   return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
 }
 
-function BoxOf({ box, isStart }: { readonly box: Box; readonly isStart: boolean }) {
+function BoxOf({
+  box,
+  isStart,
+}: {
+  readonly box: ReturnType<typeof layersOf>['boxes'][number];
+  readonly isStart: boolean;
+}) {
   const node = useReport().nodes[box.node ?? -1];
   const place = `translate(${box.x} ${box.y})`;
   if (node === undefined)

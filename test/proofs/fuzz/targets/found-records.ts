@@ -1,12 +1,14 @@
 import type { Call } from '../../../../lib/platform/call.ts';
 import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
-import type { FieldTypes, RecordBatch } from '../../../../lib/snapshot/page/record-fields.ts';
+import type { RecordBatch, typesSeen } from '../../../../lib/snapshot/page/record-fields.ts';
 import { rowsBetween } from '../../../../lib/snapshot/page/record-index.ts';
 import { cardsIn } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
 import { filePageReader } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
 import { recordsIn } from '../../../snapshot/batches.ts';
 import { UUID } from './response-inputs.ts';
+
+type FieldTypes = ReturnType<typeof typesSeen>;
 
 /* The readers of snapshots, which find records in the bytes of a response without parsing it. */
 
