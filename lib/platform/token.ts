@@ -72,43 +72,32 @@ type StoredOptions = { readonly place: string; readonly environment: AwsEnvironm
  * by its id or ARN. The first read loads the SDK. Throws `AwsError`, also for a parameter that is not
  * encrypted, and `PeerMissingError` if the client is not installed.
  */
-export const openStoredToken = (options: StoredOptions): TokenSource =>
-  secretToken({
-    fetchSecret:
-      tokenClient(options.place) === '@aws-sdk/client-ssm' ? parameterReader(options) : secretReader(options),
+export function openStoredToken({ place, environment }: StoredOptions): TokenSource {
+  const isParameter = tokenClient(place) === '@aws-sdk/client-ssm';
+  const named = `${isParameter ? 'parameter' : 'secret'} ${place}`;
+  const open = once(async (): Promise<() => Promise<StoredText>> => {
+    if (isParameter) {
+      const { openParameter } = await loadPeer('@aws-sdk/client-ssm', () => import('./parameter-store.ts'));
+      return openParameter(place, environment, limits);
+    }
+    const { openSecret } = await loadPeer(
+      '@aws-sdk/client-secrets-manager',
+      () => import('./secrets-manager.ts'),
+    );
+    return openSecret(place, environment, limits);
   });
-
-function parameterReader({ place, environment }: StoredOptions): () => Promise<string> {
-  const open = once(async () =>
-    (await loadPeer('@aws-sdk/client-ssm', () => import('./parameter-store.ts'))).openParameter(
-      place,
-      environment,
-      limits,
-    ),
-  );
-  return async () => {
+  const fetchSecret = async () => {
     const get = await open();
-    const { text, type } = await asAwsError({ part: 'token', tried: `read parameter ${place}` }, get);
-    if (type !== 'SecureString')
-      throw notAToken(`parameter ${place}`, `a SecureString, got ${type ?? 'nothing'}`);
-    return storedToken(`parameter ${place}`, text);
+    const { text, type } = await asAwsError({ part: 'token', tried: `read ${named}` }, get);
+    if (isParameter && type !== 'SecureString')
+      throw notAToken(named, `a SecureString, got ${type ?? 'nothing'}`);
+    return storedToken(named, text);
   };
+  return secretToken({ fetchSecret });
 }
 
-function secretReader({ place, environment }: StoredOptions): () => Promise<string> {
-  const open = once(async () =>
-    (await loadPeer('@aws-sdk/client-secrets-manager', () => import('./secrets-manager.ts'))).openSecret(
-      place,
-      environment,
-      limits,
-    ),
-  );
-  return async () => {
-    const get = await open();
-    const { text } = await asAwsError({ part: 'token', tried: `read secret ${place}` }, get);
-    return storedToken(`secret ${place}`, text);
-  };
-}
+/** What a service has stored, with the type of a parameter. */
+type StoredText = { readonly text: string | undefined; readonly type?: string | undefined };
 
 /**
  * Extracts the token from a stored text: the text itself, in quotes, or the value of its only pair, which is

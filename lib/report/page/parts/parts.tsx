@@ -21,6 +21,25 @@ export function Empty({ children, command }: Parent & { readonly command?: strin
   );
 }
 
+type NoticeProps = { readonly id: string; readonly title: string; readonly texts: readonly string[] };
+
+/** A list that a person should read, under a title; nothing if it is empty. */
+export function Notice({ id, title, texts }: NoticeProps) {
+  if (texts.length === 0) return null;
+  return (
+    <section class="notice" aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      <ul>
+        {texts.map((each) => (
+          <li key={each}>
+            <Text of={each} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 type Parent = { readonly children: ComponentChildren };
 
 /** Content that scrolls sideways by itself, also by keyboard, so that the page never scrolls sideways. */

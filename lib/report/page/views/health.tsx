@@ -3,7 +3,7 @@ import { type CalculationFacts, type Counts, flagWords, type ReportFacts } from 
 import { BarsChart, colours } from '../charts/chart.tsx';
 import { lastBySpan } from '../charts/spans.ts';
 import { CountsTable } from '../parts/counts-table.tsx';
-import { Empty, Tile } from '../parts/parts.tsx';
+import { Empty, Notice, Tile } from '../parts/parts.tsx';
 import { Refused, Snapshot } from '../parts/snapshots.tsx';
 import { hashOf, type View } from '../state/hash.ts';
 import { totalsOf, useReport } from '../state/report.ts';
@@ -19,7 +19,7 @@ export function HealthView() {
       {facts.snapshots.map((snapshot) => (
         <Refused key={snapshot.place} of={snapshot} />
       ))}
-      <Faults facts={facts} />
+      <Notice id="faults" title="This report could not read everything" texts={facts.faults} />
       <Totals facts={facts} />
       <Narrowed facts={facts} />
       <Broken facts={facts} />
@@ -41,22 +41,6 @@ export function HealthView() {
 }
 
 type Props = { readonly facts: ReportFacts };
-
-function Faults({ facts: { faults } }: Props) {
-  if (faults.length === 0) return null;
-  return (
-    <section class="notice" aria-labelledby="faults">
-      <h3 id="faults">This report could not read everything</h3>
-      <ul>
-        {faults.map((fault) => (
-          <li key={fault}>
-            <Text of={fault} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
 
 /** Names the sources of which records may be missing. */
 function Narrowed({ facts: { narrowed } }: Props) {

@@ -1,6 +1,6 @@
 import type { JobFacts, SnapshotFacts } from '../../facts.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
-import { Empty, NumbersTable, Scrolled } from '../parts/parts.tsx';
+import { Empty, Notice, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { usePrinting } from '../state/printing.ts';
 import { useReport } from '../state/report.ts';
 import { count, counted, duration, time } from '../text/numbers.ts';
@@ -14,7 +14,7 @@ export function JobsView() {
   return (
     <>
       <h2>Jobs and pace</h2>
-      <Throttled operations={facts.throttled} />
+      <Notice id="throttled" title="The platform throttles only these operations" texts={facts.throttled} />
       {jobs.types.length === 0 ? (
         <Empty command="platform-sync submit job.json">
           No job has ended since {time(jobs.sinceMs)}. A job updates a formula, runs a code function or scores
@@ -42,22 +42,6 @@ export function JobsView() {
         </div>
       )}
     </>
-  );
-}
-
-function Throttled({ operations }: { readonly operations: readonly string[] }) {
-  if (operations.length === 0) return null;
-  return (
-    <section class="notice" aria-labelledby="throttled">
-      <h3 id="throttled">The platform throttles only these operations</h3>
-      <ul>
-        {operations.map((each) => (
-          <li key={each}>
-            <Text of={each} />
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 
