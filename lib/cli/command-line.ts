@@ -34,8 +34,8 @@ import {
 } from './terminal/terminal.ts';
 
 /**
- * Begins the command lines in hints as this one was started, by npx and with its settings file, so that they can be
- * pasted as they are.
+ * Makes the command lines in hints begin like this one, with npx and its settings file, so that they can be
+ * pasted unchanged.
  */
 function pasted(
   environment: Environment,
@@ -48,7 +48,10 @@ function pasted(
   return (hint) => hint.replaceAll(COMMAND_LINE, `${start.replaceAll('$', '$$$$')} `);
 }
 
-/** The name of the program before a command, as in a line to paste. (`platform-sync: ` begins a message instead.) */
+/**
+ * Matches the name of the program before a command, as in a line to paste. (`platform-sync: ` begins a
+ * message instead.)
+ */
 const COMMAND_LINE = /(?<![\w./-])(?:npx )?platform-sync (?=[a-z]+(?:-[a-z]+)*(?![\w/.:]))/g;
 
 /**
@@ -62,12 +65,12 @@ export async function runCommandLine(
   let { environment } = given;
   let hide = hideSecrets(environment);
   let toPaste = (hint: string) => hint;
-  // A secret at the end must not be cut in two: it would not be recognized and hidden.
+  // A secret at the end must not be cut in two: then it would not be recognized and hidden.
   const err = (text: string) =>
     given.err(shortened(hide(toPaste(text.slice(0, 2 * MAX_MESSAGE_LENGTH))), MAX_MESSAGE_LENGTH));
   const terminal: Terminal = {
     ...given,
-    // Once a command begins, and its settings file is read.
+    // Available once a command begins and its settings file has been read.
     get environment() {
       return environment;
     },
@@ -103,7 +106,7 @@ export async function runCommandLine(
   } catch (error) {
     const explained = explain(error, terminal);
     ended = explained.ended;
-    // Exactly one JSON value: no error is added to results; the exit code says enough.
+    // Exactly one JSON value may be printed, so no error follows results: the exit code shows it.
     if (explained.error !== undefined && argv.includes('--json') && !hasPrinted)
       terminal.out(shownJson(hide(printJson({ error: explained.error }, 2))));
   }
@@ -117,17 +120,19 @@ async function checkStoreOf(command: Command, { environment, openStore }: Termin
   if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
 }
 
-/** Whether the output of a command is for people, with lines to paste, unlike rows, formulas or files. */
+/**
+ * Whether the output of a command is for people, with lines to paste, rather than rows, formulas or files.
+ */
 const printsHints = (path: string): boolean =>
   /^(init|doctor|run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(
     path,
   );
 
-/** A word, shortened where commander repeats it. */
+/** Matches a long word, which is shortened if commander repeats it. */
 const LONG_WORD = /(\S{200})\S{100,}/g;
 
 const OPTIONS = [
-  ['--env-file <file>', 'read settings from a file; what the environment sets wins'],
+  ['--env-file <file>', 'read settings from a file; the environment takes precedence'],
   [
     '--profile <name>',
     'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
@@ -135,13 +140,16 @@ const OPTIONS = [
   ['--new-ledger', `use another table for the store from now on: ${NEW_LEDGER_RISK}`],
 ] as const;
 
-/** Adds these options to the program, and, without a line in help, to every command below it. */
+/** Adds these options to the program and, hidden from help, to every command below it. */
 function addSettingsOptions(command: Command, isHidden = false): void {
   for (const [flags, means] of OPTIONS) command.addOption(new Option(flags, means).hideHelp(isHidden));
   for (const below of command.commands) addSettingsOptions(below, true);
 }
 
-/** The program with all commands, which write to the terminal and throw where commander would end the process. */
+/**
+ * Creates the program with all commands. They write to the terminal, and throw where commander would end the
+ * process.
+ */
 export function createProgram(terminal: Terminal, finish: (ended: Ended) => void): Command {
   const program = new Command('platform-sync')
     .description(
@@ -151,12 +159,13 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
     .helpCommand('help [command...]', 'print the help of a command')
     .configureHelp({ helpWidth: Math.max(80, terminal.width ?? 100) })
     .showHelpAfterError('(see --help)')
-    // An option after a command's name belongs to that command, even if its parent has one of the same name.
+    // An option after a command's name belongs to that command, even if its parent has one with the same
+    // name.
     .enablePositionalOptions()
-    // Each command below inherits these two: it throws instead of ending the process.
+    // Every command below inherits these two: it throws instead of ending the process.
     .exitOverride()
     .configureOutput({
-      // Help has lines to paste, and is printed before the hook of a command runs.
+      // Help contains lines to paste, and is printed before the hook of a command runs.
       writeOut: (text) => terminal.out(pasted(terminal.environment, {})(text.trimEnd())),
       // Typed words may come from elsewhere, such as a list of names in a script.
       writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
@@ -179,9 +188,9 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
   return program;
 }
 
-/** The version of the package that this file is in. */
+/** The version of the package to which this file belongs. */
 function packageVersion(): string {
-  // Found by its own name, since the sources and the built package are in different folders.
+  // The package is found by its own name, since the sources and the built package are in different folders.
   const { version }: { readonly version: string } = createRequire(import.meta.url)(
     'platform-sync/package.json',
   );
@@ -189,7 +198,8 @@ function packageVersion(): string {
 }
 
 /**
- * Runs `help jobs cancel` as `jobs cancel --help`, and `help jbos` as `jbos`, for which commander suggests the nearest.
+ * Runs `help jobs cancel` as `jobs cancel --help`, and `help jbos` as `jbos`, so that commander suggests the
+ * nearest command.
  */
 function helpOf([first, ...words]: readonly string[], program: Command): readonly string[] {
   const given = first === undefined ? [] : [first, ...words];
@@ -201,7 +211,7 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
-/** Adds to the error of an unknown subcommand the names that the command has; otherwise nothing. */
+/** For the error of an unknown subcommand, the names that the command has; otherwise nothing. */
 const namedBelow = (error: string, { commands: below }: Command): string =>
   error.startsWith('error: unknown command')
     ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`
@@ -217,7 +227,10 @@ function meantBy(error: string, program: Command): string {
   return meant === undefined ? '' : `(Did you mean ${meant}?)\n`;
 }
 
-/** The families of commands by their headings, in the order of help. Help, completion, checks and `docs/commands.md` are made of them. */
+/**
+ * The families of commands by their headings, in the order of help. Help, completion, checks and
+ * `docs/commands.md` are built from them.
+ */
 export const families = {
   'Set up and operate': operation,
   'Take and compare snapshots': snapshots,
@@ -233,24 +246,27 @@ declare module './command.ts' {
   }
 }
 
-/** All commands by their words. */
+/** All commands, by their words. */
 const commands: { readonly [Path in CommandPath]: DefinitionOf<Path> } = Object.assign(
   {},
   ...Object.values(families),
 );
 
-/** The commands that run something. A handler with other arguments than its definition does not compile here. */
+/**
+ * The commands that run something. A handler whose arguments differ from its definition does not compile
+ * here.
+ */
 const runnable: {
   readonly [Path in CommandPath as DefinitionOf<Path> extends { readonly load: unknown } ? Path : never]: {
     readonly load: () => Promise<{ readonly default: Run<Path> }>;
   };
 } = commands;
 
-/** How the handler of a command is loaded; undefined for a command that only has others below it. */
+/** How the handler of a command is loaded; undefined for a command that only groups others. */
 const handlerOf = (path: string) =>
   path in commands ? runnable[path as keyof typeof runnable].load : undefined;
 
-/** Adds all commands to the program, and lists them by their words. */
+/** Adds all commands to the program, and returns them with their words. */
 const addCommands = (program: Command): readonly (readonly [path: string, added: Command])[] =>
   Object.entries<CommandFamily>(families).flatMap(([heading, family]) =>
     Object.entries(family).map(

@@ -1,7 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, type Option } from 'commander';
 import type { Ended, Found, Terminal } from './terminal/terminal.ts';
 
-/** Parses what was typed; `before`: the earlier value of an option that is repeated. */
+/** Parses what was typed. `before`: the value so far, for an option that is repeated. */
 type Read = (text: string, before: never) => unknown;
 
 /** An argument or option: how it is typed, its help, how it is parsed or its possible words, and its default. */
@@ -17,31 +17,32 @@ type CommandDefinition = {
   /** What the command does, in one or two sentences. */
   readonly description: string;
   readonly arguments?: readonly ParameterSpec[];
-  /** Required options. */
+  /** The required options. */
   readonly required?: readonly ParameterSpec[];
   readonly options?: readonly ParameterSpec[];
-  /** False: the command creates a store, or needs none. Default: a missing folder is an error. */
+  /** False if the command creates a store, or needs none. Default: a missing folder is an error. */
   readonly needsStore?: false;
-  /** False: the command has no option --json. */
+  /** False if the command has no option --json. */
   readonly json?: false;
   /**
-   * Creates options that help lists before `options`. Called for each command, since an option belongs to one command.
+   * Creates options that help lists before `options`. It is called for each command, since an option can
+   * belong to only one command.
    */
   readonly extraOptions?: () => readonly Option[];
-  /** Command lines without `platform-sync`, shown by its help. */
+  /** Command lines without `platform-sync`, shown in its help. */
   readonly examples: readonly string[];
   /** Loads the module whose default export runs the command. Absent: the command only groups others. */
   readonly load?: () => Promise<unknown>;
 };
 
-/** Commands by the words that lead to them, such as `jobs cancel`. */
+/** Commands, by the words that lead to them, such as `jobs cancel`. */
 export type CommandFamily = Readonly<Record<string, CommandDefinition>>;
 
 type Word<Typed> = Typed extends `${infer First} ${string}` ? First : Typed;
 type Camel<Name> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name & string;
-/** `dryRun` of `--dry-run`, `tables` of `--no-tables`. */
+/** The name of an option's value: `dryRun` for `--dry-run`, `tables` for `--no-tables`. */
 type NameOf<Typed> = Typed extends `--no-${infer Name}`
   ? Camel<Word<Name>>
   : Typed extends `--${infer Name}`
@@ -69,14 +70,14 @@ type WithFallback<Options extends readonly ParameterSpec[]> = Extract<
   readonly [string, unknown, unknown, unknown]
 >;
 
-/** The values of options by their names: required ones and those with a default, and the others. */
+/** The values of options, by their names: those that are required or have a default, and the others. */
 type Flags<Required extends readonly ParameterSpec[], Options extends readonly ParameterSpec[]> = {
   readonly [Each in Required[number] | WithFallback<Options> as NameOf<Each[0]>]: ValueOf<Each>;
 } & {
   readonly [Each in Exclude<Options[number], WithFallback<Options>> as NameOf<Each[0]>]?: ValueOf<Each>;
 };
 
-/** The values of arguments: those in brackets may be absent. */
+/** The values of arguments; those in brackets may be absent. */
 type Given<Arguments> = {
   readonly [Key in keyof Arguments]: Arguments[Key] extends readonly [`[${infer Rest}`, ...unknown[]]
     ? Rest extends `${string}...]`
@@ -86,8 +87,8 @@ type Given<Arguments> = {
 };
 
 /**
- * The families of commands, which `commands.ts` adds to this interface. A family loads its handlers, so a handler must not
- * import the families: it finds the types of its arguments here.
+ * The families of commands. Each family adds itself to this interface. A family loads its handlers, so a
+ * handler must not import it: the handler finds the types of its arguments here.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: see above
 export interface Registry {}
@@ -125,7 +126,7 @@ export type Run<Path extends CommandPath> = (
   command: Command,
 ) => Promise<Ended | Found> | Ended | Found;
 
-/** Adds a command below the words that lead to it; `heading`: its section in the program's help. */
+/** Adds a command below the words that lead to it. `heading`: its section in the program's help. */
 export function addCommand(
   program: Command,
   path: string,
@@ -150,7 +151,7 @@ export function addCommand(
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }
 
-/** Refuses an option of the command as the value of another option: that value was left out. */
+/** Refuses an option of the command as the value of another option: then that value was forgotten. */
 function refuseOptions(option: Option, command: Command): void {
   const { parseArg: read } = option;
   option.argParser((text, before: unknown) => {
@@ -160,7 +161,7 @@ function refuseOptions(option: Option, command: Command): void {
   });
 }
 
-/** A parameter with the types that commander expects. */
+/** Gives a parameter the types that commander expects. */
 const asCommander = (spec: ParameterSpec) =>
   spec as unknown as [typed: string, help: string, read: (text: string) => unknown, fallback: unknown];
 

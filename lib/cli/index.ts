@@ -1,5 +1,6 @@
 /*
- * The command line. Programs start it by `bin.js`; what documents the commands reads their definitions here.
+ * The command line. Programs start it through `bin.js`; whatever documents the commands reads their
+ * definitions here.
  */
 
 export { addCommand, type CommandFamily } from './command.ts';

@@ -1,6 +1,6 @@
 /** A clock in milliseconds, and a sleep on it. */
 export type Clock = {
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Milliseconds on a clock that is never set. Default: `now` itself is never set. */

@@ -269,7 +269,7 @@ const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
 /** Creates a counter of recent failures of the report and the digests, over all processes. */
 export function createFailures(options: {
   readonly store: Store;
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number;
   /**
    * Called with the number of failures within `OFTEN_MS`, from the third on; also if the store itself is

@@ -258,7 +258,7 @@ describe('what a check stores', () => {
     const { code, err } = await begin([], { openStore: async () => ({ ...store, put }) }).ended;
 
     expect(code).toBe(0);
-    expect(err).toContain('warning: what this check found is not stored: the next one compares');
+    expect(err).toContain('warning: the outcome of this check is not stored: the next one compares');
   });
 });
 

@@ -64,7 +64,7 @@ describe('formula apply', () => {
         notDone: [],
       },
     });
-    expect(first.err).toContain('to take them back: platform-sync formula undo may');
+    expect(first.err).toContain('to undo it: platform-sync formula undo may');
     expect(JSON.parse(again.out)).toMatchObject({ rows: 2, done: 2, doneNow: 0, hadEndedBefore: 2 });
     expect(sandbox.counts().formulaUpdates).toEqual({ [ids[0] ?? '']: 1, [ids[1] ?? '']: 1 });
     expect(await readdir(join(folder.path, 'results/update-formula'), { recursive: true })).toContainEqual(
@@ -281,7 +281,7 @@ describe('formula undo', () => {
         ({ calculation }: { calculation: Row & { expression: string } }) => calculation.expression,
       ),
     ).toEqual(['1', 'SUM(1)']);
-    expect(again).toMatchObject({ code: 3, err: expect.stringContaining('is set back already') });
+    expect(again).toMatchObject({ code: 3, err: expect.stringContaining('is already undone') });
   });
 
   test('and the set is not applied again under its name, whose jobs are done', async () => {
@@ -323,7 +323,7 @@ describe('formula undo', () => {
 
     expect({ code, err }).toEqual({
       code: 3,
-      err: expect.stringContaining('what its formula was is not known'),
+      err: expect.stringContaining('its earlier formula is unknown'),
     });
   });
 

@@ -136,7 +136,7 @@ describe('formula apply', () => {
     }
     expect(updates).toEqual({ [id]: 1 });
     expect(anyway.code).toBe(0);
-    expect(undone.err).toContain('what its formula was is not known');
+    expect(undone.err).toContain('its earlier formula is unknown');
   });
 
   test('takes white space that a spreadsheet changed for the same', async () => {

@@ -34,7 +34,7 @@ test('a second formula set says how to go back to the first, and that very comma
   const { err } = await set('SUM(`Amount`)');
 
   const [, time = ''] =
-    /^to go back to the formula that we set at (\S+): platform-sync formula log (\S+) --at \1 \| platform-sync formula set \2 -$/m.exec(
+    /^to return to the formula that we set at (\S+): platform-sync formula log (\S+) --at \1 \| platform-sync formula set \2 -$/m.exec(
       err,
     ) ?? [];
   const { out: before } = await run(['formula', 'log', id, '--at', time]);

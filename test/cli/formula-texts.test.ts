@@ -85,7 +85,7 @@ describe('formula export', () => {
     const { code, out, err } = await run('formula', 'export', at('out'), '--json');
 
     expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, written: 1, left: [`${ids[0]}.sql`] });
-    expect(err).toContain(`${ids[0]}.sql: another writer's file: it stays as it is`);
+    expect(err).toContain(`${ids[0]}.sql: not written by this command: it is not changed`);
     expect(await readFile(at(`out/${ids[0]}.sql`), 'utf8')).toBe('mine');
   });
 
@@ -190,7 +190,7 @@ describe('formula rename-column', () => {
     expect(err).toContain(
       `calculation ${ids[0]} ${JSON.stringify(nameOf(0))}: not renamed: it has a column \`b\` already`,
     );
-    expect(err).toContain(`calculation ${ids[5]}: its text is not known`);
+    expect(err).toContain(`calculation ${ids[5]}: its text is unknown`);
   });
 
   test('changes the case of a name alone, and of one dataset alone', async () => {

@@ -67,9 +67,9 @@ test('undo of an update whose response was lost says that it does not know, and 
 
   expect(undone.code).toBe(3);
   expect(undone.err).toMatch(
-    /it is unknown whether its formula was set, since no response came: it was changed last at 20/,
+    /it is unknown whether its formula was set, since no response came: it was last changed at 20/,
   );
-  expect(undone.err).toContain(`to set it back in any case: --even-if-changed ${it.id}`);
+  expect(undone.err).toContain(`to undo it in any case: --even-if-changed ${it.id}`);
   expect(undone.err).not.toContain('so it is unchanged');
   expect(anyway.out).toContain('1 done');
   expect(after.err).toContain('has not changed it since our previous update');
@@ -167,7 +167,7 @@ test('an equal formula that an earlier update set does not pass for this one', a
 
   const undone = await it.undo();
 
-  expect(undone.err).not.toContain('is set back already');
+  expect(undone.err).not.toContain('is already undone');
   expect(undone.err).toContain('it is unknown whether its formula was set');
 });
 

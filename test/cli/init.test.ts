@@ -124,7 +124,7 @@ describe('init', () => {
 
     const { out } = await answering([], true);
 
-    expect(out).toContain('git does not take');
+    expect(out).toContain('git ignores');
     expect(git('status', '--porcelain')).toBe('');
   });
 

@@ -107,7 +107,7 @@ test('cancel says what happened to each job, and a cancelled one is neither sent
 
   expect([code, again.code, redriven.code]).toEqual([3, 0, 3]);
   expect(out.split('\n')).toEqual([
-    'early: cancelled; its message has not been seen yet',
+    'early: cancelled; no worker has received its message yet',
     'sent: already sent; it cannot be cancelled',
     'done: already ended as done',
   ]);
@@ -233,7 +233,7 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
 
   expect(first).toMatchObject({
     code: 0,
-    out: 'batch b1: 0 of 1 chunks had ended\n  b1.chunk-00000: cancelled; its message has not been seen yet',
+    out: 'batch b1: 0 of 1 chunks had ended\n  b1.chunk-00000: cancelled; no worker has received its message yet',
   });
   expect(JSON.parse(again.out)).toEqual({ batch: 'b1', chunks: 1, ended: 1, isSplit: true, jobs: [] });
   expect(summary).toMatchObject({ failed: 2, cancelled: 2 });
@@ -244,12 +244,12 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
   expect(await jobs.readJson('scores/b1/_summary.json')).toMatchObject({ scored: 2, failed: 0 });
 });
 
-test('a batch that is not in the table is named, exit 1', async () => {
+test('a batch that is not in the ledger is named, exit 1', async () => {
   await using jobs = await startJobs();
 
   for (const argv of [['jobs', 'cancel'], ['redrive']]) {
     const { code, err } = await jobs.runWithoutPlatform([...argv, '--batch', 'b1']);
-    expect({ code, err }).toEqual({ code: 1, err: 'platform-sync: batch b1: not in the table' });
+    expect({ code, err }).toEqual({ code: 1, err: 'platform-sync: batch b1: not in the ledger' });
   }
 });
 

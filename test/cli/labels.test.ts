@@ -115,7 +115,7 @@ test('labels of several topics, or in a column that is not there, exit 2 before 
 
   expect([several.code, missing.code, dry.code]).toEqual([2, 2, 2]);
   expect(several.err).toContain(
-    '--label rating: expected at most one --topic, whose sentiments it labels, got support, delivery',
+    '--label rating: expected at most one --topic, to which the labels belong, got support, delivery',
   );
   expect(missing.err).toContain('stars');
   expect(sandbox.counts()).toEqual(before);

@@ -49,7 +49,7 @@ describe('people read', () => {
 
     expect(shown).toEqual([
       '12:00:00 warning: listCards: no connection could be made (ECONNREFUSED); trying again in 2.1 s',
-      '12:00:00 warning: acme.example.com is unavailable (unreachable): no jobs are taken until it is back',
+      '12:00:00 warning: acme.example.com is unavailable (unreachable): no jobs are taken until it is available again',
       '12:00:00 warning: acme.example.com refuses the token of this worker or of another one: no jobs are taken until it accepts one',
       '13:01:01 info: acme.example.com is back',
     ]);

@@ -92,7 +92,7 @@ describe('the prompt', () => {
     type('.saved broken-references\n');
     await shows('0 rows, ');
     type('.help\n');
-    await shows('ends, like Ctrl-D');
+    await shows('ends the prompt, like Ctrl-D');
     type(CTRL_D);
 
     expect(await ended).toBe('done');

@@ -103,7 +103,7 @@ test('jobs that are open, queued or unknown stay, and so does one whose result i
   const { code, err, out } = await prune(jobs, '2026-12-01', '--yes', '--json');
 
   expect(code).toBe(0);
-  expect(err.trim()).toBe('gone stays: its result is not in the store');
+  expect(err.trim()).toBe('gone is not removed: its result is not in the store');
   expect(JSON.parse(out)).toMatchObject({ jobs: 1, kept: ['gone'] });
   expect(await listed(jobs)).toEqual(['gone', 'queued', 'unknown', 'unseen']);
 });
@@ -152,7 +152,7 @@ test('it is refused without a terminal for the question, with options about runs
 
   expect([unasked, without, ofRuns, byTtl].map(({ code }) => code)).toEqual([2, 2, 2, 2]);
   expect(unasked.err).toContain('--yes: required');
-  expect(without.err).toContain('--jobs: expected --older-than with it');
+  expect(without.err).toContain('--jobs: expected it together with --older-than');
   expect(ofRuns.err).toContain('got --jobs and --keep');
   expect(byTtl.err).toContain('whose TTL removes a job 30 days after its last step');
   expect(await listed(jobs)).toEqual(['old']);

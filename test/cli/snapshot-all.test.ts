@@ -126,7 +126,7 @@ test('a read of some cards whose dataset is missing fails no nightly run, unless
   expect(unnamed).toMatchObject({
     code: 0,
     found: [{ refused: ['empty', 'incomplete'] }],
-    err: expect.stringContaining('everything that it selects is gone'),
+    err: expect.stringContaining('everything that it selects no longer exists'),
   });
   expect(named).toMatchObject({
     code: 3,

@@ -89,7 +89,7 @@ export const wrongWords: readonly WrongUse[] = [
     'formula import no/such/file',
     'no/such/file: expected a file that can be read, got no such file or directory',
   ],
-  ['formula export folder', 'expected formulas whose text is known, got none: formula import stores them'],
+  ['formula export folder', 'expected formulas whose text is known, got none: formula import stores some'],
   ['formula export folder --at soon', "option '--at <date>' argument 'soon' is invalid"],
   ['formula rename-column a b', "required option '--output <file>' not specified"],
   ['formula rename-column a a --output c.csv', 'expected a column and another name for it, got ["a","a"]'],
@@ -104,7 +104,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['completion', "missing required argument 'shell'"],
   ['init', 'init: expected a terminal to ask at. Set these instead'],
   ['work --concurrency many', 'Expected a whole number from 1 to 1000, got "many"'],
-  ['batches nosuch', 'batch nosuch: nothing is known of it', { code: 1 }],
+  ['batches nosuch', 'batch nosuch: nothing is stored of it', { code: 1 }],
   ['jobs nosuch', 'job nosuch: not in the ledger', { code: 1 }],
   ['redrive nosuch', 'job nosuch: not in the ledger', { code: 1 }],
   score('--text', "option '--text <column>' argument missing"),
@@ -332,7 +332,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['runs --profile a --env-file acme.env', 'expected --env-file or --profile, got --env-file and --profile'],
   [
     'runs --env-file wrong.env',
-    'wrong.env: expected settings, got PLATFORM_TOKN: did you mean PLATFORM_TOKEN?; SYNC_SPEED: there is none',
+    'wrong.env: expected settings, got PLATFORM_TOKN: did you mean PLATFORM_TOKEN?; SYNC_SPEED: there is no setting with this name',
     { files: { 'wrong.env': 'PLATFORM_TOKN=a-token-that-nobody-sees\nOTHER=1\nSYNC_SPEED=1\n' } },
   ],
   ...['runs', 'diff calculations', 'formula log 1', 'jobs'].map(

@@ -133,7 +133,7 @@ describe('files', () => {
     ),
   );
 
-  test('of a FileSet are what would go with it', async () => {
+  test('of a FileSet are what would be deleted with it', async () => {
     const { found } = await find('f-1', { most: 2 });
 
     expect(found).toMatchObject([{ kind: 'fileset', id: 'F-1', total: 4, hops: [4], kinds: { file: 4 } }]);
@@ -191,7 +191,7 @@ describe('the command', () => {
     expect(out.replaceAll(/, [\d.]+ (?:days|h|min|s) old/g, ', N days old')).toBe(
       [
         'dataset d-1',
-        '  known by what is on it: 2 records name it',
+        '  known from its uses: 2 records name it',
         '  2 calculations and 3 cards would break without it',
         '  directly: 2',
         '    calculation 1 “Revenue”  saved on dataset d-1',

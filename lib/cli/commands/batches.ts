@@ -41,7 +41,7 @@ async function listBatches(terminal: Terminal): Promise<Found> {
       const status = await readBatchStatus(name, storage);
       if (status !== undefined) found.push(status);
     } catch (error) {
-      // A damaged batch hides no other.
+      // A damaged batch must not hide the others.
       if (!(error instanceof StoredObjectError)) throw error;
       broken += 1;
       terminal.err(shown(`platform-sync: batch ${name}: ${error.message}`));
@@ -60,17 +60,17 @@ async function showBatch(batch: string, json: true | undefined, terminal: Termin
   const { batches: storage } = await openJobs(terminal);
   const status = await readBatchStatus(batch, storage);
   if (status === undefined)
-    throw unknownError('batch', batch, 'nothing is known of it', await batchNames(storage.store));
+    throw unknownError('batch', batch, 'nothing is stored of it', await batchNames(storage.store));
   const failures = await failedRows(batch, storage, json ? NAMED_JSON : NAMED);
   const rate = await rateFor([status], terminal);
   return { json: { ...withTime(status, rate), failures }, words: batchLines(status, failures, rate) };
 }
 
-/** The rate, read only if a batch has rows left. */
+/** Returns the rate, which is read only if a batch has rows left. */
 const rateFor = (found: readonly BatchStatus[], { environment }: Terminal) =>
   found.some(({ rowsLeft }) => rowsLeft !== null && rowsLeft > 0) ? currentRate(environment) : undefined;
 
-/** The maximum seconds for the remaining rows, at a call for each. Null if not known. */
+/** The maximum seconds for the remaining rows, with one call for each; null if unknown. */
 function secondsLeft({ rowsLeft }: BatchStatus, rate: CurrentRate | undefined): number | null {
   if (rowsLeft === 0) return 0;
   if (rowsLeft === null || rate === undefined || rate.isPaused) return null;
@@ -84,7 +84,7 @@ const withTime = (status: BatchStatus, rate: CurrentRate | undefined) => ({
 
 const HEADER = ['BATCH', 'STATUS', 'ROWS', 'SCORED', 'FAILED', 'BAD', 'LEFT'];
 
-/** The cells of a batch's line. */
+/** The cells of a batch's line in the list. */
 export const batchCells = (status: BatchStatus, rate: CurrentRate | undefined) =>
   [
     status.batch,
@@ -104,7 +104,7 @@ function left(status: BatchStatus, rate: CurrentRate | undefined): string {
   return `${number(rowsLeft)} ${rowsLeft === 1 ? 'row' : 'rows'}${time}`;
 }
 
-/** A batch in words. */
+/** Describes a batch in words. */
 export function batchLines(
   status: BatchStatus,
   failures: readonly FailedRow[],

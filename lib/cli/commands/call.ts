@@ -12,7 +12,10 @@ import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { type Ended, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/** An option's value as a JSON object, given as such, as `@FILE`, or as `-` for standard input. Throws `UsageError`. */
+/**
+ * Reads the value of an option as a JSON object, given directly, as `@FILE`, or as `-` for standard input.
+ * Throws `UsageError`.
+ */
 async function readObject(
   option: string,
   given: string,
@@ -21,7 +24,7 @@ async function readObject(
   const isElsewhere = given === '-' || given.startsWith('@');
   const value = jsonOf(isElsewhere ? await readText(given.replace(/^@/, ''), terminal) : given);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  // A file may hold what must not be in a log.
+  // A file may contain what must not be in a log.
   const got = isElsewhere
     ? `${value === undefined ? 'invalid' : 'other'} JSON in ${given}`
     : JSON.stringify(given);
@@ -61,7 +64,7 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
   return EXITS[endOfExecution(execution.status)];
 }) satisfies Run<'call'>;
 
-/** A function that is still running, or whose status is not known here, may end either way. */
+/** A function that is still running, or has an unknown status, may end either way. */
 const EXITS = { done: 'done', failed: 'failed', unknown: 'incomplete' } as const satisfies Record<
   string,
   Ended

@@ -21,7 +21,7 @@ import {
   warnOn,
 } from '../terminal/terminal.ts';
 
-/** Runs each rule of a folder over what is stored. Their outcomes are stored only once they are printed. */
+/** Runs each rule of a folder on what is stored. Their outcomes are stored only after they were printed. */
 export default (async ([given], { junit, json, limit, seconds, memory }, terminal) => {
   oneGiven({ '--json': json, '--junit': junit });
   const folder = given ?? 'rules';
@@ -50,13 +50,13 @@ export default (async ([given], { junit, json, limit, seconds, memory }, termina
   return ended;
 }) satisfies Run<'check'>;
 
-/** The files of rules, in the order of their names. Throws `UsageError` if there are none. */
+/** The files of rules, sorted by name. Throws `UsageError` if there are none. */
 async function rulesIn(folder: string): Promise<readonly string[]> {
   const expected = 'a folder with rules, each a file *.sql';
   const names = await readdir(folder).catch((error: unknown) => {
     throw fileError(folder, expected, error);
   });
-  // A name that begins with a dot is hidden, such as the files that macOS puts beside others.
+  // A name that begins with a dot is a hidden file, such as those that macOS puts beside others.
   const files = names.filter((name) => /^[^.].*\.sql$/i.test(name));
   if (files.length === 0) throw fileError(folder, expected, `${counted(names.length, 'other file')}`);
   return files.sort(compareKeys);
@@ -74,21 +74,24 @@ function summaryOf(rules: readonly CheckedRule[]): readonly string[] {
   return [`${counted(rules.length, 'rule')}: ${counts.join(', ')}`];
 }
 
-/** A read-only store is no failure of the rules. */
+/** A read-only store is not a failure of the rules. */
 const notSaved =
   (warn: ReturnType<typeof warnOn>) =>
   (error: unknown): void => {
     if (!(error instanceof StoreError)) throw error;
-    warn('what this check found is not stored: the next one compares with the check before it', error);
+    warn('the outcome of this check is not stored: the next one compares with the check before it', error);
   };
 
-/** The word for how a rule ended: a violated one by its severity. */
+/** The word for how a rule ended. If it is violated, that is its severity. */
 function labelOf({ status, severity }: CheckedRule): 'passed' | 'warning' | 'error' | 'not run' {
   if (status === 'violated') return severity === 'warn' ? 'warning' : 'error';
   return status === 'passed' ? status : 'not run';
 }
 
-/** How a rule ended, in a line: `error: Each card has an owner: 3 rows, 1 new and 0 gone since 2026-11-21 09:15 UTC`. */
+/**
+ * Describes in one line how a rule ended: `error: Each card has an owner: 3 rows, 1 new and 0 gone since
+ * 2026-11-21 09:15 UTC`.
+ */
 const outcomeOf = (rule: CheckedRule): string =>
   [labelOf(rule), ...titleOf(rule), ...factsOf(rule)].join(': ');
 
@@ -120,8 +123,9 @@ function* tableOf(
 }
 
 /**
- * The outcomes of rules as JUnit XML, which CI systems show: a test case each. A violated rule of severity error is a
- * failure, a rule that did not run an error. Anything else, such as a warning, is in `system-out`.
+ * The outcomes of rules as JUnit XML, which CI systems show, with a test case for each rule. A violated rule
+ * with the severity error is a failure, a rule that did not run is an error. Anything else, such as a
+ * warning, is in `system-out`.
  */
 async function* junitLines(suite: string, rules: readonly CheckedRule[]): AsyncGenerator<string> {
   const elements = rules.map((rule) => ELEMENTS[labelOf(rule)]);
@@ -150,7 +154,10 @@ const ELEMENTS = {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** A text for content and attributes. What XML 1.0 cannot have, such as most control characters, becomes U+FFFD. */
+/**
+ * Escapes a text for content and attributes. Characters that XML 1.0 does not allow, such as most control
+ * characters, become U+FFFD.
+ */
 const xml = (text: string): string =>
   text
     .toWellFormed()

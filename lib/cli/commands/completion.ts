@@ -9,8 +9,8 @@ export default (([shell], _, { out }, { parent }) => {
 }) satisfies Run<'completion'>;
 
 /**
- * What may be typed after the words that lead to a command: '' for the program itself. Each word has
- * its meaning; `takes`: it is an option with a value, which may be a file.
+ * What may be typed after the words that lead to a command; '' is the program itself. Each word has its
+ * meaning. `takes`: it is an option with a value, which may be a file.
  */
 type Place = {
   readonly path: string;
@@ -39,17 +39,17 @@ function placesOf(command: Command): readonly Place[] {
   ];
 }
 
-/** What the first argument may be, if that is one of a few words. */
+/** The possible values of the first argument, if it is one of a few words. */
 function valuesOf([first]: readonly Argument[]): readonly string[] {
   if (first?.argChoices !== undefined) return first.argChoices;
   return first !== undefined && ['source', 'place'].includes(first.name()) ? sources : [];
 }
 
-/** One line without characters that a shell would interpret. */
+/** The first sentence as one line, without characters that a shell would interpret. */
 const firstSentence = (text: string) =>
   (text.split(/[.;:(]/, 1)[0] ?? '').replaceAll(/['’"`$\\[\]]/g, '').trim();
 
-/** The completion of bash: a function that follows the words typed so far from place to place. */
+/** The completion for bash: a function that follows the words typed so far from place to place. */
 function bashCompletion(places: readonly Place[]): string {
   const paths = places.map(({ path }) => path).filter((path) => path !== '');
   const taking = places.flatMap(({ path, words }) =>
@@ -78,13 +78,13 @@ ${places.map(({ path, words }) => `      '${path}') values='${words.map(({ word 
 complete -o filenames -F _platform_sync platform-sync`;
 }
 
-/** The completion of zsh, which runs that of bash. */
+/** The completion for zsh, which runs that of bash. */
 const zshCompletion = (places: readonly Place[]): string => `#compdef platform-sync
 # Completion of platform-sync for zsh. In ~/.zshrc, after compinit: source <(platform-sync completion zsh)
 autoload -U +X bashcompinit && bashcompinit
 ${bashCompletion(places)}`;
 
-/** The completion of fish: one line for each word, with the place that it belongs to. */
+/** The completion for fish: one line for each word, with the place to which it belongs. */
 function fishCompletion(places: readonly Place[]): string {
   const paths = places.map(({ path }) => path).filter((path) => path !== '');
   return `# Completion of platform-sync for fish. platform-sync completion fish > ~/.config/fish/completions/platform-sync.fish

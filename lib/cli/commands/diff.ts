@@ -16,8 +16,8 @@ import { LISTED, LISTED_JSON } from '../options/options.ts';
 import { number, shown, type Terminal } from '../terminal/terminal.ts';
 
 /**
- * Prints what changed between two published runs of a place, or of every published source. What is missing or damaged in
- * one source is reported, and the others are still compared. Needs only the store.
+ * Prints what changed between two published runs of a place, or of every published source. If something of
+ * one source is missing or damaged, it reports that, and still compares the others. Needs only the store.
  */
 export default (async ([place, old, now], flags, terminal) => {
   if (flags.since !== undefined && old !== undefined)
@@ -44,7 +44,7 @@ export default (async ([place, old, now], flags, terminal) => {
   return isBroken ? 'incomplete' : 'done';
 }) satisfies Run<'diff'>;
 
-/** Names what is missing or damaged of one of several places. */
+/** Adds the place to an error about one of several places. */
 const namedBy =
   (place: Place, { err }: Terminal) =>
   (error: unknown): 'broken' => {
@@ -53,7 +53,7 @@ const namedBy =
     return 'broken';
   };
 
-/** What changed between two runs of a place; undefined if none has been published. */
+/** Finds what changed between two runs of a place; undefined if none has been published. */
 async function findDifference(
   wanted: Pick<Parameters<typeof changesBetween>[0], 'store' | 'place' | 'old' | 'now'>,
   { since, memory, limit, json }: FlagsOf<'diff'>,
@@ -80,7 +80,7 @@ function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): U
 
 type Difference = {
   readonly place: Place;
-  /** Null if nothing was published before: then nothing was compared. */
+  /** The older run; null if nothing was published before, so that nothing was compared. */
   readonly old: string | null;
   readonly now: string;
   readonly counts: Awaited<ReturnType<typeof collectChanges>>['counts'] | undefined;
@@ -90,7 +90,8 @@ type Difference = {
 function printDifference({ place, old, now, counts, changes }: Difference): string {
   const { added = null, removed = null, changed = null } = counts ?? {};
   const head = JSON.stringify({ source: place, old, new: now, added, removed, changed });
-  // The records are printed as they are in the parts: parsing and printing them again could change their numbers.
+  // The records are printed with the bytes of the parts: parsing and printing them again could change their
+  // numbers.
   return `${head.slice(0, -1)},"changes":[${changes.map((change) => `\n${printChange(change)}`).join(',')}]}`;
 }
 

@@ -43,8 +43,8 @@ function webhookUrl({ environment }: Terminal): URL {
 const POST_MS = 15_000;
 
 /**
- * Posts the digest, and repeats it only after a 429, by the client's own rule: any other repeat
- * could be a second message. The address is a secret, so no error names it.
+ * Posts the digest. It repeats the post only after a 429, by the client's own rule: any other repeat could
+ * lead to a second message. The address is a secret, so no error names it.
  */
 async function post(
   to: WebhookService,
@@ -79,7 +79,7 @@ const refusedBy = (to: WebhookService, url: URL, status: number) =>
     `the webhook of ${to} at ${url.host} refused the digest: ${status}${status === 429 ? '' : '; is SYNC_DIGEST_URL still valid?'}`,
   );
 
-/** Posts once; returns how it was refused, or undefined. */
+/** Posts once. Returns why it was refused; undefined if it was accepted. */
 async function postOnce(
   exchange: ReturnType<typeof createExchange>,
   options: {

@@ -11,10 +11,10 @@ import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
 type Finding = Awaited<ReturnType<Check>>;
 
-/** A check by its name, and what it found. */
+/** The name of a check, and its finding. */
 type Checked = { readonly name: CheckName | 'settings' } & Finding;
 
-/** Checks in order what the settings name, and prints how to fix what is wrong. */
+/** Runs the checks of everything that the settings name, in order, and prints how to fix what is wrong. */
 export default (async (_, { json }, terminal) => {
   const all = await examine(terminal, (checked) => {
     if (!json) terminal.out(shownLines(textOf(checked)));
@@ -37,7 +37,7 @@ function textOf(checked: Checked): string {
 /** The time limit of one check. */
 const MAX_MS = 30_000;
 
-/** Runs the named checks, by default all, and calls `onChecked` with each finding at once. */
+/** Runs the named checks, by default all of them, and calls `onChecked` with each finding at once. */
 export async function examine(
   { environment, signal, err, screen }: Terminal,
   onChecked: (checked: Checked) => void,
@@ -51,7 +51,7 @@ export async function examine(
   };
   const settings = settingsOf(environment);
   add('settings', settings);
-  // The finding of the check is enough.
+  // The finding of the check is enough, so nothing is logged.
   const quiet = { ...environment, LOG_LEVEL: 'silent' };
   const examined =
     settings.status === 'ok' ? examinedBy({ environment: quiet, signal, err, screen }) : undefined;
@@ -92,7 +92,7 @@ function examinedBy(
   const { environment, signal } = terminal;
   const session = openSession(terminal);
   const call = session.callWith(ONCE);
-  // Failures too, so that all checks judge the same response.
+  // A failure is also cached, so that all checks judge the same response.
   let reading: Promise<unknown> | undefined;
   const firstRead = () => {
     reading ??= operations(call).calculations.search(CHEAPEST, { signal });
@@ -104,7 +104,7 @@ function examinedBy(
 
 const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
 
-/** A person waits, and can run it again. */
+/** A person is waiting, and can run it again. */
 const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
 
 async function found(check: Check, examined: Parameters<Check>[0]): Promise<Finding> {

@@ -4,7 +4,10 @@ import { loadPeer, PeerMissingError } from '../../base/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
-/** Reads only the stack's outputs. Reports what else must be installed to use the settings. */
+/**
+ * Prints the settings of a deployed instance. Reads only the stack's outputs. Reports what else must be
+ * installed to use the settings.
+ */
 export default (async (_, { stack, construct = '' }, { environment, signal, err }) => {
   if (!stack) throw new UsageError('--stack: expected the name of a stack, got nothing');
   const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };

@@ -5,7 +5,7 @@ import { openJobs } from '../jobs/open-jobs.ts';
 import { isSure, refuseUnasked } from '../terminal/questions.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
+/** Erases a text, or a batch, from the cache, staged chunks and scores. Does not need the platform. */
 export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
   const forgotten = batch === undefined ? { textHash: textHash ?? '' } : { batch };
@@ -32,7 +32,7 @@ async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
 }
 
 const STAYS =
-  'not erased: messages on the queues (at most 14 days) and what their jobs store from now on (run it again once they have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
+  'not erased: messages on the queues (at most 14 days) and results that their jobs store from now on (run it again once they have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
 
 function describe(erased: Erased, oldVersions: number, done = 'erased'): readonly string[] {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;

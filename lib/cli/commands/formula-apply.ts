@@ -24,9 +24,9 @@ type TableOptions = Parameters<typeof openTableFile>[1];
 type ChangeSet = Parameters<typeof storeChangeSet>[1];
 
 /**
- * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`; and the warnings of
- * its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula that does not parse, and
- * if it is `strict`, one with a warning.
+ * Reads the rows of a CSV with the columns `id` and `expression`, and optionally `name` and `was`; and the
+ * warnings about its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula
+ * that does not parse, and if it is `strict`, a formula with a warning.
  */
 async function readSetRows(
   file: string,
@@ -81,7 +81,7 @@ async function* cellsOf(
   read.odd = table.odd();
 }
 
-/** Sets the formulas of a CSV as jobs `NAME.ID`, or shows what they would change. */
+/** Sets the formulas of a CSV with jobs named `NAME.ID`, or shows what they would change. */
 export default (async ([file], flags, terminal) => {
   oneGiven({ '--dry-run': flags.dryRun, '--submit': flags.submit });
   if (flags.markdown && !flags.dryRun)
@@ -98,7 +98,7 @@ export default (async ([file], flags, terminal) => {
     );
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
-  // Looked up only where it is shown.
+  // It is looked up only if it will be shown.
   const isAsked = flags.dryRun || flags.maxAffected !== undefined;
   const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
@@ -115,7 +115,7 @@ export default (async ([file], flags, terminal) => {
   return dryRun ?? send(file, set, store, { ...flags, odd: read.odd }, terminal);
 }) satisfies Run<'formula apply'>;
 
-/** The jobs of a set, the same on each call, so that none is sent twice. */
+/** The jobs of a set. They are the same on each call, so that none is sent twice. */
 const jobsOf = ({ name, rows }: ChangeSet, strict: true | undefined): string =>
   rows
     .map(({ id, expression }) => {
@@ -134,7 +134,7 @@ async function send(
   const text = jobsOf(set, flags.strict);
   const jobs = await checkedJobs({ file, text }, { undone: 'sent', isChecked: true }, terminal);
   if (!flags.submit) readSettings(terminal.environment);
-  // Before anything is sent: afterwards the old formulas cannot be read.
+  // It is stored before anything is sent: afterwards the old formulas cannot be read.
   await storeChangeSet(store, set);
   const back = commandLine(['formula', 'undo', set.name]);
   if (!flags.submit) {
@@ -146,14 +146,14 @@ async function send(
       { name, noun: 'formula', jobs, again, facts, maxInvalid: MAX_INVALID },
       terminal,
     );
-    terminal.err(`to take them back: ${back}`);
+    terminal.err(`to undo it: ${back}`);
     return found;
   }
-  terminal.err(`to take them back, once they are done: ${back}`);
+  terminal.err(`to undo it, once they are done: ${back}`);
   return sendAll(await Array.fromAsync(jobs.rows()), { ...flags, set: set.name }, terminal);
 }
 
-/** Maximum formulas in a row that are stored as INVALID: then the rest is stopped. */
+/** Maximum formulas in a row that the platform may store as INVALID before the rest is stopped. */
 const MAX_INVALID = 10;
 
 function described(
@@ -179,10 +179,10 @@ function described(
   );
   const total =
     affected === undefined
-      ? 'What depends on them is not known: no calculations are published.'
+      ? 'It is unknown what depends on them: no calculations are published.'
       : `${counted(affected.total, 'other thing')} ${affected.total === 1 ? 'depends' : 'depend'} on them.`;
   const cells = all.map(({ id, name: called, status, dataType, cards, calculations, owners, isSame }) => [
-    ...[id, called ?? '', isSame ? 'as it is' : `${status}, ${dataType}`],
+    ...[id, called ?? '', isSame ? 'unchanged' : `${status}, ${dataType}`],
     ...[String(cards ?? '?'), String(calculations ?? '?'), owners.join(', ')],
   ]);
   const heads = ['CALCULATION', 'NAME', 'FORMULA', 'CARDS', 'CALCULATIONS', 'OWNERS'];
@@ -206,7 +206,7 @@ function described(
   };
 }
 
-/** A text from outside in a cell of a Markdown table: its markup and mentions have no effect. */
+/** A text from outside for a cell of a Markdown table: its markup and mentions have no effect. */
 const cellText = (text: string): string =>
   shown(text.replaceAll(/\s+/g, ' ')).replaceAll(/[\\`*_{}[\]<>()#|~!@]/g, '\\$&');
 
@@ -231,7 +231,7 @@ function describedRow({ id, name, expression, was }: SetRow, affected: Affected 
 type Affected = {
   readonly cards: number;
   readonly calculations: number;
-  /** The owners of these and of the calculation, by id or name as the records have it; sorted. */
+  /** The owners of the calculation and of what depends on it, by the id or name in the records; sorted. */
   readonly owners: readonly string[];
 };
 
@@ -239,8 +239,8 @@ type Affected = {
 const MAX_OWNED = 100_000;
 
 /**
- * What depends on calculations by the last published runs: by id, and the total of things outside of them. Undefined if
- * no calculations are published.
+ * What depends on calculations, according to the last published runs: by id, and the total of things that are not among
+ * them. Undefined if no calculations are published.
  */
 async function affectedBy(store: Store, ids: readonly string[], signal: AbortSignal) {
   const { model, columns, runs } = await openModel({
@@ -276,8 +276,8 @@ async function affectedBy(store: Store, ids: readonly string[], signal: AbortSig
 }
 
 /**
- * Compares the ids and names of rows with the last published calculations. `faults`: an id that a whole snapshot lacks,
- * a name that is another calculation's. `unchecked`: by id, what could not be checked.
+ * Compares the ids and names of rows with the last published calculations. `faults`: ids that a complete snapshot lacks,
+ * and names that belong to another calculation. `unchecked`: what could not be checked, by id.
  */
 async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSignal) {
   const { runs } = await lastRuns(store, ['calculations'], () => undefined);
@@ -310,7 +310,7 @@ async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSig
   return { faults, unchecked };
 }
 
-/** Columns that no earlier formula of the calculation uses, so its dataset may not have them. */
+/** Columns that the earlier formula does not use, so that the calculation's dataset may not have them. */
 function newColumns({ expression, was }: SetRow): readonly string[] {
   const known = new Set(analyzeFormula(was ?? '').columns);
   return analyzeFormula(expression)

@@ -3,7 +3,7 @@ import { lowerCase } from '../../model/rules/index.ts';
 import type { Run } from '../command.ts';
 import { readText, withoutFinalLineEnd } from '../options/files.ts';
 
-/** What the analysis knows of a formula, a line each; the faults of an INVALID one. */
+/** Describes a formula, one fact a line; for an INVALID one, the faults. */
 function describeFormula({ analysis, faults, warnings }: ReturnType<typeof judgeFormula>): string {
   if (analysis.status === 'INVALID') return faults.join('\n');
   const { dataType, functions, columns, aggregated, analytic, nonAggregatedColumns, references } = analysis;

@@ -12,12 +12,15 @@ import { counted, firstOf, shown } from '../terminal/terminal.ts';
 
 const AT_ONCE = 16;
 
-/** Writes a file for each known formula, and removes those of formulas that are gone. A file of another writer stays. */
+/**
+ * Writes a file for each known formula, and removes the files of formulas that no longer exist. Files that
+ * another program wrote stay.
+ */
 export default (async ([folder], { at }, terminal) => {
   const { signal } = terminal;
   const formulas = await knownFormulas(await openStoreOf(terminal, at), signal);
   if (formulas.length === 0)
-    throw new UsageError('expected formulas whose text is known, got none: formula import stores them');
+    throw new UsageError('expected formulas whose text is known, got none: formula import stores some');
   const made = await makeFolder(folder, (path) => mkdir(path).then(() => undefined))
     .then(() => stat(folder))
     .catch((error: unknown) => {
@@ -31,7 +34,7 @@ export default (async ([folder], { at }, terminal) => {
     if (there === text) found.unchanged += 1;
     else if (there !== undefined && !isOurs(there, id)) found.left.push(`${id}.sql`);
     else {
-      // Not flushed, since it can be written again, but complete or not there.
+      // The file is not flushed, since it can be written again. But it appears complete or not at all.
       await writeFile(`${file}.partial`, text);
       await rename(`${file}.partial`, file);
       found.written += 1;
@@ -43,30 +46,30 @@ export default (async ([folder], { at }, terminal) => {
     const id = /^(\d+)\.sql$/.exec(name)?.[1];
     if (id === undefined || ids.has(id)) continue;
     const file = join(folder, name);
-    // One that cannot be read is not known to be ours.
+    // A file that cannot be read may not be ours.
     if (!isOurs(await readFile(file, 'utf8').catch(() => ''), id)) continue;
     await rm(file);
     found.removed += 1;
   }
   const { written, unchanged, removed, left } = found;
   for (const line of firstOf(
-    left.map((name) => `${name}: another writer's file: it stays as it is`),
+    left.map((name) => `${name}: not written by this command: it is not changed`),
     MAX_LINES,
   ))
     terminal.err(shown(line));
   return {
     json: { folder, formulas: formulas.length, ...found },
-    words: `${folder}: ${counted(formulas.length, 'formula')}: ${written} written, ${unchanged} as they were, ${removed} removed`,
+    words: `${folder}: ${counted(formulas.length, 'formula')}: ${written} written, ${unchanged} unchanged, ${removed} removed`,
     ended: left.length === 0 ? 'done' : 'incomplete',
   };
 }) satisfies Run<'formula export'>;
 
 const headOf = (id: string): string => `-- platform-sync formula ${id}\n`;
 
-/** Whether a text is one that we wrote: its first line says so, and of which calculation. */
+/** Whether we wrote a text: its first line says so, and names the calculation. */
 const isOurs = (text: string, id: string): boolean => text.startsWith(headOf(id));
 
-/** Nothing for a file that is not there. */
+/** Ignores the error of a file that does not exist. */
 function unlessMissing(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT') throw error;
 }

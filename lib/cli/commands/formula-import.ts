@@ -12,7 +12,9 @@ import { checkFile, sureEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** Stores the text of formulas. What is wrong with a row is named, and exits 3; the others are imported. */
+/**
+ * Stores the text of formulas. Rows with faults are named, and lead to exit code 3; all others are imported.
+ */
 export default (async ([file], { fromJob, ...flags }, terminal) => {
   oneGiven({ FILE: file, '--from-job': fromJob }, 'needed');
   const store = await openStoreOf(terminal);
@@ -55,7 +57,7 @@ async function listOf(
   return readFormulaList(createReadStream(file), { ...flags, name: file, encoding });
 }
 
-/** What the function of a job returned, as it was when the job was started. */
+/** The list that the function of a job returned, as of the time when the job was started. */
 async function listOfJob(id: string, terminal: Terminal) {
   const { ledger } = await openJobs(terminal);
   const row = await ledger.read(id);

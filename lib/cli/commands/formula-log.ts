@@ -12,7 +12,7 @@ export default (async ([id], { at, json }, terminal) => {
   const entries = await Array.fromAsync(readFormulaLog(store, id));
   if (at !== undefined) {
     const { calculation } = entryAt(entries, at, id);
-    // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
+    // The expression is printed unchanged, not made safe to show, so that it can be set again.
     terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
     return 'done';
   }
@@ -26,7 +26,7 @@ export default (async ([id], { at, json }, terminal) => {
 function entryAt(entries: readonly FormulaLogEntry[], at: string, id: string): FormulaLogEntry {
   const found = entries.find(({ time }) => time === at);
   if (found !== undefined) return found;
-  const times = entries.map(({ time }) => time).join(', ') || 'there are none';
+  const times = entries.map(({ time }) => time).join(', ') || 'there is no update';
   throw new UsageError(
     `--at: expected the time of an update of calculation ${id} (${times}), got ${JSON.stringify(at)}`,
   );

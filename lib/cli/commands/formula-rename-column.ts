@@ -12,7 +12,10 @@ import { counted, firstOf, shown } from '../terminal/terminal.ts';
 const MAX_UNKNOWN = 1_000;
 const CSV = { separator: ',' };
 
-/** Writes the change set that renames a column in the known formulas. Exits 3 if others may name it, which are listed. */
+/**
+ * Writes the change set that renames a column in the known formulas. Exits with 3, and lists them, if other
+ * formulas may name the column.
+ */
 export default (async ([given, wanted], { dataset, output }, { err, signal, ...terminal }) => {
   const column = bare(given);
   const to = bare(wanted);
@@ -47,7 +50,7 @@ export default (async ([given, wanted], { dataset, output }, { err, signal, ...t
       left,
       unknown: { total: unknown.length, ids: unknown.slice(0, MAX_UNKNOWN) },
     },
-    words: `${output}: ${counted(changed.length, 'formula')} renamed, ${left.length} not; not known: ${unknown.length}`,
+    words: `${output}: ${counted(changed.length, 'formula')} renamed, ${left.length} not; text unknown: ${unknown.length}`,
     ended: left.length + unknown.length === 0 ? 'done' : 'incomplete',
   };
 }) satisfies Run<'formula rename-column'>;
@@ -64,10 +67,10 @@ const notesOn = (
     ({ id, name, why }) =>
       `calculation ${id}${name === null ? '' : ` ${JSON.stringify(name)}`}: not renamed: ${why}`,
   ),
-  ...unknown.map((id) => `calculation ${id}: its text is not known`),
+  ...unknown.map((id) => `calculation ${id}: its text is unknown`),
 ];
 
-/** A name that may be in backticks. */
+/** Removes the backticks around a name, if it has any. */
 const bare = (name: string): string =>
   name.trim().replace(/^`(.*)`$/s, (_, inner: string) => inner.replaceAll('``', '`'));
 
@@ -100,7 +103,7 @@ function renamedIn(
   return { changed, left };
 }
 
-/** The text with another name of a column where it stands in backticks; all else is as it was. */
+/** A formula with another name for a column that it has in backticks; everything else is unchanged. */
 const renamed = (text: string, column: string, to: string): string =>
   analyzeFormula(text)
     .columnPositions.filter(({ columnName }) => isSame(bare(columnName), column))
@@ -110,7 +113,10 @@ const renamed = (text: string, column: string, to: string): string =>
       text,
     );
 
-/** The nodes of the calculations that read a column, with its datasets, and of those that may: of this dataset, or all. */
+/**
+ * The nodes of the calculations that read a column, with its datasets; and of those that may read it: the
+ * ones of this dataset, or all.
+ */
 function usersOf(
   { things, graph: { user, used }, flags }: Model,
   column: string,

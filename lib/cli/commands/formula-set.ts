@@ -17,7 +17,7 @@ import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { type Ended, type Found, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/** The `update-formula` message that would do the same. Throws `UsageError`. */
+/** The `update-formula` message that would have the same effect. Throws `UsageError`. */
 async function messageOf(id: string, file: string, flags: FlagsOf<'formula set'>, terminal: Terminal) {
   const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
@@ -50,14 +50,14 @@ export default (async ([typedId, file], flags, terminal) => {
   }
   if (flags.dryRun) {
     const shownAs = await dryRun(message, session, signal);
-    // The change is shown first; a missing fact is one more line.
+    // The change is shown first; if the old formula is unknown, that is one more line.
     const fault = flags.force ? undefined : await refuseUnknown().catch(lostWords);
     if (fault !== undefined) terminal.err(fault);
     return fault === undefined ? shownAs : { ...shownAs, ended: 'incomplete' };
   }
   const effect = {
     mayHave: 'the formula may be set',
-    lookAt: `calculation ${id} on the platform; ${commandLine(['formula', 'set', id, file], { dryRun: true })} shows when it was changed last`,
+    lookAt: `calculation ${id} on the platform; ${commandLine(['formula', 'set', id, file], { dryRun: true })} shows when it was last changed`,
   };
   const calculation = await sendOnce(
     (options) =>
@@ -79,7 +79,10 @@ function lostWords(error: unknown): string {
   throw error;
 }
 
-/** Throws `UsageError` for a formula with faults, unless it is forced. Shows these then, and warnings in any case. */
+/**
+ * Throws `UsageError` for a formula with faults, unless it is forced: then they are only shown. Warnings are
+ * always shown.
+ */
 function checkFormula(
   text: string,
   file: string,
@@ -95,7 +98,7 @@ function checkFormula(
   );
 }
 
-/** How the update ended, by the response. */
+/** Decides how the update ended, from the response. */
 function judge(calculation: Calculation, err: Terminal['err']): Ended {
   const fault = invalidFormula(calculation);
   if (fault === undefined) return 'done';
@@ -117,8 +120,8 @@ function describeCalculation({ id, name, status, dataType, lastModified }: Calcu
 }
 
 /**
- * Stores an updated calculation, so that its formula can be restored later, and prints how to return to the formula
- * that we set before, if any. The formula is set even if this fails, so it throws nothing.
+ * Stores an updated calculation, so that its formula can be restored later, and prints how to return to the
+ * formula that we had set before, if any. The formula is set even if this fails, so it never throws.
  */
 async function storeSet(
   { calculation, expression }: { readonly calculation: Calculation; readonly expression: string },
@@ -137,7 +140,7 @@ async function storeSet(
     const at = before.last.time;
     const log = commandLine(['formula', 'log', id], { at });
     err(
-      `to go back to the formula that we set at ${at}: ${log} | ${commandLine(['formula', 'set', id, '-'])}`,
+      `to return to the formula that we set at ${at}: ${log} | ${commandLine(['formula', 'set', id, '-'])}`,
     );
   } catch (error) {
     const reason = errorText(error);
@@ -145,7 +148,7 @@ async function storeSet(
   }
 }
 
-/** Looks the calculation up, by its name if given, and prints what the update would change. */
+/** Looks the calculation up, by its name if that is given, and prints what the update would change. */
 async function dryRun(
   { id, expression, name }: Awaited<ReturnType<typeof messageOf>>,
   { call, store }: Session,
@@ -171,7 +174,7 @@ async function dryRun(
         `calculation ${id}${nameIn(calculation.name)}: ${textOf(lowerCase(calculation.status) ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
       ),
       ...(before === undefined
-        ? ['its formula now: not known here, since we have not set it and a search does not return it']
+        ? ['its formula now: unknown here, since we have not set it, and a search does not return it']
         : [`formula that we set at ${last?.time}:`, ...indented(before)]),
       ...(before === expression
         ? [`would be set to the same formula again ${here}; nothing was sent`]

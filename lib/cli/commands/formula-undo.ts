@@ -21,7 +21,7 @@ import { openSessionOf, openStoreOf } from '../options/from-settings.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
-/** Undoes the updates of a set whose formulas are still as we left them. */
+/** Undoes the updates of a set whose formulas have not changed since. */
 export default (async ([name], { evenIfChanged = [] }, terminal) => {
   const store = await openStoreOf(terminal);
   const set = await findChangeSet(store, name);
@@ -41,30 +41,36 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
     plan.why === undefined ? [messageOf(name, plan, evenIfChanged)] : [],
   );
   if (messages.length === 0) {
-    terminal.err(`${name}: nothing to set back`);
+    terminal.err(`${name}: nothing to undo`);
     return 'incomplete';
   }
   const text = messages.map((message) => printJson(message)).join('\n');
   const jobs = await checkedJobs({ file: name, text }, { undone: 'sent', isChecked: true }, terminal);
-  const again = `to set the rest: ${commandLine(['formula', 'undo', name], { evenIfChanged })}`;
+  const again = `to undo the rest: ${commandLine(['formula', 'undo', name], { evenIfChanged })}`;
   const found = await runAll({ name, noun: 'formula', jobs, again, facts: { set: name } }, terminal);
   return left.length > 0 ? { ...found, ended: found.ended === 'failed' ? 'failed' : 'incomplete' } : found;
 }) satisfies Run<'formula undo'>;
 
-/** A row with the calculation as our update left it, or why it cannot be undone. */
+/** A row with the calculation as it was after our update, or why it cannot be undone. */
 type Plan = { readonly row: SetRow; readonly why: string } | Undoing;
 
 type Undoing = {
   readonly row: SetRow;
   readonly why?: undefined;
   readonly was: string;
-  /** Null if neither the set nor our update has it. */
+  /** The name; null if neither the set nor our update has it. */
   readonly name: string | null;
-  /** When our update left the calculation; NaN if whether it was sent is not known. Epoch milliseconds. */
+  /**
+   * When our update changed the calculation, in epoch milliseconds; NaN if it is unknown whether the update
+   * was sent.
+   */
   readonly changedMs: number;
-  /** Identifies the undone update: undoing a later one is another job. */
+  /** Identifies the update that is undone: undoing a later one is another job. */
   readonly of: string;
-  /** When the last update of ours before this set left the calculation, epoch milliseconds; undefined if there was none. */
+  /**
+   * When our last update of the calculation before this set changed it, in epoch milliseconds; undefined if
+   * there was none.
+   */
   readonly before: number | undefined;
 };
 
@@ -72,13 +78,13 @@ type PlanParts = { readonly set: string; readonly store: Store } & Awaited<Retur
 
 async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
   const { id, expression, was } = row;
-  if (was === null) return { row, why: 'what its formula was is not known' };
+  if (was === null) return { row, why: 'its earlier formula is unknown' };
   const job = await endedOf(row, parts);
   const { last, lastExpression, isApplied } = await ourUpdates(parts.store, row);
   const lastModified = timeMs(last?.calculation['lastModified']);
   const called = last?.calculation['name'];
   const plan = { row, was, name: typeof called === 'string' && called !== '' ? called : row.name };
-  // The log alone does not say which update set a formula: an earlier one may have set the same.
+  // The log alone does not show which update set a formula: an earlier one may have set the same.
   const isSet = job === undefined ? isApplied : job.state === 'DONE' || wasExecuted(job.outcome?.error);
   if (last === undefined || !isSet) {
     const why = await whyNotSet(job, `${parts.set}.${id}`, parts);
@@ -86,15 +92,18 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
     const of = shortTime(last === undefined ? 0 : timeOfEntry(last));
     return why === undefined ? { ...plan, changedMs: Number.NaN, of, before } : { row, why };
   }
-  if (lastExpression === was) return { row, why: 'is set back already' };
+  if (lastExpression === was) return { row, why: 'is already undone' };
   if (lastExpression !== expression) return { row, why: 'we have set another formula since' };
-  // For an update without a time, the time at which it had returned.
+  // If the update has no time, the time when it returned is used.
   const endedMs = timeOfEntry(last);
   const changedMs = Number.isNaN(lastModified) ? endedMs : lastModified;
   return { ...plan, changedMs, of: shortTime(endedMs), before: undefined };
 }
 
-/** The job of a row. Adds its formula to the log, since a worker may have been killed after it wrote the ledger. */
+/**
+ * The job of a row. Adds its formula to the log, since a worker may have been killed after it wrote the
+ * ledger.
+ */
 async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches }: PlanParts) {
   const jobId = `${set}.${id}`;
   const job = await ledger.read(jobId);
@@ -105,14 +114,17 @@ async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches
 
 const shortTime = (ms: number): string => Math.floor(ms).toString(36);
 
-/** Why a formula that the log lacks was not set, by the ledger; undefined if the ledger has no row. */
+/**
+ * Why a formula that is missing from the log was not set, according to the ledger; undefined if the ledger
+ * has no row.
+ */
 async function whyNotSet(
   job: JobRow | undefined,
   id: string,
   { store, ledger }: Pick<PlanParts, 'store' | 'ledger'>,
 ): Promise<string | undefined> {
   const untouched = 'its formula was not set, so it is unchanged';
-  // The row of an unknown job may have expired: its message stays.
+  // The row of an unknown job may have expired, but its message stays.
   if (job === undefined) return (await findFailedMessage(store, id)) === undefined ? untouched : undefined;
   if (job.state === 'FAILED') return untouched;
   if ((job.leaseUntilMs ?? 0) > ledger.now()) return 'its update is under way: undo it once that has ended';
@@ -122,7 +134,8 @@ async function whyNotSet(
 }
 
 /**
- * The plans, completed from the platform where our log is not enough: a calculation's name, or whether it was changed.
+ * The plans, completed from the platform if our log is not enough: with a calculation's name, or whether it
+ * was changed.
  */
 async function lookedUp(
   plans: readonly Plan[],
@@ -142,23 +155,23 @@ async function lookedUp(
     const found = (await findCalculation({ platform, id: row.id, signal: terminal.signal })).row;
     if (Number.isNaN(plan.changedMs)) looked.push({ row, why: whyUncertain(plan, found) });
     else if (typeof found?.name === 'string') looked.push({ ...plan, name: found.name });
-    else looked.push({ row, why: 'no search finds its name, so whether it was changed since is not known' });
+    else looked.push({ row, why: 'no search finds its name, so it is unknown whether it was changed since' });
   }
   return looked;
 }
 
-/** Whether a calculation changed since an update whose outcome is not known. Both times are the platform's. */
+/** Whether a calculation changed since an update whose outcome is unknown. Both times are the platform's. */
 function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefined): string {
   const changedMs = timeMs(found?.lastModified);
   if (before !== undefined && changedMs === before)
     return 'its formula was not set: the platform has not changed it since our previous update';
-  const seen = found === undefined ? 'no search finds it' : `it was changed last at ${timeText(changedMs)}`;
-  return `it is unknown whether its formula was set, since no response came: ${seen}. Look at it on the platform; to set it back in any case: --even-if-changed ${row.id}`;
+  const seen = found === undefined ? 'no search finds it' : `it was last changed at ${timeText(changedMs)}`;
+  return `it is unknown whether its formula was set, since no response came: ${seen}. Look at it on the platform; to undo it in any case: --even-if-changed ${row.id}`;
 }
 
 const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' : new Date(ms).toISOString());
 
-/** The update that sets a formula back unless the calculation was changed since ours. */
+/** The update that restores a formula, unless the calculation was changed after ours. */
 function messageOf(set: string, { row, ...plan }: Undoing, evenIfChanged: readonly string[]) {
   const isAnyway = evenIfChanged.includes(row.id);
   return {

@@ -21,8 +21,8 @@ type Chosen = Readonly<Partial<Record<SettingName, string>>>;
 export default ((_, flags, terminal) => init(flags, terminal, process.cwd())) satisfies Run<'init'>;
 
 /**
- * Asks for the address and the token of a platform, tests them, and writes them to a settings file in the folder. Without
- * a terminal it prints what to set. Throws `UsageError` if the file exists.
+ * Asks for the address and the token of a platform, tests them, and writes them to a settings file in the
+ * folder. Without a terminal it prints what to set. Throws `UsageError` if the file exists.
  */
 export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: string): Promise<Ended> {
   if (flags.sandbox) return finish('sandbox', await sandboxSettings(), folder, terminal);
@@ -45,7 +45,9 @@ PLATFORM_TOKEN_HEADER=…                      # only if the instance wants it i
 SYNC_STORE=${DEFAULT_STORE}              # a folder, or s3://bucket/prefix
 then: ${commandLine(['doctor'])}`;
 
-/** The address, the token and its header, once the platform accepts them; undefined after Ctrl-C or Ctrl-D. */
+/**
+ * The address, the token and its header, once the platform accepts them; undefined after Ctrl-C or Ctrl-D.
+ */
 async function askPlatform(
   questions: ReturnType<typeof createQuestions>,
   folder: string,
@@ -86,7 +88,7 @@ async function askStore(questions: ReturnType<typeof createQuestions>, settings:
   return store;
 }
 
-/** Prints the findings of the checks of `doctor`: `ok`, or the first that fails. */
+/** Prints the findings of checks of `doctor`: `ok`, or the first one that fails. */
 async function tried(
   settings: Chosen,
   names: readonly CheckName[],
@@ -101,7 +103,7 @@ async function tried(
   return fault?.name ?? 'ok';
 }
 
-/** Variables of the environment that would override what is asked for here. */
+/** The environment without variables that would override the answers here. */
 const withoutOurs = (environment: Terminal['environment']) =>
   Object.fromEntries(
     Object.entries(environment).filter(([name]) => !/^PLATFORM_|^SYNC_(STORE|TABLE|QUEUE)/.test(name)),
@@ -141,7 +143,7 @@ async function finish(profile: string, settings: Chosen, folder: string, termina
   const next = (words: readonly string[], options = {}) => `  ${commandLine(words, { ...options, profile })}`;
   terminal.out(
     [
-      `Wrote ${file}, which only you can read${isIgnored ? ' and git does not take' : ''}. Next:`,
+      `Wrote ${file}, which only you can read${isIgnored ? ' and git ignores' : ''}. Next:`,
       profile === 'sandbox' ? `${next(['sandbox'])}   # in another terminal` : next(['doctor']),
       next(['snapshot', 'calculations']),
       next(['report'], { open: true }),
@@ -150,7 +152,7 @@ async function finish(profile: string, settings: Chosen, folder: string, termina
   return 'done';
 }
 
-/** A value as `--env-file` reads it: with a # or a blank it needs quotes. */
+/** Quotes a value for `--env-file`, if it has a # or a blank. */
 function quotedValue(value: string): string {
   const found = ["'", '"', '`']
     .map((quote) => `${quote}${value}${quote}`)
@@ -162,7 +164,10 @@ function quotedValue(value: string): string {
 
 const run = promisify(execFile);
 
-/** True if git ignores the file: adds it to the clone's own list, unless the project ignores it already. */
+/**
+ * Makes git ignore the file, and returns whether it does: adds the file to the clone's own list, unless the
+ * project ignores it already.
+ */
 async function keepOutOfGit(file: string, folder: string): Promise<boolean> {
   const git = async (...words: readonly string[]) =>
     (await run('git', ['-C', folder, ...words])).stdout.trim();
@@ -170,7 +175,7 @@ async function keepOutOfGit(file: string, folder: string): Promise<boolean> {
     await git('check-ignore', '--quiet', file);
     return true;
   } catch (error) {
-    // 1: not ignored. Otherwise this is not a clone, or git is not installed.
+    // Code 1 means that it is not ignored. With any other code this is not a clone, or git is not installed.
     if ((error as { readonly code?: unknown }).code !== 1) return false;
   }
   const list = await git('rev-parse', '--git-path', 'info/exclude');

@@ -29,7 +29,10 @@ async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<F
   };
 }
 
-/** Throws for an id that is neither in the ledger nor on a queue that shows its messages: it is most likely mistyped. */
+/**
+ * Throws for an id that is neither in the ledger nor on a queue whose messages can be read: it is most likely
+ * mistyped.
+ */
 async function refuseUnknown(
   ids: readonly string[],
   ledger: Pick<Ledger, 'list'>,
@@ -60,7 +63,7 @@ async function cancelOneBatch(batch: string, terminal: Terminal): Promise<Found>
   const parts = await openJobs(terminal);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
   if (counts.chunks === 0)
-    throw unknownError('batch', batch, 'not in the table', await batchNames(parts.batches.store));
+    throw unknownError('batch', batch, 'not in the ledger', await batchNames(parts.batches.store));
   if (!counts.isSplit)
     err('platform-sync: the batch is still being split: cancel it again for the chunks that come');
   const isDone = counts.isSplit && jobs.every(({ answer }) => isCancelled(answer.row));
@@ -78,9 +81,9 @@ function describeCancel({ kind, row }: Awaited<ReturnType<typeof cancelJob>>): s
   switch (kind) {
     case 'cancelled':
       if (row.cancelled) return 'cancelled; it had failed, and only `redrive` with its id reopens it';
-      return row.type === undefined ? 'cancelled; its message has not been seen yet' : 'cancelled';
+      return row.type === undefined ? 'cancelled; no worker has received its message yet' : 'cancelled';
     case 'stopping':
-      return 'under way; its worker sends no more within seconds, and stores what it has';
+      return 'in progress; within seconds its worker stops sending, and stores what it has';
     case 'sent':
       return 'already sent; it cannot be cancelled';
     case 'ended': {

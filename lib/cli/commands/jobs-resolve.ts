@@ -21,7 +21,7 @@ export default (async ([id, status], { note }, terminal) => {
   const settled = lowerCase(row?.state) ?? null;
   return {
     json: { id, became: kind, status: settled },
-    words: `${id}: ${kind === 'resolved' ? `settled as ${settled}` : refusal(settled ?? 'not known')}`,
+    words: `${id}: ${kind === 'resolved' ? `settled as ${settled}` : refusal(settled ?? 'not found')}`,
     ended: kind === 'resolved' ? 'done' : 'incomplete',
   };
 }) satisfies Run<'jobs resolve'>;

@@ -11,7 +11,9 @@ type StoredResult = Extract<
   { readonly text: string }
 >;
 
-/** Writes the selected results to a file: exits 3 if one of them cannot be read. Needs only the store. */
+/**
+ * Writes the selected results to a file. Exits with 3 if one of them cannot be read. Needs only the store.
+ */
 export default (async (_, { output: file, type, since: sinceMs, ...wishes }, terminal) => {
   const { signal, err } = terminal;
   const format = await checkedOutputFile(file);
@@ -63,6 +65,6 @@ async function* linesOf(
         );
 }
 
-/** A text as it is, nothing for null, and JSON for anything else. */
+/** Converts a value for a cell: a text unchanged, null to nothing, and anything else to JSON. */
 const cellOf = (value: unknown) =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : printJson(value);

@@ -18,13 +18,13 @@ import {
   type Terminal,
 } from '../terminal/terminal.ts';
 
-/** Shows what the ledger holds. Does not need the platform. */
+/** Lists the jobs in the ledger. Does not need the platform. */
 export default (async ([id], flags, terminal) =>
   id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)) satisfies Run<'jobs'>;
 
 async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<Found> {
   const { ledger } = await openJobs(terminal);
-  // In parallel, since neither needs the other.
+  // Both are read in parallel, since neither needs the other.
   const queued = status === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
   let found = 0;
@@ -33,7 +33,7 @@ async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Term
     if (isPruned(row) || (status !== undefined && lowerCase(row.state) !== status)) continue;
     found += 1;
     newest.push(row);
-    // The ledger may hold far more jobs than are listed.
+    // The ledger may have far more jobs than are listed.
     if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
   }
   const listed = newestOf(newest, limit).map(toListed);
@@ -52,7 +52,7 @@ const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms)
 
 const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }: JobRow) => ({
   id,
-  // Null if the job was cancelled before its message was seen.
+  // The type is null if the job was cancelled before a worker received its message.
   type: type ?? null,
   status: lowerCase(state),
   attempts,
@@ -74,7 +74,7 @@ const cells = ({ id, type, status, attempts, startedAt, finishedAt, error }: Ret
     error === null ? '' : `${error.kind}: ${error.message}`,
   ].map(shown);
 
-/** Prints a result as JSON, also without `--json`. */
+/** Prints a result as JSON, even without `--json`. */
 async function showJob(id: string, terminal: Terminal): Promise<Ended> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
@@ -99,7 +99,7 @@ function known(row: JobRow) {
   return { ...listed, sender: row.sender ?? null, leaseUntil: time(row.leaseUntilMs), outcome: row.outcome };
 }
 
-/** What is on the queues, a line each; SQS counts roughly, and up to a minute late. */
+/** The counts of the queues, one a line. SQS counts only roughly, and is up to a minute late. */
 async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {
   const { SYNC_QUEUE_URL: queue, SYNC_DEAD_LETTER_URL: dead } = readSyncSettings(environment);
   const countDead = ({ waiting, inFlight, delayed }: QueueCounts) => about(waiting + inFlight + delayed);
@@ -119,7 +119,7 @@ async function lineOf(
   try {
     return `${name}: ${describe(await (await queue).counts())}`;
   } catch (error) {
-    return shown(`${name}: not known: ${errorText(error)}`);
+    return shown(`${name}: unknown: ${errorText(error)}`);
   }
 }
 

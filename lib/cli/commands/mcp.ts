@@ -14,7 +14,7 @@ import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
 
-/** The resources of a query: the client decides what it asks. */
+/** The limits for a query, which is chosen by the client. */
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true };
 
 /** Serves until the client closes its end, or the command is stopped. Needs only the store. */
@@ -66,17 +66,18 @@ const calculation = (id: string) => `calculation ${id}`;
 /** An assistant must not confirm this for a person. */
 const WAY = 'A person can set them anyway: platform-sync submit FILE --no-undo';
 
-/** How the server puts jobs on the queue: as `submit` does. */
+/** Creates the submission through which the server puts jobs on the queue, as `submit` does. */
 export function createSubmission(terminal: Terminal): Submission {
   const { environment, err } = terminal;
   const settings = () => readSyncSettings(environment);
   const queueUrl = () => needed(settings(), 'SYNC_QUEUE_URL');
   return {
     async check(text) {
-      // Fails before a confirmation token is given out.
+      // This fails before a confirmation token is issued.
       queueUrl();
       const allow = readAllow(settings().SYNC_ALLOW);
-      // If a response were lost, a job with an id from here could not be sent again.
+      // The ids must come from the jobs: if a response were lost, a job with a new id could not be sent
+      // again.
       const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
       if ('faults' in checked) return { faults: checked.faults };
       const { replaced } = checked;
@@ -96,7 +97,7 @@ export function createSubmission(terminal: Terminal): Submission {
         },
       );
     },
-    // Not needed to compute what a job costs.
+    // The rate is not needed to compute what a job costs.
     rate: () => currentRate(environment).catch(() => undefined),
   };
 }

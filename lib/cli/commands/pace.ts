@@ -15,7 +15,7 @@ import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { number } from '../terminal/terminal.ts';
 
-/** The fleet's budget and what it has used. Reads the table, not the platform. */
+/** Shows the fleet's budget and how much of it was used. Reads the table, not the platform. */
 export default (async (_, flags, terminal) => {
   const { pause, resume, reset, rate } = flags;
   const change = oneGiven({ '--pause': pause, '--resume': resume, '--reset': reset, '--rate': rate });
@@ -26,7 +26,7 @@ export default (async (_, flags, terminal) => {
   const { environment } = terminal;
   warnOfThisHost(environment, terminal.err);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
-  // A pause in a file that no worker reads would stop nothing.
+  // A pause in a file that no worker reads would have no effect.
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
   const checkOf = environment[NEW_LEDGER] ? ledgerCheckOf : tableCheckOf;
   if (change !== undefined && isAsked) await checkOf(tableName, environment)();
@@ -47,10 +47,10 @@ export default (async (_, flags, terminal) => {
   };
 }) satisfies Run<'pace'>;
 
-/** A person waits, so every request may be retried. */
+/** A person is waiting, so every request may be retried. */
 const ATTEMPTS = 5;
 
-/** How long slots that were reserved before a reset may still be used. */
+/** How long slots that were reserved before a reset may still be used, in milliseconds. */
 const RESET_AFTER_MS = 1_000;
 
 async function setBudget({ pause, resume, reset, rate }: FlagsOf<'pace'>, item: BudgetItem): Promise<void> {
@@ -74,15 +74,15 @@ function reportOf(host: string, status: Awaited<ReturnType<typeof readPaceStatus
     effectiveRate: status.effectiveRate,
     intervalMs: status.intervalMs,
     lowered: learned === undefined ? null : { rate: learned.rate, at: toISO(learned.atMs) },
-    /** True while the platform throttles: one call is sent at a time until one succeeds. */
+    /** True while the platform throttles, so that one call is sent at a time until one succeeds. */
     ...(status.isProbing ? { probing: true } : {}),
     incidents,
-    /** While the platform is unavailable: no jobs are taken until a probe succeeds. */
+    /** Set while the platform is unavailable: no jobs are taken until a probe succeeds. */
     breaker:
       breaker === undefined
         ? null
         : { since: toISO(breaker.sinceMs), cause: breaker.cause, probeAt: toISO(breaker.probeAtMs) },
-    /** How long a call would wait for its slot now. */
+    /** How long a call would have to wait for its slot now. */
     waitMs: status.waitMs,
     ...tally,
   };

@@ -23,12 +23,12 @@ import {
 
 type RunToPrune = Awaited<ReturnType<typeof planPrunes>>[number]['runs'][number];
 
-/** A run that stays because it is needed, with the reason in words. */
+/** A run that is not removed because it is needed, with the reason in words. */
 type Kept = { readonly source: Place; readonly run: string; readonly reason: string };
 
 /**
- * Removes old runs, or lists those that would be removed: exits 3 if something of a place is missing or damaged, so that
- * nothing of it was removed. Needs only the store, and Glue if there are partitions.
+ * Removes old runs, or lists those that would be removed. Exits with 3 if something of a place is missing or
+ * damaged, so that nothing of that place was removed. Needs only the store, and Glue if there are partitions.
  */
 export default (async ([place], flags, terminal) => {
   if (flags.jobs) return pruneOldJobs(place, flags, terminal);
@@ -59,7 +59,8 @@ export default (async ([place], flags, terminal) => {
       : await pruneRuns({ ...plan, store, removePartition: partitions?.remove, signal, onRemoved });
     for (const each of still) kept.push({ source, ...each });
   }
-  for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));
+  for (const { source, run, reason } of kept)
+    terminal.err(shown(`${source}: ${run} is not removed: ${reason}`));
   return {
     json: toJson(removed, kept, dryRun),
     words: `${sums(removed)}${dryRun ? '; nothing was removed' : ''}`,
@@ -67,14 +68,15 @@ export default (async ([place], flags, terminal) => {
   };
 }) satisfies Run<'prune'>;
 
-/** `prune --jobs`: removes all but the outcomes of old jobs from the ledger. */
+/** Removes all but the outcomes of old jobs from the ledger (`prune --jobs`). */
 async function pruneOldJobs(
   place: Place | undefined,
   { keep, olderThan, yes, dryRun }: FlagsOf<'prune'>,
   terminal: Terminal,
 ): Promise<Found | Ended> {
   oneGiven({ '--jobs': true, 'a place': place, '--keep': keep });
-  if (olderThan === undefined) throw new UsageError('--jobs: expected --older-than with it, got none');
+  if (olderThan === undefined)
+    throw new UsageError('--jobs: expected it together with --older-than, got none');
   if (sqlitePath(needed(readSyncSettings(terminal.environment), 'SYNC_TABLE')) === undefined)
     throw new UsageError(
       '--jobs: expected a table in a file, got one in DynamoDB, whose TTL removes a job 30 days after its last step',
@@ -90,7 +92,8 @@ async function pruneOldJobs(
   const asks = `Remove all but the outcomes of ${words} from the ledger?`;
   if (!dryRun && oldest && !(await isSure(asks, yes, terminal))) return 'failed';
   const kept = dryRun ? [] : await pruneJobs(jobs, parts);
-  for (const line of firstOf(kept, 20)) terminal.err(shown(`${line} stays: its result is not in the store`));
+  for (const line of firstOf(kept, 20))
+    terminal.err(shown(`${line} is not removed: its result is not in the store`));
   return {
     json: {
       dryRun: dryRun === true,

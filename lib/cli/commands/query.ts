@@ -12,9 +12,11 @@ import { type Ended, shown, type Terminal } from '../terminal/terminal.ts';
 
 type QueryFlags = FlagsOf<'query'>;
 
-/** Runs SQL over what is stored, or the prompt if there is none. Needs only the store, not the platform. */
+/**
+ * Runs SQL on what is stored, or opens the prompt if there is no SQL. Needs only the store, not the platform.
+ */
 export default (async ([words], typed, terminal) => {
-  // `--csv` reads the SQL that follows it as a file name.
+  // `--csv` would take the SQL that follows it as a file name.
   const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';
   const [given, flags] = isSql ? [String(typed.csv), { ...typed, csv: true as const }] : [words, typed];
   checkFlags(given, flags);
@@ -64,7 +66,7 @@ async function runOne(
     onReading: terminal.err,
   });
   await printResult(result, flags, terminal).catch((error: unknown) => {
-    // After `| head` no more rows are wanted.
+    // After `| head`, no more rows are wanted.
     if (terminal.outputFault?.()?.kind !== 'closed') throw error;
   });
   for (const note of result.notes) terminal.err(shown(note));

@@ -20,7 +20,7 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
     return 'failed';
   const report = batch === undefined ? await redrive.jobs(ids) : await redrive.batch(batch);
   if (report.chunks === 0)
-    throw unknownError('batch', batch ?? '', 'not in the table', await batchNames(batches.store));
+    throw unknownError('batch', batch ?? '', 'not in the ledger', await batchNames(batches.store));
   const isAll = batch === undefined && ids.length === 0;
   const isDone = report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0);
   return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };
@@ -53,7 +53,7 @@ function describe(
   const isNothing = opened.length + left.length + notSent.length === 0;
   return [
     opened.length === 0
-      ? `nothing was reopened${isNothing ? ': none has failed' : ''}`
+      ? `nothing was reopened${isNothing ? ': no job has failed' : ''}`
       : `reopened, and on the queue again: ${counted(opened.length, 'job')}`,
     ...firstOf(opened, NAMED),
     ...(opened.length === 0 ? [] : [`to run them here: ${commandLine(['work'], { drain: true })}`]),

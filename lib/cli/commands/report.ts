@@ -26,7 +26,7 @@ export default (async (_, { link, hours, ...flags }, terminal) => {
     : writeReport(flags, terminal);
 }) satisfies Run<'report'>;
 
-/** Writes the report to a file; incomplete if something could not be read. */
+/** Writes the report to a file. It is incomplete if something could not be read. */
 export async function writeReport(
   { open, output = 'report.html', json, at }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json' | 'at'>,
   terminal: Terminal,
@@ -64,7 +64,10 @@ export async function writeReport(
   };
 }
 
-/** Prints the report. One as of a day has no throttling and no cost: these are known for today only. */
+/**
+ * Prints the report. A report for an earlier day has neither throttling nor cost, which are only known for
+ * today.
+ */
 function printFor(store: Store, at: number | undefined, { environment, signal, err }: Terminal) {
   const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
   if (at !== undefined)
@@ -72,7 +75,7 @@ function printFor(store: Store, at: number | undefined, { environment, signal, e
   // The report is about the store, so it can be written without the table.
   const throttled = () =>
     throttledNow(environment).catch((error: unknown) => {
-      err(shown(`platform-sync: whether calls are throttled is not known: ${errorText(error)}`));
+      err(shown(`platform-sync: it is unknown whether calls are throttled: ${errorText(error)}`));
       return [];
     });
   return printReport({ store, links, prices, now: Date.now, isPast: false, signal, throttled });
@@ -101,7 +104,7 @@ const asJson = (
   ...figures,
 });
 
-/** What was written, in words. */
+/** Describes what was written. */
 function describe(
   output: string,
   { page, facts: { snapshots, narrowed, writtenAt } }: Awaited<ReturnType<typeof printReport>>,
@@ -121,14 +124,17 @@ function describe(
 
 type Opened = { readonly kind: 'opened' } | { readonly kind: 'not-opened'; readonly reason: string };
 
-/** The command that opens a file on a platform, as `process.platform` names it, or why there is none, in words. */
+/**
+ * The command that opens a file on a platform, named as in `process.platform`; or in words, why there is
+ * none.
+ */
 export function openerFor(
   platform: string,
   file: string,
   environment: Environment,
 ): { readonly command: string; readonly args: readonly string[] } | { readonly reason: string } {
   if (platform === 'darwin') return { command: 'open', args: [file] };
-  // Unlike `start`, this is no shell command, which would interpret `&` and `%` in the name.
+  // Unlike `start`, this is not a shell command, which would interpret `&` and `%` in the name.
   if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', file] };
   const isSeen = ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME'].some((name) => environment[name]);
   if (!isSeen) return { reason: 'this machine has no screen (neither DISPLAY nor WAYLAND_DISPLAY is set)' };
@@ -150,13 +156,16 @@ async function openFile(file: string, environment: Environment): Promise<Opened>
 /** A link to the stored report. */
 type ReportLink = {
   readonly link: string;
-  /** The latest time at which it stops working, as ISO 8601; null for a file. */
+  /** The latest time at which the link stops working, as ISO 8601; null for a file. */
   readonly until: string | null;
-  /** True if it ends with the credentials that signed it, which may be sooner. */
+  /** Whether it ends with the credentials that signed it, which may be sooner. */
   readonly isTemporary: boolean;
 };
 
-/** `report --link`: a link to the report in the store, valid for this many hours. Throws `StoredObjectError` without a report. */
+/**
+ * Creates a link to the report in the store, which is valid for this many hours (`report --link`). Throws
+ * `StoredObjectError` if there is no report.
+ */
 export async function linkToReport(
   { hours, json }: { readonly hours: number; readonly json?: true | undefined },
   terminal: Terminal,
@@ -199,6 +208,8 @@ function remarksOn(
   if (until === null) return [`written ${age} ago`];
   return [
     `written ${age} ago; anyone with the link can read it until ${until.slice(0, 16).replace('T', ' ')} UTC`,
-    ...(isTemporary ? ['your credentials are temporary: the link ends when they do, if that is sooner'] : []),
+    ...(isTemporary
+      ? ['your credentials are temporary: the link stops working when they expire, if that is sooner']
+      : []),
   ];
 }

@@ -60,20 +60,20 @@ export default (async ([given], typed, terminal) => {
   );
 }) satisfies Run<'run'>;
 
-/** All rows were checked, so a message can only be refused for this reason. */
+/** The result of a refused message. All rows were checked, so there is only one possible reason. */
 const REFUSED = { kind: 'other-content', message: OTHER_CONTENT };
 
-/** Runs jobs in this process until each has ended, or Ctrl-C, and returns how they ended. */
+/** Runs jobs in this process until each has ended, or until Ctrl-C, and returns how they ended. */
 export async function runAll(
   toRun: {
     readonly jobs: JobFile;
     readonly concurrency?: number | undefined;
-    /** The name of the set of jobs, and the noun for one of them. */
+    /** The name of the set of jobs, and the noun for one job. */
     readonly name: string;
     readonly noun: string;
     /** How to run the rest, in words. */
     readonly again: string;
-    /** For `--json`. */
+    /** Further facts for `--json`. */
     readonly facts: object;
     /** Stops after this many formulas in a row were stored as INVALID. Default: never. */
     readonly maxInvalid?: number;
@@ -128,23 +128,23 @@ export async function runAll(
   };
 }
 
-/** What the calls of this process cost; 0 if none of the jobs needed one. */
+/** What the calls of this process cost; 0 if no job needed a call. */
 function costNow(prices: Settings['PLATFORM_PRICES'], { calls }: JobFile, paid: Session['paid']) {
   const none = Object.fromEntries(Object.keys(calls).map((type) => [type, 0]));
   return moneyFor(prices, { ...none, ...paid.calls }, paid.unknown);
 }
 
-/** Lines about the first jobs that are not done, with advice for the first of each kind. */
+/** Lines about the first jobs that are not done, with advice for the first one of each kind. */
 function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone']): readonly string[] {
-  // The same reason is not repeated for another job.
+  // The same advice is not repeated for another job.
   const kinds = new Map(notDone.toReversed().map(({ advice }) => [advice.split(': ')[0], advice]));
   const advice = [...kinds.values()].reverse().map((line) => `  ${line}`);
   return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];
 }
 
-/** The command line that runs the rest: the ledger records what has ended. */
+/** The command line that runs the rest: the ledger records which jobs have ended. */
 function commandOf(
-  /** `file`: the jobs, or with a template the rows for it. */
+  /** `file` has the jobs, or with a template the rows for it. */
   {
     file,
     template,

@@ -3,7 +3,7 @@ import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, notListed, shown } from '../terminal/terminal.ts';
 
-/** The published runs, newest first; with `--all` every other one, too. Needs only the store. */
+/** Lists the published runs, newest first; with `--all` also all others. Needs only the store. */
 export default (async ([place], { all = false, limit }, terminal) => {
   const store = await openStoreOf(terminal);
   const found = await findRuns({ store, place, all, limit, signal: terminal.signal });

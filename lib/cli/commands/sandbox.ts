@@ -5,7 +5,10 @@ import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { printFound, type Terminal } from '../terminal/terminal.ts';
 
-/** What only the sandbox needs, in the versions that are tested: optional peers of the package. */
+/**
+ * The packages that only the sandbox needs, in the versions that are tested. They are optional peers of the
+ * package.
+ */
 export const sandboxPackages = {
   '@hono/node-server': '2.1.8',
   '@jitl/quickjs-wasmfile-release-sync': '0.32.0',
@@ -14,7 +17,7 @@ export const sandboxPackages = {
   'vader-sentiment': '1.1.3',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** Throws `UsageError` if one is not installed, with the command that installs all. */
+/** Throws `UsageError` if one is not installed, with the command that installs all of them. */
 function requireSandboxPackages(): void {
   try {
     for (const name of Object.keys(sandboxPackages)) import.meta.resolve(name);
@@ -24,13 +27,15 @@ function requireSandboxPackages(): void {
   }
 }
 
-/** The address on this machine where the settings expect a platform, as a profile of `init --sandbox` does. */
+/**
+ * The address on this machine where the settings expect a platform, as a profile of `init --sandbox` does.
+ */
 function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Terminal['environment']) {
   const port = /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url)?.[1];
   return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };
 }
 
-/** The options that were typed: the others keep their defaults. */
+/** The options that were typed; all others keep their defaults. */
 const definedIn = (options: Readonly<Record<string, number | readonly string[] | undefined>>) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 

@@ -42,7 +42,7 @@ type ComparedLabels = Awaited<ReturnType<Awaited<ReturnType<typeof openScoring>>
 
 type ScoreFlags = FlagsOf<'score'>;
 
-/** Scores every text of a file, or reports what that would take. Each text is paid for once. */
+/** Scores every text of a file, or reports how many calls that would need. Each text is paid for once. */
 export default (async ([file], typed, terminal) => {
   const session = openSessionOf(terminal);
   await checkFile(file);
@@ -69,21 +69,24 @@ export default (async ([file], typed, terminal) => {
   }
 }) satisfies Run<'score'>;
 
-/** The labels to compare with. Throws `UsageError` for those of several topics: one column says nothing of all of them. */
+/**
+ * The labels to compare with. Throws `UsageError` if several topics are scored: one column cannot have the
+ * labels of all of them.
+ */
 function labelsOf({ label: column, topic = [] }: ScoreFlags) {
   if (column === undefined) return undefined;
   const names = topic.map(({ topic: name }) => name);
   if (names.length > 1)
     throw new UsageError(
-      `--label ${column}: expected at most one --topic, whose sentiments it labels, got ${names.join(', ')}`,
+      `--label ${column}: expected at most one --topic, to which the labels belong, got ${names.join(', ')}`,
     );
   return { column, topic: names[0] ?? null };
 }
 
-/** Characters of a file's name in a batch's name, at most; the time takes another 17. */
+/** Maximum characters of a file's name in the name of a batch; the time takes another 17. */
 const MAX_OF_FILE = 80;
 
-/** A batch's name, made of its file and the time at which it starts: `reviews-20261121T091500Z`. */
+/** The name of a batch, from its file and the time when it starts: `reviews-20261121T091500Z`. */
 function batchNameOf(file: string, nowMs: number): string {
   const stem = basename(file).replace(/(\.(csv|tsv|ndjson|jsonl))?(\.gz)?$/i, '');
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
@@ -161,11 +164,11 @@ async function score(
   }
 }
 
-/** The command line that resumes the batch: what has been scored is not paid for again. */
+/** The command line that resumes the batch. Texts that have been scored are not paid for again. */
 function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string {
   const { skipEmpty, text, id, instructions, model, maxCalls, separator, wholeRows } = flags;
   const { output, csvFor, csvSafe, label } = flags;
-  // A detected encoding needs no option.
+  // An encoding that was detected needs no option.
   const encoding = flags.encoding === 'utf-8' ? undefined : flags.encoding;
   const topic = flags.topic?.map(({ topic: name, description }) =>
     description === undefined ? name : `${name}=${description}`,
@@ -191,7 +194,7 @@ function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string
   });
 }
 
-/** Writes `--output` if it is given. */
+/** Writes the file of `--output`, if it is given. */
 async function writeOutput(
   summary: Summary,
   scoring: Parts['scoring'],
@@ -241,7 +244,10 @@ const foundSummary = (
   ended: summary.failed + summary.bad === 0 ? 'done' : 'incomplete',
 });
 
-/** How many labels agree with the scores, and a table: a row a label, a column a value that rows with it got. */
+/**
+ * How many labels agree with the scores, and a table with a row for each label and a column for each value
+ * that its rows got.
+ */
 function labelWords(labels: ComparedLabels | undefined): readonly string[] {
   if (labels === undefined) return [];
   const { column, topic, compared, agreed, withoutLabel, withoutScore, otherLabel, otherLabels } = labels;
@@ -271,7 +277,7 @@ function labelWords(labels: ComparedLabels | undefined): readonly string[] {
 
 type Prices = Parameters<typeof moneyFor>[0];
 
-/** What a batch has cost in all. */
+/** What a batch has cost in total. */
 export const costOfBatch = (counts: Pick<Summary, 'calls' | 'scored' | 'cached'>, prices: Prices) =>
   moneyFor(prices, { score: counts.calls }, { score: unknownCalls(counts) });
 
@@ -322,16 +328,16 @@ function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Terminal, 'er
   return { json, words: [], ended: 'incomplete' };
 }
 
-/** The calls and time that a batch would take. */
+/** The calls and the time that a batch would take. */
 function foundPreview(
-  /** `input`: what the source of a batch was found to be. */
+  /** `input`: how the source of the batch was recognized. */
   options: Preview & {
-    /** How many of the rows are in the batch of that name already; undefined for a new one. */
+    /** How many of the rows are already in the batch with this name; undefined for a new batch. */
     readonly inBatch: number | undefined;
     readonly input: InputFound | undefined;
-    /** Why it would be refused. */
+    /** Why the batch would be refused. */
     readonly reasons: readonly string[];
-    /** Requests a second. */
+    /** The rate in requests a second. */
     readonly rate: number;
   },
   prices?: Prices,
@@ -365,7 +371,7 @@ const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: ba
 
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
-/** What the source of a batch was found to be, with a line for each of the first repeated ids. */
+/** How the source of a batch was recognized, with a line for each of the first repeated ids. */
 function describeInput(found: InputFound): readonly string[] {
   const { format, encoding, separator, skipped } = found;
   const { rows = 0, first = [] } = found.repeatedIds ?? {};

@@ -9,10 +9,10 @@ import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';
 import { type Ended, type Found, printFound, type Terminal } from '../terminal/terminal.ts';
 
-/** Takes a new run of every published place, one after the other; one that fails does not stop the next. */
+/** Takes a new run of every published place, one after the other. If one fails, the next is still taken. */
 export default (async (_, { json, tables }, terminal) => {
   const session = openSessionOf(terminal, { reserve: 'single' });
-  // Here too, so that no run with wrong ones begins.
+  // The setting is also checked here, so that no run begins with a wrong one.
   readGates(session.settings.SYNC_GATES);
   const store = await session.store();
   const outcomes: unknown[] = [];
@@ -33,7 +33,7 @@ export default (async (_, { json, tables }, terminal) => {
   return { json: outcomes, words: [], ended: worst };
 }) satisfies Run<'snapshot all'>;
 
-/** The worst comes last. */
+/** The ways in which a run can end, the worst last. */
 const BY_WEIGHT: readonly Ended[] = ['done', 'incomplete', 'failed', 'usage', 'stopped'];
 
 async function take(
@@ -64,7 +64,7 @@ async function take(
   const isGone = publication.kind === 'refused' && publication.manifest.refused.includes('incomplete');
   if (!isGone || !isNamedAfter(place, request)) return ended;
   terminal.err(
-    `${place}: everything that it selects is gone; a place without a name of its own (--as) does not fail \`snapshot all\``,
+    `${place}: everything that it selects no longer exists; a place without a name of its own (--as) does not fail \`snapshot all\``,
   );
   return 'done';
 }

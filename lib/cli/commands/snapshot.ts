@@ -23,10 +23,10 @@ import { printFound, type Terminal } from '../terminal/terminal.ts';
 export default (async (_, given, terminal, command) => {
   const flags = { ...given, countsMissing: true };
   const open = await runToOpen(command, command.name() as Source, given, terminal);
-  // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
+  // It reserves one slot at a time: a snapshot can wait, and must not delay jobs.
   const session = openSessionOf(terminal, { reserve: 'single' });
   const { settings } = session;
-  // Checked here too, so that no run begins with wrong settings.
+  // The setting is also checked here, so that no run begins with a wrong one.
   readGates(settings.SYNC_GATES);
   const store = await session.store();
   const force = given.force === true;
@@ -36,7 +36,7 @@ export default (async (_, given, terminal, command) => {
     foundRefused(error, terminal),
   );
   if ('words' in saved) return printFound(saved, given.json, terminal);
-  // Published before.
+  // The run was published before.
   if ('kind' in saved) return await endWith(saved, store, flags, terminal);
   const isResumed = given.resume !== undefined;
   const publication = await takeHere(saved, { session, store, force, isResumed }, terminal);
@@ -45,15 +45,16 @@ export default (async (_, given, terminal, command) => {
 
 type Opened = {
   readonly store: Store;
-  /** The host that the records come from. */
+  /** The host from which the records come. */
   readonly platform: string;
   readonly compression: Settings['SYNC_COMPRESSION'];
   readonly force: boolean;
 };
 
 /**
- * Checks the arguments, and returns a function that opens the run: a new one, which takes a while if it needs ids that
- * another source links to, or the one to resume. It returns the publication if the run has ended.
+ * Checks the arguments, and returns a function that opens the run. A new run takes a while if it needs ids
+ * that another source links to; otherwise it is the one to resume. If that has ended, the function returns
+ * its publication.
  */
 async function runToOpen(
   command: Command,
@@ -76,7 +77,7 @@ async function runToOpen(
   };
 }
 
-/** The run to resume, or its publication if it has ended. Throws `UsageError` without one. */
+/** Finds the run to resume, or its publication if it has ended. Throws `UsageError` if there is none. */
 async function resume(
   found: Awaited<ReturnType<typeof findStopped>> & Pick<Opened, 'store' | 'platform'>,
 ): Promise<Saved | Publication> {

@@ -31,7 +31,7 @@ export default (async ([given], flags, terminal) => {
 /** A job that may be sent, with its id. */
 type NamedJob = { readonly id: string; readonly body: string };
 
-/** The jobs of the lines or rows. Throws `UsageError` with every fault. */
+/** The jobs from the lines or rows. Throws `UsageError` with every fault. */
 async function jobsOf(file: string, flags: FlagsOf<'submit'>, terminal: Terminal) {
   const { template } = flags;
   if (template !== undefined) await checkFile(file);
@@ -64,7 +64,10 @@ function dryRun(
   };
 }
 
-/** Puts jobs on the queue, and returns those that were sent. Prints them and throws if some could not be sent. */
+/**
+ * Puts jobs on the queue, and returns those that were sent. If some could not be sent, prints them and
+ * throws.
+ */
 export async function sendAll(
   all: readonly NamedJob[],
   { json, set, odd }: { readonly json?: true; readonly set?: string; readonly odd: OddRows },

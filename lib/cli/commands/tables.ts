@@ -20,7 +20,7 @@ export default (async ([places], { json }, terminal) => {
   return { json: outcomes, words: outcomes.length === 0 ? 'nothing is missing' : [], ended };
 }) satisfies Run<'tables'>;
 
-/** Builds tables, and partitions if a database is set, until the command is stopped. */
+/** Builds tables, and adds partitions if a database is set, until the command is stopped. */
 export function buildTablesHere(
   wanted: Omit<TablesToBuild, 'partitions' | 'isOver' | 'signal'>,
   { environment, signal }: Terminal,

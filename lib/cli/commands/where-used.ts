@@ -6,7 +6,7 @@ import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
 import { counted, duration, number, shown } from '../terminal/terminal.ts';
 
-/** Shows what depends on a thing or a column, by the last published runs. */
+/** Shows what depends on a thing or a column, according to the last published runs. */
 export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal) => {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
   if (dataset?.trim() === '') throw new UsageError('--dataset: expected the id of a dataset, got nothing');
@@ -49,7 +49,7 @@ export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal)
   };
 }) satisfies Run<'where-used'>;
 
-/** The dataset whose columns are shown. */
+/** The kinds of things whose columns are shown. */
 const HAS_COLUMNS: ReadonlySet<FindableKind> = new Set(['dataset', 'calculation', 'column']);
 
 const knownFormulas = ({ formulasNote }: WhereUsed, isAsked: boolean): readonly string[] =>
@@ -59,7 +59,7 @@ type UsedThing = WhereUsed['found'][number];
 
 type Outcome = ReturnType<typeof withAges>;
 
-/** The age of the runs that were searched, or at the requested moment. */
+/** Adds the age of the runs that were searched, at the requested moment if there is one. */
 const withAges = (outcome: WhereUsed, nowMs: number) => ({
   ...outcome,
   searched: outcome.searched.map((each) => ({
@@ -87,7 +87,7 @@ function notFound(
   return [`${id}: ${what} has ${has} in ${describeSearch(outcome)}${hint}`, ...known].join('\n');
 }
 
-/** What was searched, and how old it is: a run each. */
+/** Describes what was searched, and how old it is, one run after another. */
 function describeSearch({ searched, unpublished }: Outcome): string {
   const runs = searched.map(({ place, run, ageSeconds, records, missing }) => {
     const lacks = missing === 0 ? '' : `, ${counted(missing, 'id')} could not be read`;
@@ -98,7 +98,7 @@ function describeSearch({ searched, unpublished }: Outcome): string {
   );
 }
 
-/** A name in quotation marks, with a space before it; nothing if there is none. */
+/** A name in quotation marks, with a space before it; empty if there is no name. */
 const quoted = (name: string | null): string =>
   name === null ? '' : ` “${shortened(name, MAX_NAME_LENGTH)}”`;
 
@@ -126,7 +126,7 @@ function describeThing(thing: UsedThing): readonly string[] {
     lines.push(...listed.map((dependent) => `    ${describeDependent(dependent)}`));
   }
   if (total > dependents.length) lines.push(`  and ${number(total - dependents.length)} more (--limit)`);
-  if (isCut) lines.push('  and what depends on these (--hops)');
+  if (isCut) lines.push(' and things that depend on these (--hops)');
   return lines;
 }
 
@@ -137,7 +137,7 @@ const listed = (names: readonly string[]): string =>
     ...(names.length > SHOWN_COLUMNS ? [`and ${names.length - SHOWN_COLUMNS} more`] : []),
   ].join(', ');
 
-/** How the thing is known. */
+/** How the thing is known: from a snapshot, or from links. */
 function standing({ kind, inSnapshot, links, broken }: UsedThing): string {
   if (kind === 'column') return `${counted(links, 'known formula')} ${links === 1 ? 'names' : 'name'} it`;
   const byBroken = broken === 0 ? '' : `, ${broken === links ? 'all' : number(broken)} by a broken link`;
@@ -148,16 +148,16 @@ function standing({ kind, inSnapshot, links, broken }: UsedThing): string {
       : `in the last snapshot; ${named}`;
   if (kind === 'fileset' || kind === 'file') return `${counted(links, 'file')} in it`;
   const isGone = kind !== 'dataset' || broken === links;
-  return `${isGone ? 'not in any snapshot, but' : 'known by what is on it:'} ${named}`;
+  return `${isGone ? 'not in any snapshot, but' : 'known from its uses:'} ${named}`;
 }
 
-const NOTHING_KNOWN = 'the platform does not say what else depends on it';
+const NOTHING_KNOWN = 'the platform does not report what else depends on it';
 
 function summary({ kind, total, kinds }: UsedThing): string {
   if (kind === 'file' || kind === 'data-file' || kind === 'fileset')
     return total === 0
       ? `nothing is known to depend on it: ${NOTHING_KNOWN}`
-      : `${counted(total, 'file')} would go with it; ${NOTHING_KNOWN}`;
+      : `${counted(total, 'file')} would be deleted with it; ${NOTHING_KNOWN}`;
   if (total === 0) return 'nothing depends on it';
   const each = Object.entries(kinds).map(([name, count]) => counted(count, name));
   return `${each.join(' and ')} would break without it`;

@@ -7,10 +7,15 @@ import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { counted, shown } from '../terminal/terminal.ts';
 
-/** How long a received message is hidden from other workers, at a time. */
+/**
+ * How long a received message is hidden from other workers, in seconds; it is extended while its job runs.
+ */
 const VISIBILITY_SECONDS = 60;
 
-/** Consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty. */
+/**
+ * Consumes the queue in this process, as the deployed worker would, until Ctrl-C or, with `--drain`, until
+ * the queue is empty.
+ */
 export default (async (_, { concurrency, drain = false }, terminal) => {
   const { environment, signal, screen, polls, err } = terminal;
   const settings = readSettings(environment);
@@ -39,7 +44,7 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   );
   if (signal.aborted) err('stopped as requested; jobs that were not started are still on the queue');
   const { done, failed, unknown, refused } = counts;
-  // How often a message went back to the queue: on purpose, and because it could not be handled.
+  // How many messages were requeued: on purpose, and because they could not be handled.
   const { later: handedBack, failed: notHandled } = back;
   if (tokenRefusal !== undefined) err(shown(tokenRefusal));
   const deadLetters = await arrived();
@@ -56,7 +61,7 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   };
 }) satisfies Run<'work'>;
 
-/** Throws `UsageError` if there is no such queue. */
+/** Throws `UsageError` if the queue does not exist. */
 function refuseMissingQueue(error: unknown): never {
   const isMissing = error instanceof AwsError && error.failure.kind === 'missing';
   throw isMissing ? new UsageError(`SYNC_QUEUE_URL: ${error.message}`, { cause: error }) : error;

@@ -13,7 +13,7 @@ import { checkedTable, networkOf, openTable, tableCheckOf } from '../../table/in
 import { checkGlueTable } from '../../tables/index.ts';
 import { whatToDo } from '../errors/explain.ts';
 
-/** The outcome of a check: `detail`, and `advice` on how to fix it. */
+/** The outcome of a check: `detail`, and `advice` on how to fix a problem. */
 type Finding =
   | { readonly status: 'ok' | 'skipped'; readonly detail: string }
   | { readonly status: 'failed'; readonly detail: string; readonly advice?: string };
@@ -23,13 +23,15 @@ type Examined = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly session: Session;
-  /** The platform's response to the cheapest read; each call returns the same. Throws its error. */
+  /**
+   * Returns the platform's response to the cheapest read; each call returns the same one. Throws its error.
+   */
   readonly firstRead: () => Promise<unknown>;
   readonly now: () => number;
   readonly signal: AbortSignal;
 };
 
-/** Throws if there is a problem; the error is the finding. */
+/** Runs a check. Throws if there is a problem; then the error is the finding. */
 export type Check = (examined: Examined) => Promise<Finding>;
 
 export const ok = (detail: string): Finding => ({ status: 'ok', detail });
@@ -47,8 +49,9 @@ const CONDITIONS_ADVICE =
   'use a store with conditional writes (S3, or a directory): in this one, two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
 
 /**
- * Checks that the store can be written to, read, listed and deleted from, and has conditional writes, by an object of its
- * own that expires if it is left over. The rules of a bucket must not delete or archive what should stay.
+ * Checks that the store supports writing, reading, listing, deleting and conditional writes. The object that
+ * it uses for that expires if it is left over. The rules of a bucket must not delete or archive objects that
+ * must stay.
  */
 const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
@@ -71,14 +74,14 @@ const checkBucket: Check = async ({ session, environment, signal }) => {
 const BUCKET_ADVICE =
   'your bucket must be in the configured region, and its lifecycle rules must not delete published runs: docs/settings.md, "The store and the queue"';
 
-/** The finding for a store without problems: what its bucket does by itself, or the file system of its folder. */
+/** The finding for a store without problems: the settings of its bucket, or the file system of its folder. */
 async function withSettings(
   finding: Finding,
   location: string,
   bucket: Awaited<ReturnType<typeof examineStore>>,
 ): Promise<Finding> {
   if (location.startsWith('s3://')) {
-    const { facts = ['its settings are not known'], faults = [] } = bucket ?? {};
+    const { facts = ['its settings are unknown'], faults = [] } = bucket ?? {};
     if (faults.length > 0) return failed(`${location}: ${faults.join('\n')}`, BUCKET_ADVICE);
     return ok([finding.detail, ...facts].join('; '));
   }
@@ -88,7 +91,10 @@ async function withSettings(
 
 const TRIED = Buffer.from('{}\n');
 
-/** Undefined if the object is stored. If it is refused for its encryption, asks for encryption to find out. */
+/**
+ * Tries to store the object; undefined if that worked. If it is refused for lack of encryption, tries with
+ * encryption to find that out.
+ */
 async function tryPut(
   store: Store,
   key: string,
@@ -120,9 +126,9 @@ async function tryStore(store: Store, key: string, signal: AbortSignal): Promise
   for await (const each of store.list(key, { signal })) listed.push(each.key);
   await store.delete(key, { signal });
   if (read?.body.toString() !== TRIED.toString() || listed.join() !== key)
-    return failed(`${store.location}: reading returns something else than was written`);
+    return failed(`${store.location}: reading returns something other than what was written`);
   const broken = await brokenConditions(store, key, signal).catch((error: unknown) => {
-    // A request that the same store accepted without a condition.
+    // The same store accepted this request without a condition.
     if (error instanceof StoreError && error.failure.kind === 'other') return [errorText(error)];
     throw error;
   });
@@ -131,7 +137,7 @@ async function tryStore(store: Store, key: string, signal: AbortSignal): Promise
     : failed(`${store.location} ignores or refuses conditions: ${broken.join('; ')}`, CONDITIONS_ADVICE);
 }
 
-/** The queues of jobs exist, can be counted, and do not lose a job that waits. */
+/** Checks that the queues of jobs exist, can be counted, and do not lose a job that waits. */
 const checkQueue: Check = async ({ settings, environment }) => {
   const { SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: deadUrl } = settings;
   if (url === undefined) return skipped('SYNC_QUEUE_URL is not set: no jobs from a queue');
@@ -157,13 +163,13 @@ const checkQueue: Check = async ({ settings, environment }) => {
 
 const DAY_SECONDS = 86_400;
 
-/** A warning for a file that has a backup. */
-const RESTORED = '; an older copy of the file would send again what was sent since';
+/** A warning about a file of which there is a backup. */
+const RESTORED = '; using an older copy of the file would send again what was sent since';
 
-/** A leftover row is deleted after this time. */
+/** How long a leftover row stays, in milliseconds. */
 const ROW_MS = 3_600_000;
 
-/** The table exists, has our keys, and can be written to, read and deleted from. */
+/** Checks that the table exists, has our keys, and can be written, read and deleted from. */
 const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment }) => {
   if (tableName === undefined)
     return skipped('SYNC_TABLE is not set, and the queue is in SQS: `work` needs its table');
@@ -176,10 +182,10 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
   await table.delete(key, token);
   return read?.token === token
     ? ok(`${tableName}: written, read and deleted${sqlitePath(tableName) === undefined ? '' : RESTORED}`)
-    : failed(`${tableName}: reading returns something else than was written`);
+    : failed(`${tableName}: reading returns something other than what was written`);
 };
 
-/** The budget that all workers share: its rate, and which operations are throttled alone. */
+/** Checks the budget that all workers share: its rate, and which operations are throttled alone. */
 const checkPace: Check = async ({ settings, environment, now }) => {
   const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: configured } = settings;
   if (table === undefined) return skipped('SYNC_TABLE is not set: each process has its own pace');
@@ -190,7 +196,7 @@ const checkPace: Check = async ({ settings, environment, now }) => {
   return ok([state, ...status.throttledOperations.map(throttledLine)].join('\n'));
 };
 
-/** The tables of runs exist for these credentials: publishing here adds partitions to them. */
+/** Checks that these credentials may read the tables of runs, to which publishing adds partitions. */
 const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database }, environment }) => {
   if (database === undefined) return skipped('SYNC_GLUE_DATABASE is not set: no tables in Athena');
   await checkGlueTable(database, 'stored_changes', environment);
@@ -199,7 +205,7 @@ const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database },
 
 const HOST_MS = 10_000;
 
-/** The headers of any response of the origin; no token is sent. */
+/** Requests the headers of any response of the origin. Sends no token. */
 async function headOf({ settings, environment, signal }: Examined) {
   const exchange = createExchange(environment);
   const request = { url: new URL(settings.PLATFORM_BASE_URL), method: 'HEAD', headers: {} };
@@ -213,13 +219,13 @@ async function headOf({ settings, environment, signal }: Examined) {
   return headers;
 }
 
-/** The platform can be reached at its address, and responds as one. */
+/** Checks that the platform can be reached at its address, and responds like one. */
 const checkHost: Check = async (examined) => {
   const { host } = new URL(examined.settings.PLATFORM_BASE_URL);
   try {
     await examined.firstRead();
   } catch (error) {
-    // No call can be made, for example without a token.
+    // No call can be made, for example because there is no token.
     if (!(error instanceof PlatformError)) await headOf(examined);
     else {
       const { failure } = error;
@@ -234,7 +240,7 @@ const checkHost: Check = async (examined) => {
   return ok(`${host} responds`);
 };
 
-/** The platform accepts the token. */
+/** Checks that the platform accepts the token. */
 const checkToken: Check = async ({ firstRead, settings }) => {
   const place = settings.PLATFORM_TOKEN === undefined ? 'PLATFORM_TOKEN_SECRET' : 'PLATFORM_TOKEN';
   try {
@@ -248,7 +254,7 @@ const checkToken: Check = async ({ firstRead, settings }) => {
   return ok(`accepted (${place}, in ${settings.PLATFORM_TOKEN_HEADER})`);
 };
 
-/** The clients of AWS that the settings need are installed. */
+/** Checks that the AWS clients that the settings need are installed. */
 const checkPackages: Check = async ({ environment }) => {
   const clients = needClients(environment);
   return clients.length === 0
@@ -256,7 +262,9 @@ const checkPackages: Check = async ({ environment }) => {
     : ok(`installed: ${clients.join(', ')}`);
 };
 
-/** What goes through the proxy, and what does not. The other checks find whether the proxy works. */
+/**
+ * Shows what goes through the proxy, and what does not. The other checks find out whether the proxy works.
+ */
 const checkProxy: Check = async ({ settings, environment }) => {
   const isS3 = settings.SYNC_STORE.startsWith('s3://');
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
@@ -281,25 +289,28 @@ const checkProxy: Check = async ({ settings, environment }) => {
   );
 };
 
-/** If the clock is off by more, AWS refuses requests, and runs get wrong names and dates. */
+/**
+ * The maximum error of the clock, in milliseconds: with a larger one, AWS refuses requests, and runs get
+ * wrong names and dates.
+ */
 const MAX_OFF_MS = 60_000;
 
-/** This machine's clock agrees with the platform's, which has whole seconds. */
+/** Checks that this machine's clock agrees with the platform's, which has whole seconds. */
 const checkClock: Check = async (examined) => {
   const { date } = await headOf(examined);
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return skipped('the platform does not say what time it is');
+  if (Number.isNaN(theirs)) return skipped('the platform does not report its time');
   const offMs = examined.now() - theirs;
   const words = `${(Math.abs(offMs) / 1_000).toFixed(0)} s ${offMs < 0 ? 'behind' : 'ahead of'} the platform’s`;
   return Math.abs(offMs) <= MAX_OFF_MS ? ok(words) : failed(words, CLOCK_ADVICE);
 };
 
-/** Statuses that show that the operation is allowed, although there is no such record. */
+/** Statuses which show that an operation is allowed, although there is no such record. */
 const ALLOWED: ReadonlySet<number> = new Set([400, 404]);
 
 const NO_DATASET = '00000000-0000-4000-8000-000000000000';
 
-/** The token's user may read; operations that run, change or cost something are not tried. */
+/** Checks that the token's user may read. Operations that run, change or cost something are not tried. */
 const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
   const { cards, dataFiles } = operations(call);
   const reads = {
@@ -318,7 +329,9 @@ const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
     }
   }
   return refused.length === 0
-    ? ok(`${Object.keys(reads).join(', ')} may be read; what runs, changes or costs something is not tried`)
+    ? ok(
+        `${Object.keys(reads).join(', ')} may be read; operations that run, change or cost something were not tried`,
+      )
     : failed(
         `may not read ${refused.join(', ')} (403)`,
         'give the token’s user the right to, or use another token',

@@ -14,23 +14,23 @@ import { type Ended, OutputError, shownLines, type Terminal } from '../terminal/
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Maximum characters of one message: more than 50 faults or a log line have. */
+/** Maximum characters of one message: more than 50 faults or a line of the log have. */
 export const MAX_MESSAGE_LENGTH = 32_768;
 
 /**
- * Prints an error, with what can be done about it. Returns how it ended the command, and the error as `--json` prints it,
- * if it is one.
+ * Prints an error, and what can be done about it. Returns how it ended the command, and the error in the form
+ * of `--json`, if it is an error.
  */
 export function explain(
   error: unknown,
   { err, signal, environment }: Terminal,
 ): { readonly ended: Ended; readonly error?: ErrorJson } {
   if (error instanceof CommanderError && error.exitCode === 0) return { ended: 'done' };
-  // Commander has printed it.
+  // Commander has printed it already.
   if (error instanceof CommanderError)
     return { ended: 'usage', error: { kind: 'usage', message: shownLines(error.message) } };
   if (signal.aborted && !(error instanceof SentOnceError)) {
-    // The output was closed on purpose: no message is needed.
+    // The output was closed on purpose, so no message is needed.
     if (signal.reason instanceof OutputError) return { ended: 'failed' };
     const message = 'interrupted: stopped as requested';
     err(message);
@@ -66,8 +66,8 @@ function isUsage(error: unknown): boolean {
 }
 
 /**
- * Advice on an error of the platform, the store, the table or another service of AWS, or on one that
- * it has caused, with the names of the settings that led there. Undefined where the message is enough.
+ * Advice for an error of the platform, the store, the table or another service of AWS, or for an error caused
+ * by one, with the names of the settings involved. Undefined if the message is enough.
  */
 export function whatToDo(error: unknown, environment: Environment): string | undefined {
   for (const each of causesOf(error)) {
@@ -124,7 +124,10 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
 const SEE_DISK =
   'the disk, or a limit of this machine, refused it: look at its log (dmesg), df -h and ulimit -a; what has been stored stays valid';
 
-/** A disk can run out of inodes (`df -i`) as well as of bytes, and a quota looks like either. */
+/**
+ * What to do about a full disk. It can run out of inodes (`df -i`) as well as of bytes, and a quota looks
+ * like either.
+ */
 const MAKE_ROOM =
   'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
 
@@ -137,7 +140,7 @@ function aboutTable(failure: TableFailure, environment: Environment): string | u
         ? sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined
           ? denied('SYNC_TABLE')
           : 'check that you may write in its folder'
-        : `check whose it is, and let it be written: chmod u+rw ${failure.file}`;
+        : `check who owns it, and make it writable: chmod u+rw ${failure.file}`;
     case 'full':
       return MAKE_ROOM;
     case 'other':
@@ -151,7 +154,7 @@ function aboutTable(failure: TableFailure, environment: Environment): string | u
   }
 }
 
-/** The settings that name something in AWS, and how its address is set. */
+/** The settings that name something in AWS, and which setting gives its address. */
 const NAMING = {
   SYNC_QUEUE_URL: { noun: 'the queue', service: 'SQS' },
   SYNC_DEAD_LETTER_URL: { noun: 'the queue', service: 'SQS' },
@@ -165,7 +168,7 @@ const NAMES = Object.keys(NAMING) as readonly (keyof typeof NAMING)[];
 
 function aboutAws({ failure, message }: AwsError, environment: Environment): string | undefined {
   if (failure.kind === 'denied' && message.includes('Lake Formation'))
-    return 'grant this role DESCRIBE, SELECT, ALTER, INSERT and DELETE on the tables of SYNC_GLUE_DATABASE in Lake Formation, which here asks more than IAM: docs/athena.md';
+    return 'grant this role DESCRIBE, SELECT, ALTER, INSERT and DELETE on the tables of SYNC_GLUE_DATABASE in Lake Formation, which is required here besides IAM: docs/athena.md';
   const name = NAMES.find((each) => environment[each] && message.includes(environment[each]));
   if (name === undefined) return undefined;
   const { noun, service } = NAMING[name];
@@ -198,21 +201,24 @@ function through(url: string | undefined, environment: Environment): string {
   return proxy === undefined ? '' : `, through the proxy ${proxy} that HTTPS_PROXY or ALL_PROXY names`;
 }
 
-/** An error of a command as `--json` prints it: `{error: …}`. `message` is what people read; all else is for machines. */
+/**
+ * An error of a command as `--json` prints it: `{error: …}`. `message` is for people, everything else for
+ * machines.
+ */
 type ErrorJson = {
   /** The class of the error. */
   readonly kind:
     | ('usage' | 'settings' | 'interrupted' | 'file' | 'other')
     | ('platform' | 'store' | 'object' | 'table' | 'aws' | 'query');
   readonly message: string;
-  /** Advice, where the message does not have it. */
+  /** The advice, if the message does not contain it. */
   readonly advice?: string;
-  /** What went wrong, by the kind that `lib` gives it, such as `timeout`, `status`, `unreachable`. */
+  /** The kind of the failure in `lib`, such as `timeout`, `status`, `unreachable`. */
   readonly failure?: string;
   /** The status of the platform's response, and its reference for the error. */
   readonly status?: number;
   readonly reference?: string;
-  /** Whether the request may have taken effect, for a call that is never sent twice. */
+  /** Whether the request may have taken effect; set for a call that is never sent twice. */
   readonly mayHaveTakenEffect?: boolean;
   /** Every fault of the settings. */
   readonly faults?: readonly string[];
@@ -220,7 +226,7 @@ type ErrorJson = {
   readonly run?: string;
 };
 
-/** The fields of an error for machines, or those of its cause where it has none. */
+/** The facts of an error for machines; if it has none, those of its cause. */
 function factsOf(error: unknown): Partial<ErrorJson> {
   for (const each of causesOf(error)) {
     const facts = ownFactsOf(each);
@@ -229,7 +235,7 @@ function factsOf(error: unknown): Partial<ErrorJson> {
   return {};
 }
 
-/** An error, and its chain of causes: of several causes the first. */
+/** An error, and its chain of causes; of several causes, only the first. */
 function* causesOf(error: unknown): Generator<Error> {
   const causes = new Set<unknown>();
   for (let each = error; each instanceof Error && !causes.has(each); each = causeOf(each)) {
@@ -253,7 +259,9 @@ function ownFactsOf(error: Error): Partial<ErrorJson> | undefined {
   return kind === undefined ? undefined : { kind, failure: failure?.kind ?? 'other' };
 }
 
-/** The error classes of the rooms that commands use; the kind of its `failure` says what went wrong. */
+/**
+ * The error classes of the rooms that commands use. The kind of an error's `failure` says what went wrong.
+ */
 const BOUNDARIES = [
   [StoreError, 'store'],
   [TableError, 'table'],

@@ -2,11 +2,11 @@ import { errorText } from '../../base/index.ts';
 import { type CallOptions, isRefusal, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A call that is never sent twice failed; the message ends with whether it may have taken effect. */
+/** A call that is never sent twice failed. The message ends with whether it may have taken effect. */
 export class SentOnceError extends Error {
   override readonly name = 'SentOnceError';
   override readonly cause: unknown;
-  /** The request was sent, and the platform did not refuse it. */
+  /** Whether the request was sent and the platform did not refuse it. */
   readonly mayHaveTakenEffect: boolean;
 
   constructor(cause: unknown, words: string, mayHaveTakenEffect: boolean) {
@@ -17,16 +17,16 @@ export class SentOnceError extends Error {
 }
 
 /**
- * Makes a call that is sent only once. A stop cancels it only before its request is sent; afterwards its response is
- * awaited, since nothing else shows what happened. Throws `SentOnceError`.
+ * Makes a call that is sent only once. A stop cancels it only before its request was sent; afterwards the
+ * response is awaited, since only that shows what happened. Throws `SentOnceError`.
  */
 export async function sendOnce<T>(
   send: (options: CallOptions) => Promise<T>,
-  /** What a call may have changed, in words, for when its outcome is not known. */
+  /** What a call may have changed, in words, for the case that its outcome is unknown. */
   parts: {
     /** What may have happened: `the function may have run`. */
     readonly mayHave: string;
-    /** What to look at before the command is repeated. */
+    /** What to check before the command is repeated. */
     readonly lookAt: string;
   },
   { signal }: Pick<Terminal, 'signal'>,
@@ -53,7 +53,7 @@ export async function sendOnce<T>(
   }
 }
 
-/** Any other error, such as a stop, occurred before the request was sent. */
+/** Any other error, such as a stop, happened before the request was sent. */
 function effectOf(error: unknown): 'none' | 'refused' | 'unknown' {
   if (!(error instanceof PlatformError) || !error.sent) return 'none';
   return isRefusal(error.failure) ? 'refused' : 'unknown';

@@ -3,12 +3,15 @@ import { nearestName } from '../../base/index.ts';
 import type { Ledger } from '../../jobs/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
-/** A command was given something it cannot use; the message says what was expected and what it got. */
+/** A command received something that it cannot use. The message says what was expected, and what it got. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The name of the one value that was given. Throws `UsageError` for several, and for none if one is `needed`. */
+/**
+ * The name of the one value that was given. Throws `UsageError` if there are several, or if there is none and
+ * one is `needed`.
+ */
 export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'needed'): string | undefined {
   const all = Object.keys(values);
   const given = all.filter((name) => values[name] !== undefined);
@@ -16,22 +19,22 @@ export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'need
   throw new UsageError(`expected ${all.join(' or ')}, got ${given.join(' and ') || 'none'}`);
 }
 
-/** A file is not as expected: `got` in words, or the system's error. */
+/** The error for a file that is not as expected. `got` is in words, or the system's error. */
 export const fileError = (place: string, expected: string, got: unknown): UsageError =>
   new UsageError(`${placeNamed(place)}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
 
 const placeNamed = (place: string): string => (place === '-' ? 'standard input' : place || '""');
 
 /**
- * Turns a failed read of a run into a `UsageError` if `option` named a run that does not exist; otherwise returns the
- * error as it is. An object that exists but cannot be read is not wrong usage.
+ * Turns a failed read of a run into a `UsageError` if `option` named a run that does not exist; otherwise
+ * returns the error unchanged. An object that exists but cannot be read is not wrong usage.
  */
 export const asUsage = (option: string, error: unknown): unknown =>
   error instanceof StoredObjectError && error.kind === 'missing'
     ? new UsageError(`${option}: ${error.message}`, { cause: error })
     : error;
 
-/** Waits for `work`; if something in the store is missing or damaged, adds a remedy in words to the error. */
+/** Waits for `work`. If something in the store is missing or damaged, adds to the error how to fix it. */
 export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -41,13 +44,13 @@ export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T
   }
 }
 
-/** Nothing has this name; suggests the nearest one. `where`: where it was searched. */
+/** The error for a name that does not exist; it suggests the nearest one. `where`: where it was searched. */
 export function unknownError(named: string, name: string, where: string, names: Iterable<string>): Error {
   const nearest = nearestName(name, names);
   const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
   return new Error(`${named} ${name}: ${where}${meant}`);
 }
 
-/** The ledger has no such job; suggests the nearest id. */
+/** The error for a job that is not in the ledger; it suggests the nearest id. */
 export const unknownJob = async (id: string, ledger: Pick<Ledger, 'list'>): Promise<Error> =>
   unknownError('job', id, 'not in the ledger', await Array.fromAsync(ledger.list(), (row) => row.id));

@@ -16,28 +16,28 @@ const STRICT = ['--strict', 'refuse formulas with a warning, or that the platfor
 /** The digits of a calculation's id. */
 const calculationId = reader('the digits of an integer', idDigits);
 
-/** Checking, setting and taking back formulas. */
+/** Checking, setting and undoing formulas. */
 export const formulas = {
   formula: {
     description:
-      'Check formulas here, set them on the platform, show what was set before, and import, export and rename in their texts.',
+      'Check formulas here, set them on the platform, undo that, show what was set before, and import or export their texts.',
     needsStore: false,
     json: false,
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
   },
   'formula check': {
-    description: 'Parse a formula here: report its errors, and warn of what the platform may refuse.',
+    description: 'Parse a formula here: report its errors, and warn about what the platform may refuse.',
     needsStore: false,
-    arguments: [['<file>', 'the file that holds the formula; - for standard input']],
+    arguments: [['<file>', 'the file with the formula; - for standard input']],
     examples: ['formula check formula.txt', 'formula check - --json'],
     load: () => import('../commands/formula-check.ts'),
   },
   'formula set': {
-    description: 'Set the formula of a calculation. The update is sent only once, whatever happens.',
+    description: 'Set the formula of a calculation. The update is never sent twice.',
     needsStore: false,
     arguments: [
       ['<id>', 'the id of the calculation', calculationId],
-      ['<file>', 'the file that holds the formula; - for standard input'],
+      ['<file>', 'the file with the formula; - for standard input'],
     ],
     options: [
       STRICT,
@@ -51,7 +51,7 @@ export const formulas = {
         'stop if it was changed after this time, in epoch milliseconds; needs --name',
         numberOption(0, Number.MAX_SAFE_INTEGER),
       ],
-      ['--name <name>', 'the name of the calculation, by which the search finds it'],
+      ['--name <name>', 'the name of the calculation, which the search needs to find it'],
     ],
     examples: [
       'formula set 1008 formula.txt --dry-run',
@@ -65,7 +65,7 @@ export const formulas = {
     needsStore: false,
     arguments: [['[file]', 'the list; - for standard input']],
     options: [
-      ['--from-job <id>', 'take what the code function of this job returned'],
+      ['--from-job <id>', 'import what the code function of this job returned'],
       ENCODING,
       SEPARATOR,
       WHOLE_ROWS,
@@ -75,7 +75,7 @@ export const formulas = {
   },
   'formula export': {
     description:
-      'Write a file for each formula whose text is known, with its name and id, for git: the same formulas give the same files. A file of a formula that is gone is removed; one that this command did not write stays.',
+      'Write a file for each formula whose text is known, with its name and id, for git: the same formulas give the same files. The file of a formula that no longer exists is removed; files that this command did not write are not changed.',
     arguments: [['<folder>', 'where to write them']],
     options: [AT],
     examples: ['formula export formulas', 'formula export formulas --at 2026-11-21'],
@@ -85,11 +85,11 @@ export const formulas = {
     description:
       'Write the CSV for `formula apply` that gives a column another name in all formulas whose text is known. Nothing is sent.',
     arguments: [
-      ['<old>', 'the name of the column, in any case'],
+      ['<old>', 'the name of the column; upper and lower case are equal'],
       ['<new>', 'its new name'],
     ],
     required: [['--output <file>', 'the CSV to write']],
-    options: [['--dataset <id>', 'only where it is a column of this dataset']],
+    options: [['--dataset <id>', 'only in formulas where it is a column of this dataset']],
     examples: [
       'formula rename-column Revenue "Net Revenue" --output changes.csv',
       'formula rename-column Revenue "Net Revenue" --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112 --output changes.csv',
@@ -101,7 +101,7 @@ export const formulas = {
       'Set the formulas of a CSV with the columns id and expression, and optionally name and was. Each is sent only once; the same command again continues.',
     needsStore: false,
     arguments: [['<changes>', 'the CSV']],
-    required: [['--name <name>', 'a name for the set, by which `formula undo` takes it back', setName]],
+    required: [['--name <name>', 'a name for the set, which `formula undo` takes', setName]],
     options: [
       STRICT,
       ENCODING,
@@ -126,10 +126,10 @@ export const formulas = {
     load: () => import('../commands/formula-apply.ts'),
   },
   'formula undo': {
-    description: 'Set the formulas of a set back to what they were, except those that were changed since.',
+    description: 'Restore the formulas that a set replaced, except those that were changed since.',
     arguments: [['<name>', 'the name of the set', setName]],
     options: [
-      ['--even-if-changed <id...>', 'set these back although they have changed', collected(calculationId)],
+      ['--even-if-changed <id...>', 'restore these although they have changed', collected(calculationId)],
     ],
     examples: ['formula undo may', 'formula undo may --even-if-changed 1008'],
     load: () => import('../commands/formula-undo.ts'),

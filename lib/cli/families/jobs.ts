@@ -46,10 +46,10 @@ const NO_UNDO = [
 /** The id of a job as an argument. */
 const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => jobId.safeParse(text).data);
 
-/** Sending work to the platform: now, from a file, or over the queue. */
+/** Sending work to the platform: at once, from a file, or through the queue. */
 export const jobs = {
   call: {
-    description: 'Run one code function. The call is sent only once, whatever happens.',
+    description: 'Run one code function. The call is never sent twice.',
     arguments: [
       ['<package>', 'the id of the package, a UUID'],
       ['<version>', 'a released version of the package'],
@@ -76,7 +76,7 @@ export const jobs = {
       ...CSV_STYLE,
       CONCURRENCY,
       NO_UNDO,
-      ['--dry-run', 'check everything, formulas too, but run nothing'],
+      ['--dry-run', 'check everything, including formulas, but run nothing'],
     ],
     examples: [
       'run jobs.ndjson --output results.ndjson',
@@ -88,7 +88,7 @@ export const jobs = {
     description: 'Put jobs on the queue; every line is checked before any job is sent.',
     needsStore: false,
     arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
-    options: [...FROM_CSV, NO_UNDO, ['--dry-run', 'check everything, formulas too, but send nothing']],
+    options: [...FROM_CSV, NO_UNDO, ['--dry-run', 'check everything, including formulas, but send nothing']],
     examples: [
       'submit jobs.ndjson --dry-run',
       'submit -',
@@ -103,7 +103,7 @@ export const jobs = {
       ['--drain', 'stop when the queue is empty'],
       [
         '--concurrency <n>',
-        'short jobs to run at once, and as many long ones (texts, ids) beside them (default: PLATFORM_CONCURRENCY)',
+        'short jobs to run at once, and the same number of long ones (texts, ids) (default: PLATFORM_CONCURRENCY)',
         numberOption(1, 1_000),
       ],
     ],
@@ -112,15 +112,15 @@ export const jobs = {
   },
   jobs: {
     description:
-      'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
+      'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one job.',
     arguments: [
       ['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet', jobArgument],
     ],
     options: [
-      ['--limit <n>', 'the number of jobs to list, at most', numberOption(1, 10_000), 20],
+      ['--limit <n>', 'the maximum number of jobs to list', numberOption(1, 10_000), 20],
       [
         '--status <status>',
-        `only jobs of this status: one of ${STATUSES.join(', ')}`,
+        `only jobs with this status: one of ${STATUSES.join(', ')}`,
         choiceOption(STATUSES),
       ],
     ],
@@ -132,10 +132,10 @@ export const jobs = {
     load: () => import('../commands/jobs.ts'),
   },
   'jobs results': {
-    description: 'Write the results of jobs to one file: NDJSON, each as it is stored, or CSV.',
+    description: 'Write the results of jobs to one file: NDJSON, each as it was stored, or CSV.',
     required: [['--output <file>', `the file: ${OUTPUT_ENDINGS}`]],
     options: [
-      ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
+      ['--type <type>', `only jobs of this type: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
       sinceOf('only jobs that ended since then'),
       ...CSV_STYLE,
     ],
@@ -147,7 +147,7 @@ export const jobs = {
   },
   'jobs cancel': {
     description:
-      'Cancel jobs whose requests were not sent, even if no worker has seen their messages yet. A job of texts or of ids stops between two calls, within seconds.',
+      'Cancel jobs whose requests were not sent, even if no worker has received their messages yet. A job with many texts or ids stops between two calls, within seconds.',
     arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
     options: [['--batch <name>', 'cancel all chunks of this batch that have not ended', batchOption]],
     examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
@@ -163,16 +163,16 @@ export const jobs = {
         ['done', 'failed'],
       ],
     ],
-    required: [['--note <text>', 'how you know; stored in the result', filledOption]],
+    required: [['--note <text>', 'how you know it; stored in the result', filledOption]],
     examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
     load: () => import('../commands/jobs-resolve.ts'),
   },
   redrive: {
     description:
-      'Return failed jobs to the queue: without ids all that were not executed, and dead letters. A job that was cancelled or executed returns only by its id, an unknown one never.',
+      'Return failed jobs to the queue: without ids, all that were not executed, and dead letters. A job that was cancelled or executed returns only if its id is given, an unknown one never.',
     arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
     options: [
-      ['--batch <name>', 'score the failed rows of this batch, cancelled ones too', batchOption],
+      ['--batch <name>', 'score the failed rows of this batch, including cancelled ones', batchOption],
       ['--executed', 'also jobs that the platform executed; they are listed first'],
       YES,
     ],

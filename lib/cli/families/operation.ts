@@ -1,13 +1,13 @@
 import type { CommandFamily } from '../command.ts';
 import { collected, decimalOption, limitOption, numberOption } from '../options/options.ts';
 
-/** Setting up, and operating what runs. */
+/** Setting up, and operating what is running. */
 export const operation = {
   init: {
     description:
       'Ask for the address, the token and the store, test them, and write them to a settings file.',
     needsStore: false,
-    options: [['--sandbox', 'ask nothing: write the settings of the platform that `sandbox` starts']],
+    options: [['--sandbox', 'ask nothing: write the settings for the platform that `sandbox` starts']],
     json: false,
     examples: ['init', 'init --sandbox'],
     load: () => import('../commands/init.ts'),
@@ -28,7 +28,7 @@ export const operation = {
       ['--reset', 'forget past throttling: return to the full rate within a second'],
       [
         '--rate <n>',
-        'requests a second of all workers together; PLATFORM_RATE if that is lower',
+        'the maximum requests a second of all workers together; PLATFORM_RATE still applies if it is lower',
         decimalOption(0.001, 1e4),
       ],
     ],
@@ -49,7 +49,7 @@ export const operation = {
       ],
       [
         '--limit <[operation=]n/unit>',
-        'a limit with 429: 6/s in any second, 100/min or 5000/h in each one of the clock, score=0/s for one operation; may be repeated',
+        'a limit with 429: 6/s in any second, 100/min or 5000/h in each minute or hour of the clock, score=0/s for one operation; may be repeated',
         collected(limitOption),
       ],
       ['--faults <p>', 'the share of requests that fail, from 0 to 1 (default: 0)', decimalOption(0, 1)],
@@ -74,7 +74,10 @@ export const operation = {
     needsStore: false,
     options: [
       ['--stack <name>', 'the name of the stack', String],
-      ['--construct <id>', 'which of several instances in a stack: the start of the names of its outputs'],
+      [
+        '--construct <id>',
+        'which of several instances in a stack: the beginning of the names of its outputs',
+      ],
     ],
     examples: ['env --stack platform-sync-acme'],
     load: () => import('../commands/env.ts'),

@@ -18,7 +18,7 @@ const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
 /** A link to S3 works for at most seven days. */
 const MAX_LINK_HOURS = 168;
 
-/** Questions about what is stored: none of them sends anything to the platform. */
+/** Questions about what is stored. None of them sends anything to the platform. */
 export const questions = {
   query: {
     description:
@@ -47,7 +47,7 @@ export const questions = {
   },
   check: {
     description:
-      'Check your own rules: each *.sql in a folder is one, and the rows that it returns are violations. Its first comment has the title and severity: error or warn.',
+      'Check your own rules: each *.sql in a folder is a rule, and the rows that it returns are violations. Its first comment has the title and severity: error or warn.',
     arguments: [['[folder]', 'the folder of the rules (default: rules)']],
     options: [
       ['--junit <file>', 'also write the outcome as JUnit XML, for CI'],
@@ -61,7 +61,7 @@ export const questions = {
   'where-used': {
     description:
       'Show what depends on a dataset, calculation, card, file or column: what would break without it.',
-    arguments: [['<id>', 'an id; of a file or directory, its path or its id; of a column, its name']],
+    arguments: [['<id>', 'an id; for a file or directory, its path or its id; for a column, its name']],
     options: [
       ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
       ['--dataset <id>', 'only the column of this dataset'],
@@ -110,7 +110,7 @@ export const questions = {
     options: [
       [
         '--format <openlineage|datahub>',
-        'for which (default: openlineage)',
+        'the format: openlineage or datahub (default: openlineage)',
         choiceOption(['openlineage', 'datahub']),
       ],
       [
@@ -130,7 +130,7 @@ export const questions = {
     description:
       'Summarize what changed, what broke and who owns it, and which jobs failed: here, or in a channel of Slack or Teams.',
     options: [
-      sinceOf('since when (default: 1d)'),
+      sinceOf('report what happened since then (default: 1d)'),
       ['--to <slack|teams>', 'post it to the webhook in SYNC_DIGEST_URL', choiceOption(['slack', 'teams'])],
     ],
     examples: ['digest', 'digest --since 7d --json', 'digest --since 1d --to slack'],

@@ -19,7 +19,7 @@ const textHash = reader('a SHA-256, 64 hex digits', (text) =>
   /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
 );
 
-/** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
+/** Columns separated by commas; the option may be repeated. A name that contains a comma cannot be given. */
 const columnsOption = (text: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   ...text.split(',').map((column) => column.trim()),
@@ -32,16 +32,16 @@ export const scores = {
       'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
     needsStore: false,
     arguments: [['<file>', 'the file of texts; may be gzipped']],
-    required: [['--text <column>', 'the column that holds the text', filledOption]],
+    required: [['--text <column>', 'the column with the text', filledOption]],
     options: [
-      ['--id <column>', 'the column that holds the row’s id (default: its line number)'],
+      ['--id <column>', 'the column with the row’s id (default: its line number)'],
       ['--topic <name[=description]>', 'a topic to score; may be repeated', collected(topicOption)],
       ['--instructions <text>', 'additional instructions for the model'],
       ['--model <model>', 'the model (default: the platform’s own)'],
       ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
       [
         '--label <column>',
-        'compare the scores with the labels in this column; of several topics, score one',
+        'compare the scores with the labels in this column; needs at most one topic',
         filledOption,
       ],
       ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
@@ -54,7 +54,7 @@ export const scores = {
       ENCODING,
       SEPARATOR,
       WHOLE_ROWS,
-      ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
+      ['--skip-empty', 'leave out rows without a text; otherwise they are bad rows'],
       ['--output <file>', `write all rows with their scores: ${OUTPUT_ENDINGS}`],
       ...CSV_STYLE,
     ],
@@ -66,7 +66,8 @@ export const scores = {
     load: () => import('../commands/score.ts'),
   },
   batches: {
-    description: 'List the batches of texts, with their status, failures and the time left; or show one.',
+    description:
+      'List the batches of texts, with their status, failures and the time left; or show one batch.',
     arguments: [['[batch]', 'the batch to show, with the first rows that failed', batchOption]],
     examples: ['batches', 'batches may'],
     load: () => import('../commands/batches.ts'),

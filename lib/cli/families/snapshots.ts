@@ -21,7 +21,7 @@ import { requestOptions } from '../options/request-options.ts';
 
 const NO_TABLES = [
   '--no-tables',
-  'do not build the tables of SQL now: the first query builds them, or the command tables',
+  'do not build the SQL tables now: the first query builds them, or the command tables',
 ] as const;
 const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
 
@@ -39,7 +39,7 @@ const runOrLast = (text: string): string => (text === 'last' ? text : runArgumen
 /** The `NAME` of a place `SOURCE.NAME`. */
 const placeNameOption = reader('1 to 64 letters, digits, _ or -', (text) => placeName.safeParse(text).data);
 
-/** An optional argument that names a place; `all`: what it means without one. */
+/** An optional argument that names a place. `all`: its meaning if it is absent. */
 const placeOf = (all: string) =>
   ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
 
@@ -53,7 +53,7 @@ export const snapshots = {
   },
   'snapshot all': {
     description:
-      'Take a new run of each place that has a published one, with the same selection; in an empty store, of all calculations and then of the cards of their datasets. The exit code is the worst of all: 2, 1, 3, 0.',
+      'Take a new run of each place that has a published one, with the same selection; in an empty store, of all calculations and then of the cards of their datasets. The exit code is the worst of all runs: 2, 1, 3, 0.',
     needsStore: false,
     options: [NO_TABLES],
     examples: ['snapshot all', 'snapshot all --json'],
@@ -75,7 +75,7 @@ export const snapshots = {
     arguments: [placeOf('every source; with --all also every SOURCE.NAME')],
     options: [
       ['--all', 'also list unfinished, refused and superseded runs'],
-      ['--limit <n>', 'the number of runs to list for each source, at most', numberOption(1, 10_000), 20],
+      ['--limit <n>', 'the maximum number of runs to list for each source', numberOption(1, 10_000), 20],
     ],
     examples: ['runs', 'runs calculations --limit 5', 'runs --all'],
     load: () => import('../commands/runs.ts'),
@@ -84,7 +84,7 @@ export const snapshots = {
     description: 'Show what changed between two published runs.',
     arguments: [
       placeOf('every published source'),
-      ['[old]', 'the earlier run (default: the one that NEW was compared with when it was published)'],
+      ['[old]', 'the earlier run (default: the one with which NEW was compared when it was published)'],
       ['[new]', 'the later run (default: the last published one)'],
     ],
     options: [
@@ -97,13 +97,13 @@ export const snapshots = {
   },
   prune: {
     description:
-      'Delete old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays. Or, with --jobs, delete all but the outcomes of old jobs from the ledger; their results stay.',
+      'Delete old runs: their records, Parquet, changes and partitions, and what is left under work/. The newest published run of each place stays. Or, with --jobs, delete all but the outcomes of old jobs from the ledger; their results stay.',
     arguments: [placeOf('every place')],
     options: [
       ['--keep <n>', 'keep this many of the newest published runs of each place', numberOption(1, 100_000)],
       [
         '--older-than <time>',
-        'delete runs that began before (jobs that ended before): 90d or 12w before the newest that is stored, or a date',
+        'delete runs that began (jobs that ended) before then: 90d or 12w before the newest one, or a date',
         ageOption,
       ],
       ['--jobs', 'remove all but the outcomes of old jobs from the ledger; needs --older-than'],
@@ -118,7 +118,7 @@ export const snapshots = {
     load: () => import('../commands/prune.ts'),
   },
   tables: {
-    description: 'Build the tables of SQL for published runs that do not have them yet.',
+    description: 'Build the SQL tables for published runs that do not have them yet.',
     arguments: [
       ['[place...]', `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`, collected(placeArgument)],
     ],
@@ -145,7 +145,7 @@ function snapshotOf(source: Source) {
         'publish a narrowed snapshot under SOURCE.NAME/ (default: a name made from the selection; calculations need one)',
         placeNameOption,
       ],
-      ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
+      ['--resume <run>', 'resume a run that was stopped; last: the newest one', runOrLast],
       FORCE,
       NO_TABLES,
     ],

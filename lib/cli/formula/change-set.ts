@@ -7,23 +7,23 @@ import { firstOf } from '../terminal/terminal.ts';
 const rowSchema = z.object({
   /** The digits of the calculation's id. */
   id: z.string(),
-  /** The name in the file, for people; null without one. */
+  /** The name in the file, for people; null if there is none. */
   name: z.nullable(z.string()),
   expression: z.string(),
-  /** The formula before; null if it is not known. */
+  /** The formula before; null if it is unknown. */
   was: z.nullable(z.string()),
 });
 
 const setSchema = z.object({ version: z.literal(1), name: z.string(), rows: z.array(rowSchema) });
 
-/** Formulas to set together, under a name by which to undo them. */
+/** Formulas that are set together, with the name under which they can be undone. */
 type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**
- * The rows with the formula before each: as our last update of the calculation or an import has it, or else as the file says. Throws
- * `UsageError` for rows that could not be undone, or where the file differs, except those with `ids`. A set
- * that was begun is read as it was stored.
+ * Adds to the rows the formula before: from our last update of the calculation or an import, otherwise from
+ * the file. Throws `UsageError` for rows that could not be undone, or for which the file differs, except
+ * those with `ids`. A set that was begun is read as it was stored.
  */
 export async function withFormulasBefore(
   store: Store,
@@ -56,7 +56,7 @@ export async function withFormulasBefore(
   const lost = known.filter(({ id, was }) => was === null && !ids.includes(id));
   if (contradicted.length > 0)
     throw new UsageError(
-      `expected \`was\` as our own log has it; nothing was sent:\n${firstOf(contradicted, MAX_LINES).join('\n')}\n  ${anyway(lost)}`,
+      `expected \`was\` to agree with our own log; nothing was sent:\n${firstOf(contradicted, MAX_LINES).join('\n')}\n  ${anyway(lost)}`,
     );
   if (lost.length === 0) return known;
   const named = lost.map(
@@ -67,13 +67,16 @@ export async function withFormulasBefore(
   );
 }
 
-/** A text with single spaces for all white space: a spreadsheet changes line ends and tabs. */
+/** A text with single spaces for all white space, since a spreadsheet changes line ends and tabs. */
 const withSingleSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 const changesOf = (rows: readonly SetRow[]): string =>
   JSON.stringify(rows.map(({ id, expression }) => [id, expression]));
 
-/** The calculation as our last update returned it, its formula, and whether any of them set the formula of a row. */
+/**
+ * The calculation and its formula after our last update, and whether any of our updates set the formula of a
+ * row.
+ */
 export async function ourUpdates(store: Store, { id, expression }: { id: string; expression?: string }) {
   let last: FormulaLogEntry | undefined;
   let isApplied = false;
@@ -85,13 +88,13 @@ export async function ourUpdates(store: Store, { id, expression }: { id: string;
   return { last, lastExpression: typeof before === 'string' ? before : undefined, isApplied };
 }
 
-/** SQL engines ignore a name that begins with `_`: a set is not a formula. */
+/** The key of a set. Its name begins with `_`, so that SQL engines do not take it for a formula. */
 const keyOf = (name: string) => `formulas/sets/${name}/_set.json`;
 
 /**
- * Stores a set once, before it is sent: afterwards the formulas before it are no longer known. Throws `UsageError` if
- * another set has its name, or if it was applied and we set another formula since: its jobs are done and would set
- * nothing.
+ * Stores a set once, before it is sent: afterwards the earlier formulas are no longer known. Throws
+ * `UsageError` if another set has its name, or if it was applied and we have set another formula since: its
+ * jobs are done and would set nothing.
  */
 export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void> {
   const { name, rows } = set;
@@ -109,11 +112,14 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
   }
 }
 
-/** The set that was applied under a name; undefined if none was. Throws `StoredObjectError` for a damaged one. */
+/**
+ * The set that was applied under a name; undefined if there is none. Throws `StoredObjectError` if it is
+ * damaged.
+ */
 export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>
   (await findStored(store, keyOf(name), setSchema, MAX_LIST_BYTES))?.value;
 
-/** The stored texts of the present formulas of calculations, by their ids. */
+/** The stored texts of the current formulas of calculations, by their ids. */
 const formulasBefore = async (store: Store, ids: Iterable<string>) =>
   (await listFormulas(store)).read(new Set(ids));
 
@@ -125,14 +131,14 @@ export async function lostFormulas(store: Store, ids: Iterable<string>): Promise
 }
 
 /**
- * The warning about updates that could not be undone: the platform has no history, and returns a formula only to an
- * update. `calculations`: their labels. `from`: another possible source of the formula.
+ * The warning about updates that could not be undone: the platform has no history, and returns a formula only
+ * after an update. `calculations`: their labels. `from`: another possible source of the formula.
  */
 export const lostFault = (
   calculations: readonly string[],
   { undone, way, from = '' }: { readonly undone: string; readonly way: string; readonly from?: string },
 ): string =>
-  `expected to know what each formula is now, ${from}from an update of ours or an import, so that it can be undone; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
+  `expected to know what each formula is now, ${from}from an update of ours or an import, so that it can be undone; nothing was ${undone}. Unknown:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
 
 /** Maximum lines of an error. */
 export const MAX_LINES = 50;

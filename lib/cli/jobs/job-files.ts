@@ -19,15 +19,18 @@ import {
 
 type JobFileOptions = Parameters<typeof checkJobFile>[0];
 
-/** All jobs of a file, checked; prints warnings about them. Throws `UsageError` with every fault. */
+/** All jobs of a file, checked. Prints warnings about them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
   /** A file of jobs, or with a template the rows from which they are built. */
   options: Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'> & {
     readonly template?: string;
-    /** False: formulas may be replaced although that cannot be undone. */
+    /** False if formulas may be replaced although that cannot be undone. */
     readonly undo?: boolean;
   },
-  /** What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked before. */
+  /**
+   * What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked
+   * before.
+   */
   parts: Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true },
   terminal: Terminal,
 ): Promise<JobFile> {
@@ -65,7 +68,7 @@ export async function checkedJobs(
   throw new UsageError(`${where}: expected ${expected}; nothing was ${undone}:\n${faults}`);
 }
 
-/** Prints what the platform may refuse in a file. */
+/** Prints warnings about what the platform may refuse in a file. */
 export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
   const first = firstOf(lines, MAX_WARNINGS).join('\n');
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
@@ -76,7 +79,7 @@ export function reportOdd(file: string, odd: OddRows, { err }: Terminal): void {
   for (const line of oddLines(odd)) err(shown(`${file}: ${line}`));
 }
 
-/** The first fifty, and how many more there are. */
+/** Maximum warnings: the first fifty, and one with the number of others. */
 const MAX_WARNINGS = 51;
 
 const csvHint = (file: string) =>
@@ -91,11 +94,11 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
   );
 }
 
-/** How jobs are identified, and how many of them had ended before. */
+/** Explains how jobs are identified, and how many of them had ended before. */
 export function setWords(name: string | undefined, before: EndedBefore | undefined): readonly string[] {
   const known =
     name === undefined
-      ? 'each job is known by its own id, or else by its template and row; --name NAME makes a separate set'
+      ? 'each job is identified by its own id, or else by its template and row; --name NAME makes a separate set'
       : `set ${name}: another --name runs all again`;
   if (before === undefined) return [known];
   const { otherContent } = before;
@@ -103,7 +106,7 @@ export function setWords(name: string | undefined, before: EndedBefore | undefin
   return [known, `${endedWords(before)}; what has ended does not run again`, ...refused];
 }
 
-/** `3 had ended before, between … and …`. */
+/** Words for jobs that had ended before: `3 had ended before, between … and …`. */
 export function endedWords({ ended, firstMs, lastMs }: EndedBefore): string {
   if (ended === 0) return '0 had ended before';
   const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+/, '');
@@ -111,7 +114,7 @@ export function endedWords({ ended, firstMs, lastMs }: EndedBefore): string {
   return `${number(ended)} had ended before${when}`;
 }
 
-/** How jobs are identified, as JSON. */
+/** How many jobs had ended before, for JSON. */
 export const endedFacts = (before: EndedBefore | undefined) => ({
   hadEndedBefore: before?.ended ?? null,
   ...(before === undefined || before.ended === 0
@@ -119,20 +122,23 @@ export const endedFacts = (before: EndedBefore | undefined) => ({
     : { endedFrom: new Date(before.firstMs).toISOString(), endedTo: new Date(before.lastMs).toISOString() }),
 });
 
-/** What the jobs of a file that have not ended cost at most. */
+/** The maximum cost of the jobs of a file that have not ended. */
 export function mostCost({ calls }: JobFile, before: EndedBefore | undefined, { environment }: Terminal) {
   const left = Object.entries(calls).map(([type, of]) => [type, of - (before?.calls[type] ?? 0)]);
   return moneyFor(readSyncSettings(environment).PLATFORM_PRICES, Object.fromEntries(left));
 }
 
-/** The words of a dry run: the first jobs, if they were made of rows, and how many there are. */
+/** The words of a dry run: the first jobs, if they were built from rows, and how many there are. */
 export const dryRunWords = (count: number, first: readonly string[], noun: string, done: string) => [
   ...first,
   ...(first.length > 0 && count > first.length ? [`and ${counted(count - first.length, noun)} more`] : []),
   `${counted(count, noun)} would be ${done}; nothing was ${done}`,
 ];
 
-/** The file that a command takes jobs from. Throws `UsageError` unless it is one of jobs, or a CSV with a template. */
+/**
+ * The file from which a command takes jobs. Throws `UsageError` unless it is a file of jobs, or a CSV with a
+ * template.
+ */
 export function fileOfJobs(
   command: string,
   file: string | undefined,

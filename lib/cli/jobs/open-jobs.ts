@@ -5,8 +5,8 @@ import { openStoreOf } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /**
- * The ledger, and the batches of texts, in the configured table, without the platform. Throws `SettingsError` without a
- * table.
+ * Opens the ledger, and the batches of texts, in the configured table, without the platform. Throws
+ * `SettingsError` without a table.
  */
 export async function openJobs(terminal: Terminal) {
   needed(readSyncSettings(terminal.environment), 'SYNC_TABLE');

@@ -21,21 +21,26 @@ type JobsHere<Back> = {
   readonly of: number | Pick<Queue, 'counts'>;
   readonly concurrency: number | undefined;
   readonly isEndless: boolean;
-  /** Ends if the platform refuses the token, so that a person can fix it. */
+  /** Whether to stop if the platform refuses the token, so that a person can fix it. */
   readonly endsWithToken: boolean;
   /** Stops after this many formulas in a row were stored as INVALID. Default: never. */
   readonly maxInvalid?: number | undefined;
-  /** Why a message is refused, if its job then counts as failed. Default: only the refusal is counted. */
+  /**
+   * The error of a job whose message is refused, if the job then counts as failed. Default: only the refusal
+   * is counted.
+   */
   readonly refusal?: EndedJob['error'];
 };
 
 /** How many jobs that ended badly are named for each status; the others are only counted. */
 const MAX_NAMED = 20;
 
-/** How often to read the queue's counts for the progress line. */
+/** How often to read the queue's counts for the progress line, in milliseconds. */
 const LOOK_EVERY_MS = 3_000;
 
-/** Runs jobs in this process until none is left or it is stopped; shows the progress and counts the outcomes. */
+/**
+ * Runs jobs in this process until none is left or it is stopped. Shows the progress and counts the outcomes.
+ */
 export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal) {
   const { settings } = jobs;
   const token = createTokenWatch(settings);
@@ -72,9 +77,10 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
 }
 
 /**
- * Detects that the platform refuses the token, so that a person can fix it: each job would only be refused like the
- * first. A token from a secret is read again after its first refusal: it must be refused then too, and jobs must be
- * stopped for it. The stop alone is not enough: it may concern the token of another worker.
+ * Detects that the platform refuses the token, so that a person can fix it: every further job would be
+ * refused like the first. A token from a secret is read again after its first refusal, so it must be refused
+ * a second time; and jobs must have been stopped because of it. A stop alone is not enough, since it may
+ * concern the token of another worker.
  */
 export function createTokenWatch(
   options: Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>,
@@ -92,7 +98,7 @@ export function createTokenWatch(
     get signal(): AbortSignal {
       return stop.signal;
     },
-    /** Observes the calls of the session with the token. */
+    /** Observes the calls of the session that uses the token. */
     hooks: {
       observe(event: PlatformEvent) {
         if (event.kind !== 'request' || event.status !== 401) return;
@@ -113,8 +119,8 @@ export function createTokenWatch(
 }
 
 /**
- * Counts how jobs end, and names the first unsuccessful ones of each kind; a job whose message is delivered again
- * counts again. Shows how many have ended, of how many; on a terminal also each job from a queue.
+ * Counts how jobs end, and names the first unsuccessful ones of each kind. If a message is delivered again,
+ * its job counts again. Shows how many of how many have ended; at a terminal also each job from a queue.
  */
 function createView(
   { name, of, isEndless, refusal }: Omit<JobsHere<unknown>, 'work'>,
@@ -167,7 +173,7 @@ function createView(
   };
 }
 
-/** Characters of an id that are shown: more would hide the rest of the line. */
+/** Maximum characters of an id that are shown: a longer one would hide the rest of the line. */
 const MAX_ID_LENGTH = 60;
 
 const describe = ({ id, type, status, tookMs, error }: Ended): string =>

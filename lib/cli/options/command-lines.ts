@@ -2,8 +2,8 @@ import { quoted } from '../../base/index.ts';
 import { type Place, partsOf } from '../../snapshot/sources/index.ts';
 
 /**
- * A command line to type: what follows `platform-sync`, and its options by name, each word quoted. An option is a list if
- * it is repeated, true for a switch, undefined if absent.
+ * A command line to type: what follows `platform-sync`, and its options by name, each word quoted. An
+ * option's value is a list if it is repeated, true for a switch, and undefined if it is absent.
  */
 export function commandLine(
   words: readonly string[],
@@ -17,7 +17,10 @@ export function commandLine(
   return ['platform-sync', ...words.map(quoted), ...typed].join(' ');
 }
 
-/** `snapshot` for a place: a new run, to which the reader adds the selection, or with `resume` the rest of one. */
+/**
+ * The `snapshot` command for a place: for a new run, to which the reader adds the selection, or with `resume`
+ * for the rest of a run.
+ */
 export function snapshotCommand(place: Place, resume?: string): string {
   const { source, name } = partsOf(place);
   return commandLine(['snapshot', source], { as: name, resume });

@@ -15,7 +15,10 @@ import { fileError } from '../errors/usage-error.ts';
 import { createQuestions } from '../terminal/questions.ts';
 import { shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/** The text of a file, or of standard input for `-`. Throws `UsageError`, or `TextError` for what is not a text. */
+/**
+ * Reads the text of a file, or of standard input for `-`. Throws `UsageError`, or `TextError` if it is not a
+ * text.
+ */
 export async function readText(
   file: string,
   { readInput }: Pick<Terminal, 'readInput'>,
@@ -29,8 +32,8 @@ export async function readText(
 }
 
 /**
- * The encoding of a file whose rows are sent: if it is in doubt, shows the first rows and asks.
- * Throws `TextError` without a terminal to ask at.
+ * The encoding of a file whose rows are sent. If it is in doubt, shows the first rows and asks. Throws
+ * `TextError` without a terminal to ask at.
  */
 export async function sureEncoding(
   file: string,
@@ -51,7 +54,7 @@ export async function sureEncoding(
   return sureEncoding(file, typed, { dialog, err, signal });
 }
 
-/** A text parsed as JSON; undefined if it is not valid. */
+/** Parses a text as JSON; undefined if it is not valid. */
 export function jsonOf(text: string): unknown {
   try {
     return parseJson(text.replace(/^\uFEFF/, ''));
@@ -60,7 +63,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Throws `UsageError` unless a file can be read more than once, as a pipe cannot. */
+/** Throws `UsageError` unless a file can be read more than once. A pipe cannot. */
 export async function checkFile(file: string): Promise<void> {
   const expected = 'a file that can be read more than once';
   if (file === '-') throw fileError('FILE', expected, '-, standard input: save it as a file first');
@@ -86,19 +89,25 @@ export async function checkWritable(file: string, option = '--output'): Promise<
   const there = await stat(file).catch(() => undefined);
   if (there?.isFile() === false) throw fileError(`${option} ${file}`, 'a file', kindOf(there));
   if (file === '') throw fileError(option, 'a file', 'nothing');
-  // Also where a file has the name of a folder.
+  // This also fails if a file has the name of the folder.
   await access(`${dirname(file)}/.`, constants.W_OK).catch((error: unknown) => {
     throw fileError(`${option} ${file}`, 'a file in a folder that can be written', error);
   });
 }
 
-/** Reports that an output has another encoding than its source, which lacks one of its characters; otherwise nothing. */
+/**
+ * Reports that an output has another encoding than its source, which lacks one of its characters; otherwise
+ * empty.
+ */
 export const otherEncoding = (written: string, source: string | undefined): string =>
   written === 'utf-8' && source !== undefined && source !== 'utf-8'
     ? `, in UTF-8 with a mark: not all of it can be written in ${source}`
     : '';
 
-/** The format of the output of a command that reads `file`; undefined without an output. Throws `UsageError` if the output cannot be written, or is `file` itself. */
+/**
+ * The format of the output of a command that reads `file`; undefined if there is no output. Throws
+ * `UsageError` if the output cannot be written, or is `file` itself.
+ */
 export async function checkedOutput(
   file: string,
   output: string | undefined,
@@ -111,6 +120,8 @@ export async function checkedOutput(
   return format;
 }
 
-/** Editors end a file with a line break that is not part of the formula. */
+/**
+ * Removes the line break at the end of a file, which editors add and which does not belong to the formula.
+ */
 export const withoutFinalLineEnd = (text: string): string =>
   text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');

@@ -7,8 +7,8 @@ import { asUsage } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /**
- * Opens a session for a command. `uses`: the settings that it uses, of those that need a client of AWS. Throws `SettingsError`,
- * and `PeerMissingError` for the clients that are not installed, before anything is begun.
+ * Opens a session for a command. `uses`: which of the settings that need an AWS client it uses. Throws
+ * `SettingsError`, and `PeerMissingError` for clients that are not installed, before anything is begun.
  */
 export function openSessionOf(
   terminal: Terminal,
@@ -23,8 +23,8 @@ export function openSessionOf(
 }
 
 /**
- * Opens the configured store, for commands that do not need the platform; with `atMs`, as it was at that time. Throws
- * `SettingsError` with every fault, and `UsageError` if nothing had been published by that time.
+ * Opens the configured store, for commands that do not need the platform; with `atMs`, as it was at that
+ * time. Throws `SettingsError` with every fault, and `UsageError` if nothing had been published by that time.
  */
 export async function openStoreOf(
   { environment, openStore: open = openStore }: Terminal,

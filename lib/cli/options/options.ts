@@ -3,14 +3,17 @@ import { nearestName, pastMoment, shortened, utcTime } from '../../base/index.ts
 import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
 
-/** The error of an option or argument that cannot be read; `names`: the error suggests the nearest of these. */
+/** The error of an option or argument that is invalid. It suggests the nearest of `names`. */
 function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
   const meant = nearestName(text.toLowerCase(), names);
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
   return new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(shortened(text, 200))}${hint}`);
 }
 
-/** Reads an option or argument, or throws what was expected; `read` returns undefined for what it cannot read. */
+/**
+ * Creates the reader of an option or argument, which throws what was expected. `read` returns undefined for
+ * an invalid text.
+ */
 export const reader =
   <Value>(expected: string, read: (text: string) => Value | undefined, names?: readonly string[]) =>
   (text: string): Value => {
@@ -19,7 +22,7 @@ export const reader =
     throw notRead(expected, text, names);
   };
 
-/** An option's value as a number between two bounds, both included. */
+/** Creates the reader of a number between two bounds, both included. */
 export const decimalOption = (least: number, most: number, kind: 'number' | 'whole number' = 'number') =>
   reader(`a ${kind} from ${least} to ${most}`, (text) => {
     const value = text.trim() === '' ? Number.NaN : Number(text);
@@ -27,10 +30,10 @@ export const decimalOption = (least: number, most: number, kind: 'number' | 'who
     return fits ? value : undefined;
   });
 
-/** An option's value as a whole number between two bounds, both included. */
+/** Creates the reader of a whole number between two bounds, both included. */
 export const numberOption = (least: number, most: number) => decimalOption(least, most, 'whole number');
 
-/** An option's value as one of a few names, in upper or lower case. */
+/** Creates the reader of one of a few names, in upper or lower case. */
 export const choiceOption = <const Names extends readonly string[]>(names: Names) =>
   reader(
     `one of ${names.join(', ')}`,
@@ -38,7 +41,7 @@ export const choiceOption = <const Names extends readonly string[]>(names: Names
     names,
   );
 
-/** Collects the values of an option or argument that may be repeated, each read by `read`. */
+/** Collects the values of an option or argument that may be repeated, each parsed by `read`. */
 export const collected =
   <Value>(read: (text: string) => Value) =>
   (text: string, before: readonly Value[] = []): readonly Value[] => [...before, read(text)];
@@ -55,13 +58,16 @@ export function topicOption(text: string): { readonly topic: string; readonly de
   return { topic: topic.trim(), ...(description === undefined ? {} : { description: description.trim() }) };
 }
 
-/** A limit of the sandbox: `6/s`, `100/min`, `5000/h`, or `OPERATION=` before it; the sandbox knows the operations. */
+/**
+ * A limit of the sandbox: `6/s`, `100/min`, `5000/h`, possibly after `OPERATION=`. The sandbox checks the
+ * operation.
+ */
 export function limitOption(text: string): string {
   if (/^([a-z-]+=)?\d+(\.\d+)?\/(s|min|h)$/.test(text)) return text;
   throw notRead('a limit such as 6/s, 100/min, 5000/h or score=0/s', text);
 }
 
-/** Default of `--limit` for changes: for people, and for machines. */
+/** The defaults of `--limit` for changes: for people, and for machines. */
 export const LISTED = 20;
 export const LISTED_JSON = 1_000;
 
@@ -72,7 +78,7 @@ const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 const MOMENT = 'a time ago such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
 
-/** An option's value as a past time in epoch milliseconds: from an age, a date (its start in UTC) or a time. */
+/** A past time in epoch milliseconds, from an age, a date (its start in UTC) or a time. */
 const momentOption =
   (now: () => number = () => Date.now()) =>
   (text: string): number => {
@@ -87,8 +93,8 @@ const momentOption =
   };
 
 /**
- * A past time for commands that erase: an age counts back from the newest stored thing, or from the clock if that is
- * earlier, so that a clock that is ahead makes nothing old.
+ * A past time for commands that delete. An age counts back from the newest stored thing, or from the clock if
+ * that is earlier, so that a clock that is ahead makes nothing too old.
  */
 export function ageOption(text: string): (newestMs: number) => number {
   const momentMs = momentOption()(text);
@@ -107,15 +113,15 @@ export const filledOption = reader('text that is not empty', (text) =>
   text.trim() === '' ? undefined : text,
 );
 
-/** An option's value as the name of a set of formulas. */
+/** The name of a set of formulas. */
 export const setName = reader('at most 80 letters, digits, _, . and -', (text) =>
   /^[A-Za-z0-9][\w.-]{0,79}$/.test(text) ? text : undefined,
 );
 
-/** Default hours for which a link to the report works. */
+/** The default number of hours for which a link to the report works. */
 export const LINK_HOURS = 24;
 
-export const YES = ['--yes', 'do not ask first; needed where there is no terminal to ask at'] as const;
+export const YES = ['--yes', 'do not ask first; needed if there is no terminal to ask at'] as const;
 
 export const ENCODING = [
   '--encoding <label>',
@@ -129,20 +135,20 @@ export const SEPARATOR = [
 
 export const WHOLE_ROWS = [
   '--whole-rows',
-  'read each line of the CSV as a row, even where two short lines may be one row broken in two',
+  'read each line of the CSV as a row, even if two short lines look like one row that was broken in two',
 ] as const;
 
-/** How a CSV is written. */
+/** The options for how a CSV is written. */
 export const CSV_STYLE = [
   ['--csv-for <program>', 'excel: a CSV in UTF-8 with a byte order mark', choiceOption(['excel'])],
   ['--csv-safe', 'put an apostrophe before cells of a CSV that a spreadsheet would run: = + - @'],
 ] as const;
 
-/** The option `--since`, whose use is `help`. */
+/** The option `--since`; `help` says what it does. */
 export const sinceOf = (help: string) =>
   ['--since <time>', `${help}: an age (12h, 7d, 4w) or a date`, momentOption()] as const;
 
-/** The option `--at`: answers as of a moment, in epoch milliseconds. */
+/** The option `--at`: the answer is as of a moment, in epoch milliseconds. */
 export const AT = [
   '--at <date>',
   'show what was published by the end of this day (UTC), or by a time such as 2026-11-21T09:15:00Z',
@@ -153,10 +159,10 @@ export const AT = [
   },
 ] as const;
 
-/** The option `--limit`, by default `listed` for people. */
+/** The option `--limit`; `listed` is its default for people. */
 export const limitOf = (listed: number) =>
   [
     '--limit <n>',
-    `the number of things to list, at most (default: ${listed}; with --json: ${LISTED_JSON})`,
+    `the maximum number of things to list (default: ${listed}; with --json: ${LISTED_JSON})`,
     numberOption(0, 1e6),
   ] as const;

@@ -29,14 +29,17 @@ export const requestOptions = (source: Source): readonly Option[] =>
 export const optionsGiven = (command: Command, source: Source): readonly string[] =>
   given(command, source).map(({ name }) => name);
 
-/** The request that the options describe, checked like that of a message. Throws `UsageError` with every fault. */
+/**
+ * The request that the options describe, checked like that of a message. Throws `UsageError` with every
+ * fault.
+ */
 export async function readRequest(
   command: Command,
   source: Source,
   { as, readInput }: { readonly as: string | undefined } & Pick<Terminal, 'readInput'>,
 ): Promise<{
   readonly request: SnapshotRequest;
-  /** The file of its ids, in words; undefined if they were typed. */
+  /** The file with its ids, in words; undefined if they were typed. */
   readonly idsFrom: string | undefined;
 }> {
   const fields: Record<string, unknown> = { source, ...(as === undefined ? {} : { as }) };
@@ -84,10 +87,10 @@ function optionOf(option: RequestOption): Option {
 const entryReader = ({ entry }: RequestOption) =>
   collected(reader(entry?.expected ?? 'a text', (text): unknown => (entry ? entry.read(text) : text)));
 
-/** No message is sent, so lists of ids may be of any length. */
+/** No message is sent, so lists of ids may have any length. */
 const schemas = requestSchemasWith({}, 'unboundedFields');
 
-/** The options that set the fields of a request, as typed: `--id or --ids-from`. */
+/** The options that set the fields of a request, as they are typed: `--id or --ids-from`. */
 function typedAs(source: Source): FieldNames {
   const ofFields = sourceDefinitions[source].options.filter(({ kind }) => kind !== 'column');
   const options = Object.groupBy(ofFields, ({ field }) => field);
@@ -99,8 +102,8 @@ function typedAs(source: Source): FieldNames {
 }
 
 /**
- * The message that a command's arguments describe, checked like one from the queue. `names`: the arguments and options
- * that set its fields. Throws `UsageError` with every fault.
+ * The message that a command's arguments describe, checked like one from the queue. `names`: the arguments
+ * and options that set its fields. Throws `UsageError` with every fault.
  */
 export function checkedMessage<Message>(
   checks: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
@@ -113,17 +116,17 @@ export function checkedMessage<Message>(
 }
 
 type Wanted = NonNullable<RequestOption['ids']> & {
-  /** The column of a CSV. Default: the one that has the name of such ids. */
+  /** The column of a CSV. Default: the one with a usual name for such ids. */
   readonly column: string | undefined;
 };
 
 /**
- * The ids in a file, or in standard input for `-`: one a line, or a column of a CSV. `from`: the place in words. Throws
- * `TextError` with the line of what is not an id.
+ * Reads the ids in a file, or in standard input for `-`: one a line, or a column of a CSV. `from`: the place
+ * in words. Throws `TextError` with the line of anything that is not an id.
  */
 async function readIds(file: string, { column, ...wanted }: Wanted, terminal: Pick<Terminal, 'readInput'>) {
   const name = file === '-' ? 'standard input' : file;
-  // An id is ASCII, whatever the other columns are.
+  // An id is ASCII, so the encoding of other columns does not matter.
   const text = await readText(file, terminal, { mayGuess: true });
   const first = text.split(/[\r\n]+/).find((line) => line.trim() !== '') ?? '';
   const isTable = column !== undefined || /[,;\t|]/.test(first) || wanted.columns.includes(plain(first));
@@ -146,7 +149,7 @@ const linesOf = (text: string) =>
     .map((line, at) => ({ id: line.trim(), line: at + 1 }))
     .filter(({ id }) => id !== '');
 
-/** A name without case, spaces and signs: `Data File ID` is `datafileid`. */
+/** A name without case, spaces and signs: `Data File ID` becomes `datafileid`. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
 
 async function fromTable(text: string, name: string, { column, columns, flag }: Wanted) {
@@ -155,7 +158,7 @@ async function fromTable(text: string, name: string, { column, columns, flag }: 
     name,
     requested,
     encoding: 'utf-8',
-    // A fragment of a text is not an id.
+    // A fragment of a text cannot be mistaken for an id.
     wholeRows: true,
   });
   const named = table.names.filter((each) => columns.includes(plain(each)));

@@ -9,8 +9,9 @@ import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
 /**
- * The environment with the settings of the file that the flags name. What the environment sets wins, unless it is empty.
- * Throws `UsageError` if the file cannot be read, or names settings that do not exist; it never shows a value.
+ * The environment, extended by the settings in the file that the flags name. The environment takes
+ * precedence, unless a variable is empty. Throws `UsageError` if the file cannot be read, or names settings
+ * that do not exist. An error never shows a value.
  */
 export async function withSettingsFile(
   {
@@ -19,7 +20,7 @@ export async function withSettingsFile(
   }: {
     readonly envFile?: string;
     readonly profile?: string;
-    /** Accepts another table for the store's jobs. */
+    /** Whether to accept another table for the store's jobs. */
     readonly newLedger?: true;
   },
   environment: Environment,
@@ -35,7 +36,7 @@ export async function withSettingsFile(
   return { ...given, ...Object.fromEntries(set) };
 }
 
-/** Settings of the network and of AWS, as `Environment` is read by their clients. */
+/** Settings of the network and of AWS that are not ours; AWS clients read them. */
 const OTHERS = [
   'AWS_ACCESS_KEY_ID',
   'AWS_CA_BUNDLE',
@@ -60,13 +61,13 @@ function nameFault(name: string): string | undefined {
   // A name that only begins like a setting belongs to another program, as do endpoints of other services.
   const isOther = meant === undefined || meant.startsWith(written) || /^AWS_ENDPOINT_URL_/.test(written);
   if (!isOurs && isOther) return undefined;
-  return `${name}: ${meant === undefined ? 'there is none of this name' : `did you mean ${meant}?`}`;
+  return `${name}: ${meant === undefined ? 'there is no setting with this name' : `did you mean ${meant}?`}`;
 }
 
 const isSetting = (name: string): boolean =>
   KNOWN.includes(name) || /^(AWS_|(all|https|no)_proxy$)/i.test(name);
 
-/** A setting of ours whose value ends at a # within a word. */
+/** Matches a setting of ours whose value would be cut at a # within a word. */
 const CUT =
   /^[ \t]*(?:export[ \t]+)?((?:PLATFORM|SYNC)_\w+)[ \t]*=[ \t]*[^\s"'`#][^\n#]*[^\s#]?(?<=[^\s#])#/m;
 
@@ -97,13 +98,13 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
   throw new UsageError(`${flag}: expected one of these files, got none:\n  ${files.join('\n  ')}`);
 }
 
-/** Names only: `--env-file` takes a path. */
+/** Matches a profile's name. Paths are not allowed: `--env-file` takes a path. */
 const PROFILE_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** The file of settings that `--profile` reads. */
+/** The name of the file that `--profile` reads. */
 export const profileFile = (name: string): string => `platform-sync.${name}.env`;
 
-/** Where a profile may be: the first file found is read. */
+/** The paths where a profile may be; the first file that exists is read. */
 function profileFiles(
   name: string,
   { XDG_CONFIG_HOME: config, APPDATA, HOME }: Environment,

@@ -17,10 +17,10 @@ import { counted, inColumns, shown, shownLines, type Terminal } from '../termina
 /** Prints a result, or writes it to a file. Ends early if standard output is closed. */
 export async function printResult(
   result: QueryResult,
-  /** How a result is printed; as a table for people if nothing is set. */
+  /** How a result is printed. If nothing is set, it is a table for people. */
   format: CsvWishes & {
     readonly json?: true | undefined;
-    /** True: prints CSV on standard output. A text: the file to write. */
+    /** True prints CSV on standard output; a text is the name of the file to write. */
     readonly csv?: true | string | undefined;
     readonly parquet?: string | undefined;
   },
@@ -35,12 +35,12 @@ export async function printResult(
       : tableOf(result, terminal);
   for await (const text of texts) {
     terminal.out(text);
-    // Waits until there is room for more.
+    // It waits until there is room for more output.
     if ((await terminal.drained?.()) === false) return;
   }
 }
 
-/** One list of objects, a row each. */
+/** One list of objects, one for each row. */
 async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<string> {
   let before = '[';
   for await (const batch of batches()) {
@@ -53,7 +53,7 @@ async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<
   yield rows === 0 ? '[]' : ']';
 }
 
-/** Lines end in CR and LF; the terminal adds the latter. On a screen, nothing may move the cursor. */
+/** Lines end in CR and LF; the terminal adds the LF. On a screen, no text may move the cursor. */
 async function* csvOf(result: QueryResult, wishes: CsvWishes, { width }: Terminal): AsyncGenerator<string> {
   const safe = width === undefined ? (text: string) => text : shownLines;
   let mark = wishes.csvFor === undefined ? '' : '\uFEFF';
@@ -63,7 +63,7 @@ async function* csvOf(result: QueryResult, wishes: CsvWishes, { width }: Termina
   }
 }
 
-/** The file appears complete, or not at all. */
+/** Writes a CSV file, which appears complete or not at all. */
 async function writeCsv(
   result: QueryResult,
   file: string,
@@ -77,7 +77,7 @@ async function writeCsv(
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
-/** The header, and then the rows in batches, each as its lines. */
+/** Yields the header, and then the rows in batches, as lines. */
 async function* csvBlocks({ columns, batches }: QueryResult, { csvSafe }: CsvWishes) {
   yield csvRow(
     columns.map(({ name }) => name),
@@ -106,13 +106,13 @@ async function* tableOf({ columns, batches }: QueryResult, terminal: Terminal): 
   if (hidden !== undefined) terminal.err(hidden);
 }
 
-/** Reports columns that are not shown; undefined if all are. */
+/** Reports columns that are not shown; undefined if all are shown. */
 export const hiddenColumns = (all: number, { columns }: TextTable): string | undefined =>
   columns === all
     ? undefined
     : `${all - columns} of ${all} columns are not shown: name those that you want, or use --json`;
 
-/** The file appears complete, or not at all. */
+/** Writes a file, which appears complete or not at all. */
 async function writeFile(result: QueryResult, file: string, { out }: Terminal): Promise<void> {
   const made = await result.writeParquet();
   await replaceFile(file, undefined, async (begin) => pipeline(createReadStream(made), await begin())).catch(
@@ -121,7 +121,10 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
-/** A row as CSV (RFC 4180). Nothing between two commas is null; an empty text has quotes. What is nested is JSON. */
+/**
+ * A row as CSV (RFC 4180). Null is nothing between two commas; an empty text has quotes. Nested values are
+ * JSON.
+ */
 function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string {
   const cells = values.map((value) => {
     if (value === '') return '""';
@@ -131,23 +134,23 @@ function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string
   return `${cells.join(',')}\r\n`;
 }
 
-/** The space between two columns. */
+/** The number of spaces between two columns. */
 const GAP = 2;
 
-/** A narrower column would show too little. */
+/** Minimum width of a column, in characters. */
 const NARROWEST = 8;
 
 /** Columns of text that fit into the width of a terminal. */
 type TextTable = {
   /** How many of the columns are shown. */
   readonly columns: number;
-  /** The lines of rows; those of the first call begin with the names of the columns. */
+  /** Returns the lines of rows. Those of the first call begin with the names of the columns. */
   readonly lines: (rows: readonly (readonly ExactValue[])[]) => readonly string[];
 };
 
 /**
- * Lays out a table by its first rows. With a `width`, cells are shortened so that lines have at most this many characters;
- * columns for which there is no room are left out.
+ * Lays out a table, judged by its first rows. With a `width`, cells are shortened so that lines have at most
+ * this many characters, and columns for which there is no room are left out.
  */
 export function textTable(
   names: readonly string[],
@@ -178,7 +181,10 @@ const textOf = (value: ExactValue) => shown(cellOf(value));
 const cut = (text: string, most: number, width: number | undefined) =>
   width === undefined || text.length <= most ? text : shortened(text, Math.max(1, most - 1));
 
-/** Widths that fit: the widest columns give way first; the last columns are left out if that is not enough. */
+/**
+ * Widths that fit: the widest columns are shortened first; if that is not enough, the last columns are left
+ * out.
+ */
 function fitted(widest: readonly number[], width: number): readonly number[] {
   const room = (columns: number) => Math.max(NARROWEST, width - GAP * (columns - 1));
   const least = (columns: number) =>
@@ -192,7 +198,7 @@ function fitted(widest: readonly number[], width: number): readonly number[] {
   return kept.map((each) => Math.min(each, most));
 }
 
-/** A value as text: a text as it is, nothing for null, and JSON for what is nested. */
+/** A value as text: a text unchanged, nothing for null, and JSON for nested values. */
 function cellOf(value: ExactValue): string {
   if (value === null) return '';
   if (typeof value === 'string') return value;

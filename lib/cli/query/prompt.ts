@@ -28,16 +28,16 @@ type PromptOptions = {
   readonly dialog: Dialog;
   /** The maximum seconds of each query. */
   readonly seconds?: number | undefined;
-  /** Ends the prompt. */
+  /** Aborting it ends the prompt. */
   readonly signal: AbortSignal;
-  /** A file for the lines that are typed, which later prompts recall. Default: none. */
+  /** The file for the lines that are typed, which later prompts recall. Default: none. */
   readonly historyFile?: string | undefined;
 };
 
 /** Maximum lines that are recalled. */
 const MAX_LINES = 1_000;
 
-/** Reads SQL line by line and prints what it finds, until Ctrl-D. Returns how it ended. */
+/** Reads SQL line by line and prints the results, until Ctrl-D. Returns how it ended. */
 export async function runPrompt(options: PromptOptions): Promise<Ended> {
   const { dialog, signal } = options;
   const runner = await createRunner(options);
@@ -58,7 +58,7 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   });
   const end = () => lines.close();
   const ask = () => {
-    // After the last line, the statements that were typed before still run.
+    // After the last line, statements that were typed before still run.
     if (isOver) return;
     lines.setPrompt(typed === '' ? 'sql> ' : '  -> ');
     lines.prompt();
@@ -67,7 +67,7 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
     if (runner.stop()) return;
     runner.print(typed === '' && lines.line === '' ? '\n(Ctrl-D ends)' : '');
     typed = '';
-    // Drops what is typed in the line, as Ctrl-E and Ctrl-U do.
+    // Deletes what was typed in the line, as Ctrl-E and Ctrl-U do.
     for (const name of ['e', 'u']) lines.write(null, { ctrl: true, name });
     ask();
   });
@@ -90,7 +90,10 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   return signal.aborted ? 'stopped' : 'done';
 }
 
-/** Runs what was typed: a command, or statements. Returns an unfinished statement; undefined to end the prompt. */
+/**
+ * Runs what was typed: a command, or statements. Returns the unfinished statement; undefined to end the
+ * prompt.
+ */
 async function take(typed: string, runner: Awaited<ReturnType<typeof createRunner>>) {
   if (/^\s*\./.test(typed)) return (await runner.runCommand(typed)) ? undefined : '';
   const { ended, rest, hasRest } = splitStatements(`${typed}\n`);
@@ -98,7 +101,10 @@ async function take(typed: string, runner: Awaited<ReturnType<typeof createRunne
   return hasRest ? rest : '';
 }
 
-/** The lines of earlier prompts, newest first, and a way to add one: in a file that only its owner reads, if it can be. */
+/**
+ * The lines of earlier prompts, newest first, and a function to add one. They are in a file that only its
+ * owner can read, if that is possible.
+ */
 async function openHistory(file: string | undefined) {
   const none = { before: [], add: async () => undefined };
   if (file === undefined) return none;
@@ -123,7 +129,7 @@ const MAX_ROWS = 1_000;
 /** Runs the queries of a prompt, one at a time. */
 async function createRunner({ tables, dialog: { output }, seconds, signal: stop }: PromptOptions) {
   const known = { saved: savedQueries().map(({ name }) => name), commands: promptCommands };
-  // The tables as of the last query.
+  // The tables as they were at the last query.
   let listed = await tables.list();
   let running: AbortController | undefined;
   const print = (line: string) => void output.write(`${line}\n`);
@@ -152,13 +158,13 @@ async function createRunner({ tables, dialog: { output }, seconds, signal: stop 
   return {
     print,
     complete: (statement: string) => complete(statement, { ...known, tables: listed }),
-    /** Stops the query that is running; false if none is. */
+    /** Stops the query that is running; returns false if no query is running. */
     stop() {
       running?.abort(new Error('stopped by Ctrl-C'));
       return running !== undefined;
     },
     run,
-    /** Runs a command of the prompt; true if it is to end. */
+    /** Runs a command of the prompt. Returns true if the prompt must end. */
     async runCommand(line: string): Promise<boolean> {
       try {
         return await runPromptCommand(line, {
@@ -192,7 +198,7 @@ function countedRows({ rows, first }: FirstRows): string {
   return first.length === rows ? all : `the first ${number(first.length)} of ${all}`;
 }
 
-/** What a command of the prompt uses: the tables, the lines to print, and the query to run. */
+/** What a command of the prompt uses: the tables, functions to print lines, and to run a query. */
 type Prompt = {
   readonly listed: () => readonly TableInfo[];
   readonly print: (line: string) => void;
@@ -215,7 +221,7 @@ const commands: Readonly<
   >
 > = {
   '.tables': {
-    help: 'lists the tables, and the queries that are called like one',
+    help: 'lists the tables, and the queries that are used like tables',
     run: (_, { listed }) => [
       ...listed().map(({ name, about }) => `${name.padEnd(NAME_WIDTH)}${about}`),
       ...macros.map(({ name, parameters, about }) => {
@@ -243,16 +249,16 @@ const commands: Readonly<
     },
   },
   '.help': {
-    help: 'prints this',
+    help: 'prints this list',
     run: () => [
-      'SQL ends with a semicolon, and may have several lines. Tab completes, Up recalls, Ctrl-C stops a query or drops what was typed.',
+      'SQL ends with a semicolon, and may have several lines. Tab completes, Up recalls, Ctrl-C stops a query or deletes what was typed.',
       ...Object.entries(commands).map(([usage, { help }]) => `${usage.padEnd(NAME_WIDTH)}${help}`),
     ],
   },
-  [QUIT]: { help: 'ends, like Ctrl-D', run: () => [] },
+  [QUIT]: { help: 'ends the prompt, like Ctrl-D', run: () => [] },
 };
 
-/** The saved queries, a line each. */
+/** The saved queries, one a line. */
 export const listSaved = (): readonly string[] =>
   inColumns(
     ['NAME', 'SHOWS'],
@@ -263,7 +269,7 @@ const byName = new Map(Object.entries(commands).map(([usage, each]) => [usage.sp
 
 const promptCommands = [...byName.keys()];
 
-/** Runs a line that begins with a dot; true if the prompt is to end. Throws `UsageError`. */
+/** Runs a line that begins with a dot. Returns true if the prompt must end. Throws `UsageError`. */
 async function runPromptCommand(line: string, prompt: Prompt): Promise<boolean> {
   const [name = '', argument = ''] = line.trim().split(/\s+/);
   const command = byName.get(name);
@@ -273,7 +279,7 @@ async function runPromptCommand(line: string, prompt: Prompt): Promise<boolean> 
   return name === QUIT;
 }
 
-/** What completion knows. */
+/** The names that completion uses. */
 type Known = {
   readonly tables: readonly TableInfo[];
   readonly saved: readonly string[];
@@ -286,8 +292,9 @@ const KEYWORDS =
   );
 
 /**
- * The possible completions of a statement, and the part that they replace, in the form of `node:readline`. `statement`:
- * everything typed, earlier lines included. Columns are those of the tables that it names, if any.
+ * The possible completions of a statement, and the part that they replace, in the form of `node:readline`.
+ * `statement`: everything typed, including earlier lines. The columns are those of the tables that it names,
+ * if any.
  */
 export function complete(statement: string, known: Known): [completions: string[], replaced: string] {
   const line = statement.slice(statement.lastIndexOf('\n') + 1);
@@ -297,7 +304,7 @@ export function complete(statement: string, known: Known): [completions: string[
   const begins = (name: string) => name.toLowerCase().startsWith(replaced.toLowerCase());
   const before = statement.slice(0, statement.length - replaced.length);
   const columns = columnsIn(statement, known.tables).filter(begins);
-  // After a dot there is a column or a field.
+  // A dot is followed by a column or a field.
   if (before.endsWith('.')) return [columns, replaced];
   const tables = known.tables.map(({ name }) => name);
   const calls = macros.map(({ name, parameters }) => (parameters.length === 0 ? `${name}()` : `${name}(`));
@@ -314,7 +321,7 @@ function ofCommand(command: string, argument: string | undefined, known: Known):
   return [names.filter((name) => name.startsWith(argument)), argument];
 }
 
-/** The columns of the tables that a statement names, or of all if it names none yet. */
+/** The columns of the tables that a statement names; of all tables if it names none yet. */
 function columnsIn(statement: string, tables: readonly TableInfo[]): readonly string[] {
   const words = new Set(statement.toLowerCase().match(/\w+/g));
   const named = tables.filter(({ name }) => words.has(name));

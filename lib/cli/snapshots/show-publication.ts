@@ -16,15 +16,18 @@ import {
   warnOn,
 } from '../terminal/terminal.ts';
 
-/** Deletes the leftovers of a published run, prints how it ended, then builds its tables; returns how it ended. */
+/**
+ * Deletes the leftovers of a published run, prints how it ended, then builds its tables. Returns how it
+ * ended.
+ */
 export async function endWith(
   publication: Publication,
   store: Store,
   options: {
     readonly json?: true;
-    /** False: the tables are not built. */
+    /** False if the tables must not be built. */
     readonly tables?: boolean | undefined;
-    /** True if ids that are newly missing make the run incomplete. Default: they are only named. */
+    /** Whether ids that are newly missing make the run incomplete. Default: they are only named. */
     readonly countsMissing?: boolean | undefined;
   },
   terminal: Terminal,
@@ -41,8 +44,9 @@ export async function endWith(
 }
 
 /**
- * A finished run, in words and as its manifest, which is stored under the key `manifest`, with what happened to it. It
- * is incomplete if it was not published, or with `countsMissing` if an id could not be read that the last run had.
+ * A finished run, in words and as its manifest, with the key `manifest` and what happened to it. It counts as
+ * incomplete if it was not published, or with `countsMissing` if it could not read an id that the last run
+ * had read.
  */
 export function foundRun(
   publication: Publication,
@@ -91,7 +95,7 @@ function describePublication(
 /** Maximum ids that a line names; the manifest names all. */
 const SHOWN_MISSING = 5;
 
-/** `news`: the ids that make the run incomplete. They are named first. */
+/** The lines about missing ids. `news`: the ids that make the run incomplete; they are named first. */
 function describeMissing(
   { missing }: Manifest,
   news: readonly Manifest['missing'][number][],
@@ -117,7 +121,7 @@ function namedIds(ids: readonly Manifest['missing'][number][]): string {
 const changed = ({ against, added, removed, changed: different }: NonNullable<Manifest['changes']>) =>
   `changes: ${added} added, ${removed} removed, ${different} changed since run ${against}`;
 
-/** Publishes a run although it was refused. */
+/** The command that publishes a run although it was refused. */
 const publishCommand = (place: string, run: string): string =>
   commandLine(['publish', place, run], { force: true });
 
@@ -146,8 +150,8 @@ function outcome(publication: Publication): readonly string[] {
 }
 
 /**
- * Builds the tables of a place after a run of it was published. If that fails, it warns: the run is published, and
- * the next query builds them.
+ * Builds the tables of a place after a run of it was published. If that fails, it only warns: the run is
+ * published, and the next query builds the tables.
  */
 async function makeTablesOf({ manifest }: Publication, store: Store, terminal: Terminal): Promise<void> {
   const warn = (what: string) =>

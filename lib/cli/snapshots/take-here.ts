@@ -16,17 +16,17 @@ import { createProgress } from '../terminal/progress.ts';
 import { type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /**
- * Takes an open run to its end in this process and publishes it, with its progress. If a run stops, it prints how to
- * resume it.
+ * Takes an open run to its end in this process and publishes it, and shows the progress. If the run stops,
+ * prints how to resume it.
  */
 export async function takeHere(
   saved: Saved,
   options: {
     readonly session: Session;
     readonly store: Store;
-    /** Publishes the run although a gate refuses it. */
+    /** Whether to publish the run although a gate refuses it. */
     readonly force: boolean;
-    /** Whether an earlier process began it. */
+    /** Whether an earlier process began the run. */
     readonly isResumed: boolean;
   },
   terminal: Terminal,
@@ -34,7 +34,7 @@ export async function takeHere(
   const { session, store, force, isResumed } = options;
   const { settings, call, callCounts, paceCounts } = session;
   const { source: place, run: id, records: recordsBefore } = saved.checkpoint;
-  // Printed before the first request, so that the run to resume is known even after a kill.
+  // Printed before the first request, so that the name of the run is known even after a kill.
   terminal.err(`${place}: ${isResumed ? 'resuming run' : 'run'} ${id}`);
   const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
   const progress = createProgress(place, { ...terminal, callCounts, recordsBefore });
@@ -63,18 +63,18 @@ export async function takeHere(
   }
 }
 
-/** What is lost if the process ends at once; the rest can be resumed. */
+/** What is lost if the process ends at once; everything else can be resumed. */
 const LOST = 'what was read since the last part was stored, which a resumed run reads again';
 
 /**
- * False if the run would only fail again: its request cannot be sent, or the platform responded with 400 before
- * anything was durable.
+ * Whether a resumed run could succeed. False if its request cannot be sent, or if the platform responded with
+ * 400 before any record was durable.
  */
 async function canResume(store: Store, { cause, source, run }: SnapshotStoppedError): Promise<boolean> {
   const failure = cause instanceof PlatformError ? cause.failure : undefined;
   if (failure?.kind === 'input') return false;
   if (failure?.kind !== 'status' || failure.status !== 400) return true;
-  // If the checkpoint cannot be read, the command is shown anyway.
+  // If the checkpoint cannot be read, the command to resume is shown anyway.
   const records = await readCheckpoint(store, source, run).then(
     ({ checkpoint }) => checkpoint.records,
     () => undefined,

@@ -5,13 +5,13 @@ import { shownLines } from './terminal.ts';
 /** The fields of a log line besides its message. They come from JSON and may have any type. */
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Milliseconds within which a text is not repeated: each job that meets a pause reports it. */
+/** For how many milliseconds a text is not repeated: each job that meets a pause reports it. */
 const REPEATED_MS = 60_000;
 
-/** Shows log lines, which are JSON, to people: the time, the level, and words. */
+/** Creates a function that shows log lines, which are JSON, to people: the time, the level, and words. */
 export function createLogLines(options: {
   readonly err: (text: string) => void;
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number;
 }): (line: string) => void {
   const { err, now } = options;
@@ -29,7 +29,7 @@ export function createLogLines(options: {
   };
 }
 
-/** Shows a line with facts that are nested too deeply unchanged: logging never fails. */
+/** Parses a line. If its facts are nested too deeply, it is shown unchanged: logging never fails. */
 function factsIn(line: string): Facts {
   try {
     return parseOwnJson(line) as Facts;
@@ -45,20 +45,20 @@ export const clockTime = (atMs: number): string => new Date(atMs).toTimeString()
 
 const LEVELS: Readonly<Record<string, string>> = { warn: 'warning' };
 
-/** Messages whose facts make a sentence: undefined if people see it elsewhere. */
+/** Messages whose facts become a sentence. The sentence is undefined if people see the fact elsewhere. */
 const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   retry({ operation, failure, delayMs }) {
     const failed = failure as PlatformFailure;
-    // Without the operation, so that calls that wait for the same reason report it once.
+    // The operation is left out, so that calls that wait for the same reason are reported once.
     if (failed.kind === 'wait') return describeFailure(failed);
     return `${operation}: ${describeFailure(failed)}; trying again in ${seconds(delayMs)}`;
   },
-  // Reported by the retry, or by the job that returns to the queue.
+  // This is reported by the retry, or by the job that returns to the queue.
   throttled: () => undefined,
   'job not done'({ job, type, after, err }) {
     const failure = failureOf(err);
     if (failure?.kind === 'wait') return describeFailure(failure);
-    // Its outcome is shown with those of the other jobs.
+    // The job's outcome is shown with those of the other jobs.
     if (after === 'end') return undefined;
     const then = after === 'leave' ? 'another worker has it' : 'back on the queue';
     return `${type} ${job}: ${messageOf(err)}; ${then}`;
@@ -71,7 +71,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
     const cause = factOf(open, 'cause');
     return cause === 'refused token'
       ? `${host} refuses the token of this worker or of another one: no jobs are taken until it accepts one`
-      : `${host} is unavailable (${cause}): no jobs are taken until it is back`;
+      : `${host} is unavailable (${cause}): no jobs are taken until it is available again`;
   },
   'the platform is back': ({ host }) => `${host} is back`,
   'table unavailable: nothing is sent': ({ err }) =>
@@ -79,7 +79,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   'table back': () => 'the table with the fleet’s budget is back',
 };
 
-/** The platform's failure in an error as the log has it. */
+/** The platform's failure, from an error as it is in the log. */
 function failureOf(err: unknown): PlatformFailure | undefined {
   const failure = factOf(err, 'failure');
   return typeof failure === 'object' && failure !== null ? (failure as PlatformFailure) : undefined;

@@ -2,35 +2,43 @@ import type { CallCounts } from '../../platform/index.ts';
 import type { SnapshotProgress } from '../../snapshot/sources/index.ts';
 import { duration, number, type Terminal } from './terminal.ts';
 
-/** Without a terminal, a line of progress is printed this often, in milliseconds. */
+/** How often a line of progress is printed without a terminal, in milliseconds. */
 export const LINE_EVERY_MS = 30_000;
 
-/** How often a terminal's line is drawn: rate and time left change by themselves. */
+/**
+ * How often the line is drawn at a terminal, in milliseconds: the rate and the time left change by
+ * themselves.
+ */
 const DRAWN_EVERY_MS = 200;
 
 /** The state of the progress, and remarks about it, such as how many records failed. */
 type Known = SnapshotProgress & { readonly also?: readonly string[] };
 
 /**
- * Shows the progress of a command: as the last line of a terminal, otherwise in plain lines that suit a log, one each
- * half minute, so that a reader sees that it is alive even if it receives nothing.
+ * Shows the progress of a command. At a terminal it is the last line; otherwise it is plain lines for a log,
+ * one each half minute, so that a reader sees that the command is alive even if nothing arrives.
  */
 export function createProgress(
   name: string,
   options: Pick<Terminal, 'screen' | 'err'> & {
     readonly callCounts: () => CallCounts;
-    /** Records that earlier processes took in the same run; they do not count towards the rate. Default 0. */
+    /**
+     * How many records earlier processes took in the same run; they do not count towards the rate. Default 0.
+     */
     readonly recordsBefore?: number;
     /** The nouns for what is received and for what is sent. Default: records, requests. */
     readonly nouns?: readonly [records: string, requests: string];
     /**
-     * There is no end, and for days there may be nothing to do: neither a rate nor a time is shown, and without a terminal no
-     * line twice. Default: false.
+     * Whether the work has no end, and for days there may be nothing to do: then neither a rate nor a time is
+     * shown, and without a terminal no line is repeated. Default: false.
      */
     readonly isEndless?: boolean;
     /** Milliseconds on a clock that never goes back. Default: that of the process. */
     readonly now?: () => number;
-    /** Calls `act` at this interval until it is disposed. Default: a timer that keeps no process alive. */
+    /**
+     * Calls `act` at this interval until it is disposed of. Default: a timer that does not keep the process
+     * alive.
+     */
     readonly every?: (ms: number, act: () => void) => Disposable;
   },
 ) {
@@ -62,7 +70,7 @@ export function createProgress(
         ];
       };
     },
-    /** Everything has been read, and is published now. */
+    /** Reports that everything has been read, and is being published. */
     publishing() {
       words = () => ['publishing'];
       if (screen !== undefined) draw();
@@ -75,7 +83,10 @@ export function createProgress(
   };
 }
 
-/** The most important words first. A terminal's line ends after the last word that fits; its last column stays empty. */
+/**
+ * The line, with the most important words first. At a terminal it ends after the last word that fits; the
+ * last column stays empty.
+ */
 function lineOf(name: string, words: readonly string[], columns = Number.POSITIVE_INFINITY): string {
   const most = words.findLastIndex(
     (_, at) => `${name}: ${words.slice(0, at + 1).join(', ')}`.length < columns,
@@ -83,11 +94,14 @@ function lineOf(name: string, words: readonly string[], columns = Number.POSITIV
   return `${name}: ${words.slice(0, Math.max(0, most) + 1).join(', ')}`;
 }
 
-/** The percentage and the time left, as far as they are known, and the rate: `49%`, `11 s left`, `148 a second`. */
+/**
+ * The percentage and the time left, as far as they are known, and the rate: `49%`, `11 s left`, `148 a
+ * second`.
+ */
 function speedWords({ records, total, share }: Known, before: number, elapsed: number): readonly string[] {
   const done = share ?? (total === null ? undefined : Math.min(1, total === 0 ? 1 : records / total));
   const seconds = Math.max(0.001, elapsed);
-  // The work of earlier processes took no time of this one.
+  // What earlier processes did took no time of this one.
   const own = Math.max(0, records - before);
   const ownDone = done === undefined ? 0 : records === 0 ? done : (done * own) / records;
   // The rounding error of a division must not add a second.
@@ -97,7 +111,7 @@ function speedWords({ records, total, share }: Known, before: number, elapsed: n
     // `100%` is shown only at the end.
     ...(done === undefined ? [] : [`${Math.min(99, Math.floor(done * 100))}%`]),
     ...(left > 0 && Number.isFinite(left) ? [`${duration(left)} left`] : []),
-    // A slow rate with one decimal: the time left is computed from it.
+    // A slow rate has one decimal, since the time left is computed from it.
     `${number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate))} a second`,
   ];
 }

@@ -5,7 +5,10 @@ import type { Dialog, Terminal } from './terminal.ts';
 
 /** Asks questions at a terminal, one after the other. */
 type Questions = Disposable & {
-  /** Returns what was typed, or `byDefault` for an empty line; without either, asks again. Undefined after Ctrl-C or Ctrl-D. */
+  /**
+   * Returns what was typed, or `byDefault` for an empty line. If there is no default, asks again. Undefined
+   * after Ctrl-C or Ctrl-D.
+   */
   ask(
     question: string,
     byDefault?: string,
@@ -58,8 +61,8 @@ export function refuseUnasked(
 }
 
 /**
- * Whether the user agrees to erase, or to the act that `does` names; `--yes` agrees without asking. Throws like
- * `refuseUnasked`, and the reason of a stop.
+ * Whether the user agrees to erase, or to the act that `does` names; `--yes` agrees without asking. Throws
+ * errors of `refuseUnasked`, and the reason of a stop.
  */
 export async function isSure(
   question: string,

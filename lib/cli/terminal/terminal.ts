@@ -13,22 +13,28 @@ import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';
 
-/** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
+/**
+ * npm forwards a Ctrl-C that the terminal has already sent to this process. A second signal within this time,
+ * in milliseconds, is the same Ctrl-C.
+ */
 const REPEAT_MS = 250;
 
-/** A stop that takes longer than this is reported, even if it is not known what it waits for. */
+/**
+ * A stop that takes longer than this, in milliseconds, is reported, even if it is unknown what it waits for.
+ */
 const SILENT_MS = 1_000;
 
 /**
- * The terminal of this process. The first Ctrl-C asks the command to stop, and prints what it waits for; the second prints
- * what is lost, and ends the process at once. An output that is closed or full asks the command to stop, too.
+ * The terminal of this process. The first Ctrl-C asks the command to stop, and prints what it waits for. The
+ * second prints what is lost, and ends the process at once. If the output is closed or full, the command is
+ * asked to stop as well.
  */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
   const awaits = createAwaits();
   let fault: OutputFault | undefined;
   const err = createOutput(process.stderr, (found) => {
-    // A log that a full disk cannot take must not stop the work.
+    // If the disk is full, a log that cannot be written must not stop the work.
     if (found.kind === 'closed') stop.abort(new OutputError(found));
   });
   const out = createOutput(process.stdout, (found) => {
@@ -70,7 +76,7 @@ export function processTerminal(): Terminal {
 
 /** Resolves when the stream has room, or has ended. */
 async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
-  // The error of a write comes later.
+  // The error of a write arrives later.
   await setImmediate();
   if (!stream.writableNeedDrain || stop.aborted) return;
   // A closed stream reports an error, which stops the command.
@@ -84,18 +90,21 @@ function stopOnSignals(
 ): void {
   let stoppedMs: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // The listener stays until the second signal: some libraries end the process if they find no other listener.
+    // The listener stays until the second signal: some libraries end the process if they find no other
+    // listener.
     const onSignal = () => {
       const nowMs = performance.now();
       if (stoppedMs === undefined) {
         stoppedMs = nowMs;
-        // A process that is exiting cannot catch signals, so it stays alive until the repeat has arrived.
+        // A process that is exiting cannot catch signals, so it stays alive until the repeated signal has
+        // arrived.
         setTimeout(() => undefined, REPEAT_MS);
         stop.abort(new Error(`stopped by ${signal}`));
         sayWhy(say, waitedFor);
         return;
       }
-      // The shell and the kernel each report a closed terminal: a second report is no second request.
+      // The shell and the kernel each report that a terminal was closed: the second report is not a second
+      // request.
       if (signal === 'SIGHUP' || nowMs - stoppedMs < REPEAT_MS) return;
       const words = lost();
       say(words === undefined ? 'ended at once; nothing is lost' : `ended at once; lost: ${words}`);
@@ -117,7 +126,7 @@ function sayWhy(say: (line: string) => void, waitedFor: ReturnType<typeof create
     ).unref();
 }
 
-/** Standard input; a stop ends it, since at a terminal it may never end. */
+/** Reads standard input. A stop ends it, since at a terminal it may never end. */
 async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   const end = () => process.stdin.destroy();
   signal.addEventListener('abort', end, { once: true });
@@ -128,7 +137,7 @@ async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   }
 }
 
-/** Records what a stop waits for, and what an immediate end would lose. */
+/** Records what a stop waits for, and what ending at once would lose. */
 function createAwaits() {
   const held = new Set<Awaited>();
   const listed = (of: 'what' | 'lost') => {
@@ -137,12 +146,12 @@ function createAwaits() {
   };
   return {
     hold(awaited: Awaited): Disposable {
-      // A new object, so that the same thing can be held twice.
+      // It is a new object, so that the same thing can be registered twice.
       const one = { ...awaited };
       held.add(one);
       return { [Symbol.dispose]: () => void held.delete(one) };
     },
-    /** `2 paid response(s), at most 50 s`; undefined if nothing is waited for. */
+    /** What a stop waits for: `2 paid response(s), at most 50 s`; undefined if it waits for nothing. */
     waitedFor() {
       const untilMs = Math.max(...[...held].map((each) => each.untilMs ?? 0));
       const seconds = Math.max(1, Math.ceil((untilMs - performance.now()) / 1_000));
@@ -150,12 +159,15 @@ function createAwaits() {
         ? undefined
         : `${listed('what').join(' and ')}, at most ${seconds} s`;
     },
-    /** What is lost if the process ends at once; undefined for nothing. */
+    /** What is lost if the process ends at once; undefined if nothing is lost. */
     lost: () => (held.size === 0 ? undefined : listed('lost').join('; ')),
   };
 }
 
-/** What a stop waits for, and what is lost otherwise, by operation. Other operations can be sent again. */
+/**
+ * What a stop waits for, and what would be lost otherwise, by operation. All other operations can be sent
+ * again.
+ */
 const LEFT: Readonly<Record<string, Awaited>> = {
   analyzeSentiment: {
     what: '# paid response(s)',
@@ -171,12 +183,15 @@ const LEFT: Readonly<Record<string, Awaited>> = {
   },
 };
 
-/** A person at the keyboard. */
+/** The streams to and from a person at the keyboard. */
 export type Dialog = { readonly input: Readable; readonly output: Writable };
 
-/** Something that a stop waits for, or that an immediate end would lose. */
+/** Something that a stop waits for, or that ending at once would lose. */
 type Awaited = {
-  /** What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: it does not wait. */
+  /**
+   * What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: the stop does not wait for
+   * it.
+   */
   readonly what?: string;
   /** The latest time at which it ends, by `performance.now()`. */
   readonly untilMs?: number;
@@ -187,45 +202,54 @@ type Awaited = {
 /** The parts of its process that a command may use. */
 export type Terminal = {
   readonly environment: Environment;
-  /** Results. With `--json`, exactly one JSON value. */
+  /** Prints results. With `--json`, exactly one JSON value. */
   readonly out: (text: string) => void;
-  /** Progress, hints, faults. */
+  /** Prints progress, hints and faults. */
   readonly err: (text: string) => void;
-  /** Receives log lines as JSON where people read them in words. Absent: they go to `err`. */
+  /** Receives log lines as JSON, to show them to people in words. Absent: they go to `err`. */
   readonly log?: ((line: string) => void) | undefined;
   /** Where a line shows the progress; undefined without a terminal. */
   readonly screen: Screen | undefined;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   readonly readInput: () => Promise<Uint8Array>;
   /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when the output is closed or full. */
   readonly signal: AbortSignal;
   /** How many characters a line of standard output has, if it is a screen. */
   readonly width?: number | undefined;
-  /** Resolves when there is room for more results: false if the reader is gone, as after `| head`. */
+  /**
+   * Resolves when there is room for more results. It is false if there is no reader any more, as after `|
+   * head`.
+   */
   readonly drained?: () => Promise<boolean>;
   /** Where people type lines; undefined without a terminal. */
   readonly dialog?: Dialog | undefined;
-  /** Standard input and output as they are, for a protocol. Absent: there are none. */
+  /** Standard input and output without any conversion, for a protocol. Absent: there are none. */
   readonly pipes?: Dialog | undefined;
-  /** Why some results could not be written; undefined if all were. Absent: they always are. */
+  /** Why some results could not be written; undefined if all were. Absent: all results are always written. */
   readonly outputFault?: () => OutputFault | undefined;
-  /** Registers something that a stop waits for, or that an immediate end would lose. Absent: nothing is registered. */
+  /**
+   * Registers something that a stop waits for, or that ending at once would lose. Absent: nothing is
+   * registered.
+   */
   readonly awaits?: (awaited: Awaited) => Disposable;
-  /** Registers a call that has left: a stop waits for its response. Absent: nothing is registered. */
+  /** Registers a call that was sent: a stop waits for its response. Absent: nothing is registered. */
   readonly holdLeft?: HoldLeft;
-  /** How queues are polled; long polls if absent. */
+  /** How queues are polled. Absent: by long polls. */
   readonly polls?: Queue['polls'];
-  /** Opens the store of commands that do not need the platform. Absent: what `SYNC_STORE` names. */
+  /**
+   * Opens the store for commands that do not need the platform. Absent: the store that `SYNC_STORE` names is
+   * opened.
+   */
   readonly openStore?: typeof openStore;
 };
 
-/** Warns of something that failed, and why, although the command succeeds. */
+/** Warns that something failed, and why, although the command succeeds. */
 export const warnOn =
   ({ err }: Pick<Terminal, 'err'>) =>
   (what: string, reason: Error): void =>
     err(shownLines(`warning: ${what}: ${reason.message}`));
 
-/** How a command ended, and its exit code. */
+/** The ways in which a command can end, and their exit codes. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -233,13 +257,13 @@ export const exitCodes = {
   usage: 2,
   /** Finished, but something is incomplete or was refused publication. */
   incomplete: 3,
-  /** Stopped by Ctrl-C with no run that can be resumed. */
+  /** Stopped by Ctrl-C, with no run that can be resumed. */
   stopped: 130,
 } as const;
 
 export type Ended = keyof typeof exitCodes;
 
-/** Characters of one line of text from outside, at most. */
+/** Maximum characters of one line of text from outside. */
 const MAX_LINE_LENGTH = 20_000;
 
 /** One line of text from outside, safe to show: shortened, without terminal control characters. */
@@ -248,36 +272,36 @@ export const shown = (text: string): string => shownText(text, MAX_LINE_LENGTH);
 /** Several lines of text from outside, safe to show; line breaks stay. */
 export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');
 
-/** `20,000`. */
+/** A number for people: `20,000`. */
 export const number = (value: number): string => value.toLocaleString('en');
 
-/** `1 row`, `20,000 rows`. */
+/** A number with its noun: `1 row`, `20,000 rows`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** Reports rows of a CSV that do not match its header; nothing if all match. */
+/** Reports rows of a CSV that do not match its header; empty if all match. */
 export const oddLines = ({ blank, short }: OddRows): readonly string[] => [
   ...(blank > 0 ? [`${counted(blank, 'blank line')} skipped`] : []),
   ...(short > 0 ? [`${counted(short, 'row')} without the last fields, which are empty`] : []),
 ];
 
-/** `and 12 more`, with the noun; nothing if all are listed. */
+/** The line `and 12 more`, with the noun; empty if all are listed. */
 export const andMore = (left: number, what = ''): readonly string[] =>
   left > 0 ? [`and ${number(left)} more${what}`] : [];
 
-/** At most `most` lines, indented, and `and N more` for the others. */
+/** At most `most` lines, indented, and a line `and N more` for the others. */
 export const firstOf = (lines: readonly string[], most: number): readonly string[] =>
   [...lines.slice(0, most), ...andMore(lines.length - most)].map((line) => `  ${line}`);
 
-/** Reports that `--limit` leaves something out; nothing if it does not. */
+/** Reports what `--limit` leaves out; empty if it leaves out nothing. */
 export const notListed = (left: number, noun: string): readonly string[] =>
   left > 0 ? [`${left} earlier ${left === 1 ? noun : `${noun}s`} not listed; use --limit to list more`] : [];
 
-/** `4.0 kB`, `2.1 MB`. */
+/** A size for people: `4.0 kB`, `2.1 MB`. */
 export const size = (bytes: number): string =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** A span of time, rounded up: `90 s`, `12 min`, `3.5 h`, `5 days`. */
+/** A duration for people, rounded up: `90 s`, `12 min`, `3.5 h`, `5 days`. */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.ceil(seconds / 60)} min`;
@@ -287,7 +311,10 @@ export function duration(seconds: number): string {
 /** The outcome of a command: one JSON value for machines, words for people. `ended`: done by default. */
 export type Found = {
   readonly json: unknown;
-  /** A text, whose line breaks stay, or one line after another, each of which stays one: names may hold line breaks. */
+  /**
+   * A text, whose line breaks stay; or lines, each of which stays one line, even if a name in it has line
+   * breaks.
+   */
   readonly words: string | readonly string[];
   readonly ended?: Ended;
 };
@@ -304,12 +331,15 @@ export function printFound(
   return ended;
 }
 
-/** Cells are padded to the widest of their column, so one long cell would lengthen every row. */
+/**
+ * Maximum characters of a cell. Cells are padded to the widest of their column, so one long cell would
+ * lengthen every row.
+ */
 const MAX_CELL_LENGTH = 200;
 
 /**
- * Prints rows as lines, with each column as wide as its widest cell. A row may have more cells than the header. Cells
- * other than a row's last are shortened.
+ * Prints rows as lines, with each column as wide as its widest cell. A row may have more cells than the
+ * header. All cells but the last of a row are shortened.
  */
 export function inColumns(
   header: readonly string[],
@@ -318,7 +348,7 @@ export function inColumns(
   const all = [header, ...rows].map((row) =>
     row.map((cell, at) => (at === row.length - 1 ? cell : shortened(cell, MAX_CELL_LENGTH))),
   );
-  // Not as arguments of one call: rows may be more than a stack has room for.
+  // They are not passed as arguments of one call: there may be more rows than a stack has room for.
   const widths = header.map((_, at) => all.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
   return all.map((row) =>
     row
@@ -330,22 +360,25 @@ export function inColumns(
 
 /** The last line of a terminal, which shows the progress of a command below its output. */
 type Screen = {
-  /** How many characters a line has now: people change the size of their windows. */
+  /** How many characters a line has now, since people change the size of their windows. */
   readonly columns: () => number;
   /** Replaces the line by another one without control characters, cut to the width; undefined removes it. */
   readonly show: (line: string | undefined) => void;
 };
 
-/** The width where a terminal does not report it. */
+/** The width if a terminal does not report it. */
 const COLUMNS = 80;
 
-/** Moves to the beginning of the line, and erases to its end. Neither can leave the terminal in another state. */
+/**
+ * Control sequences that move to the beginning of the line, and erase to its end. Neither can leave the
+ * terminal in another state.
+ */
 const START = '\r';
 const ERASE = '\u001b[K';
 
 /**
- * A screen, and the way to write lines above it: everything else that is written to the terminal goes through `say`. The
- * line never reaches the last column, where terminals wrap.
+ * Creates a screen, and the function `say`, which writes lines above it: everything else that is written to
+ * the terminal must use it. The line never reaches the last column, where terminals wrap.
  */
 export function createScreen(
   stream: { readonly columns?: number | undefined },
@@ -370,9 +403,9 @@ export function createScreen(
 
 /** Why the output of a command is lost. */
 type OutputFault =
-  /** The reader is gone: a pipe or a terminal was closed. */
+  /** The reader no longer exists: a pipe or a terminal was closed. */
   | { readonly kind: 'closed' }
-  /** It cannot be stored, such as on a full disk; `reason` in words. */
+  /** The output cannot be stored, for example on a full disk; `reason` is in words. */
   | { readonly kind: 'lost'; readonly reason: string };
 
 /** The reason of a stop: the output of the command is lost. */
@@ -387,8 +420,9 @@ export class OutputError extends Error {
 }
 
 /**
- * Writes texts to an output of this process until one fails, and reports that once; it never throws. Files are written
- * here: on a full disk, Node's stream would report a text that fits only in part as written.
+ * Writes texts to an output of this process until one fails, and reports that once; it never throws. Files
+ * are written here without a stream: on a full disk, Node's stream would report a text as written although
+ * only a part of it fits.
  */
 function createOutput(
   stream: NodeJS.WriteStream & { readonly fd: number },
@@ -399,7 +433,8 @@ function createOutput(
     if (!isBroken) onFault(fault);
     isBroken = true;
   };
-  // Without a listener Node would end the process with a stack trace. A pipe or a terminal can only be closed.
+  // Without a listener Node would end the process with a stack trace. A pipe or a terminal can only be
+  // closed.
   stream.on('error', () => broken({ kind: 'closed' }));
   const isFile = isStored(stream.fd);
   return (text) => {

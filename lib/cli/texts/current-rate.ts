@@ -1,7 +1,10 @@
 import { openBudget, readPaceStatus, throttledLine } from '../../pace/index.ts';
 import { type Environment, readPaceSettings } from '../../settings.ts';
 
-/** Requests a second that the fleet may send now, 0 while it is paused; the configured rate without a table. Undefined without a platform in the settings. */
+/**
+ * The rate in requests a second at which the fleet may send now; 0 while it is paused. Without a table, it is
+ * the configured rate. Undefined without a platform in the settings.
+ */
 export async function currentRate(
   environment: Environment,
   now = Date.now,
@@ -13,7 +16,7 @@ export async function currentRate(
   return { rate: effectiveRate, isPaused: budget.pausedAtMs !== undefined };
 }
 
-/** The operations that are throttled alone, in words; none without a platform or a table in the settings. */
+/** The operations that are throttled alone, in words; empty without a platform or a table in the settings. */
 export async function throttledNow(environment: Environment): Promise<readonly string[]> {
   if (!environment['PLATFORM_BASE_URL']) return [];
   const { rate, item } = await fleetOf(environment);
@@ -29,5 +32,5 @@ async function fleetOf(environment: Environment) {
   return { rate, item: await openBudget({ table, host, environment, attempts: ATTEMPTS }) };
 }
 
-/** A person waits for the response, so no long retries. */
+/** A person is waiting, so there are no long retries. */
 const ATTEMPTS = 3;

@@ -1,12 +1,12 @@
 import { errorText } from '../../base/index.ts';
 import { exitCodes, processTerminal } from '../terminal/terminal.ts';
 
-/** How long the servers may take to end after a stop; then the process exits anyway. */
+/** How long the servers may take to end after a stop, in milliseconds; then the process exits anyway. */
 const MAX_END_MS = 1_000;
 
 const STEPS = 9;
 
-// What `npm start` runs.
+// This file is what `npm start` runs.
 const terminal = processTerminal();
 terminal.signal.addEventListener('abort', () =>
   setTimeout(() => process.exit(exitCodes.stopped), MAX_END_MS).unref(),
@@ -14,11 +14,11 @@ terminal.signal.addEventListener('abort', () =>
 for (const line of [
   `platform-sync, the tour: ${STEPS} steps within a minute, on this machine alone.`,
   'A reference platform with 20,000 calculations and 100,000 files stands in for yours; everything else is files in a folder.',
-  `Everything runs on Node ${process.versions.node}, which \`npm ci\` brought along: npm’s warnings about engines do no harm.`,
+  `Everything runs on Node ${process.versions.node}, which \`npm ci\` has installed: npm’s warnings about engines do no harm.`,
 ])
   terminal.out(line);
 try {
-  // Loaded only now: the servers and the stack take seconds.
+  // It is loaded only now, since the servers and the stack take seconds.
   const { tour } = await import('./tour.ts');
   await tour(terminal, STEPS);
 } catch (error) {

@@ -14,25 +14,28 @@ import { runCommandLine } from '../command-line.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { counted, exitCodes, number, type Terminal } from '../terminal/terminal.ts';
 
-/** The folder of the tour. It is not the store that commands use by default, so that a tour never touches a user's own runs. */
+/**
+ * The folder of the tour. It is not the store that commands use by default, so that a tour never changes a
+ * user's own runs.
+ */
 const FOLDER = './platform-sync-data/tour';
 
-/** Requests a second. */
+/** The rate in requests a second. */
 const RATE = 200;
 
-/** Records that the platform changes between two runs. */
+/** How many records the platform changes between two runs. */
 const CHANGES = 300;
 
 /**
- * Shows on real input what the project does: all sources copied, a run killed and resumed, changes, a run refused, a 429
- * obeyed, jobs of every type run although a worker is killed, texts scored. Throws the reason of a stop, and an Error if
- * a command ends with another exit code than expected.
+ * Shows with real input what the project does: all sources copied, a run killed and resumed, changes, a run
+ * refused, a 429 obeyed, jobs of every type run although a worker is killed, texts scored. Throws the reason
+ * of a stop, and an Error if a command ends with another exit code than expected.
  */
 export async function tour(given: Terminal, steps: number): Promise<void> {
   const terminal = untilStopped(given);
   const { out, signal } = terminal;
   signal.throwIfAborted();
-  // Runs of an earlier tour would be compared with these.
+  // Otherwise the new runs would be compared with those of an earlier tour.
   await rm(FOLDER, { recursive: true, force: true });
   await mkdir(FOLDER, { recursive: true, mode: 0o700 });
   await using instance = await startInstance();
@@ -52,7 +55,7 @@ export async function tour(given: Terminal, steps: number): Promise<void> {
 
 type Instance = Awaited<ReturnType<typeof startInstance>>;
 
-/** Starts the reference platform, as it is by default. */
+/** Starts the reference platform with its defaults. */
 async function startInstance() {
   let platform = await startPlatform();
   const port = Number(new URL(platform.url).port);
@@ -102,7 +105,7 @@ async function showCopy({ step, run }: Narration, { platform }: Instance): Promi
   await run(['runs']);
 }
 
-/** Slow enough to be killed in the middle, with a part of the run stored each second. */
+/** Settings that make a run slow enough to be killed in the middle, and store a part of it each second. */
 const SLOWLY = { PLATFORM_RATE: '2', SYNC_PART_SECONDS: '1' } as const;
 
 async function showCrash({ step, run, runKilled, say }: Narration, { platform }: Instance): Promise<void> {
@@ -128,7 +131,7 @@ async function showChanges({ step, run }: Narration): Promise<void> {
   await run(['diff', 'calculations', '--limit', '4']);
 }
 
-/** The calculations that a token sees after it lost its rights to most of them. */
+/** How many calculations a token sees after it lost its rights to most of them. */
 const FEW_CALCULATIONS = 6_000;
 
 async function showRefusal({ step, run }: Narration, instance: Instance): Promise<void> {
@@ -140,7 +143,7 @@ async function showRefusal({ step, run }: Narration, instance: Instance): Promis
   await run(['snapshot', 'calculations'], { expected: [exitCodes.incomplete] });
 }
 
-/** Requests a second that the platform allows, and those that the settings claim it does. */
+/** The rate that the platform allows, and the one in the settings. */
 const ALLOWED_RATE = 4;
 const CLAIMED_RATE = 8;
 
@@ -160,13 +163,16 @@ async function showLimit({ step, run }: Narration, instance: Instance): Promise<
 /** Maximum characters of a job that are shown. */
 const MAX_SHOWN = 96;
 
-/** Long enough to kill a worker while it waits for a response. */
+/** The delay of a response in milliseconds: long enough to kill a worker while it waits. */
 const LATENCY_MS = 600;
 
-/** The number of functions that are run besides one job of every type. */
+/** How many functions are run besides one job of every type. */
 const SUMS = 7;
 
-/** Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of one. */
+/**
+ * Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of
+ * one.
+ */
 async function showJobs(
   { step, run, runKilled, say }: Narration,
   instance: Instance,
@@ -187,7 +193,7 @@ async function showJobs(
   say(`\n${file} has ${SUMS} more functions, and one job of each type:`);
   for (const line of lines.slice(SUMS))
     say(`  ${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line}`);
-  // The present text of the formula that one of them sets is not stored.
+  // The current formula of the calculation that one of these jobs changes is not stored.
   await run(['submit', file, '--no-undo']);
   const { ledger } = await openJobs(terminal);
   const isSent = async () => (await Array.fromAsync(ledger.list())).some(({ state }) => state === 'SENT');
@@ -254,11 +260,14 @@ async function showScores({ step, run }: Narration): Promise<void> {
   await run(['query', SCORES]);
 }
 
-/** Imports what a code function yields, and prepares the change of a column, which it does not send. */
+/**
+ * Imports the formulas that a code function returns, and prepares the change of a column, which it does not
+ * send.
+ */
 async function showFormulas({ step, run }: Narration, { platform }: Instance): Promise<void> {
   step(
-    'Know what formulas say',
-    'A search does not send their text. A code function of the platform yields it: then columns are things like all others.',
+    'Know what is in formulas',
+    'A search does not return their text, but a code function of the platform does: then it is known which columns they use.',
   );
   const { packageId, expression } = platform.samples();
   const file = join(FOLDER, 'formulas.ndjson');
@@ -271,7 +280,7 @@ async function showFormulas({ step, run }: Narration, { platform }: Instance): P
   const column = /`([^`]+)`/.exec(expression)?.[1] ?? '';
   const changes = join(FOLDER, 'rename.csv');
   await run(['where-used', column, '--kind', 'column', '--dataset', dataset, '--limit', '3']);
-  // Not all formulas of the reference platform parse: these are named.
+  // Some formulas of the reference platform do not parse; the commands name them.
   const expected = [exitCodes.done, exitCodes.incomplete];
   const rename = ['formula', 'rename-column', column, `New ${column}`, '--dataset', dataset];
   await run([...rename, '--output', changes], { expected });
@@ -302,23 +311,23 @@ const ending = (): readonly string[] => [
 
 type Narration = ReturnType<typeof createNarration>;
 
-/** How often to check whether a command is in the middle. */
+/** How often to check whether a command has come to the middle of its work, in milliseconds. */
 const LOOK_EVERY_MS = 20;
 
-/** The command, to start in its own process. */
+/** The command's file, for starting it in its own process. */
 const COMMAND = fileURLToPath(new URL('../bin.js', import.meta.url));
 
 /** How a command of the tour is run. */
 type RunOptions = {
   /** Settings that only this command has. */
   readonly settings?: Terminal['environment'];
-  /** The exit codes that the story allows; 0 alone if absent. */
+  /** The exit codes that are expected. Default: only 0. */
   readonly expected?: readonly number[];
-  /** Shows only the lines of its results that match. */
+  /** Shows only those lines of its results that match. */
   readonly only?: RegExp;
 };
 
-/** Prints the tour: its numbered steps, and the commands in them. */
+/** Creates the functions that print the tour: its numbered steps, and the commands in them. */
 function createNarration(terminal: Terminal, steps: number) {
   const { out, signal, environment } = terminal;
   let begun = 0;
@@ -329,7 +338,7 @@ function createNarration(terminal: Terminal, steps: number) {
       begun += 1;
       out(`\n${'─'.repeat(RULE)}\n${begun}/${steps}  ${title}\n     ${why}`);
     },
-    /** Shows a command as people type it, and runs it. Throws the reason of a stop, or if it ends otherwise than expected. */
+    /** Shows a command as people type it, and runs it. Throws the reason of a stop, and an Error for an unexpected exit code. */
     async run(
       argv: readonly string[],
       { settings = {}, expected = [exitCodes.done], only }: RunOptions = {},
@@ -351,7 +360,7 @@ function createNarration(terminal: Terminal, steps: number) {
     async runKilled(argv: readonly string[], isTime: () => Promise<boolean>, settings = {}) {
       out(`\n$ platform-sync ${argv.join(' ')}`);
       const env = { ...environment, ...settings };
-      // A stop of the tour kills it, too.
+      // If the tour is stopped, this kills the process too.
       const child = spawn(process.execPath, [COMMAND, ...argv], {
         env,
         signal,

@@ -42,7 +42,7 @@ export async function resumeRun(options: {
   readonly store: Store;
   readonly place: Place;
   readonly run: string;
-  /** The host that the records come from. */
+  /** The host from which the records come. */
   readonly platform: string;
 }): Promise<Saved | Publication> {
   const { store, place, run, platform } = options;

@@ -43,7 +43,9 @@ test('the link alone is printed, and beside it how old the report is and how lon
 test('temporary credentials may end it sooner', async () => {
   const { err } = await ask({}, { AWS_SESSION_TOKEN: 'token' });
 
-  expect(err[1]).toBe('your credentials are temporary: the link ends when they do, if that is sooner');
+  expect(err[1]).toBe(
+    'your credentials are temporary: the link stops working when they expire, if that is sooner',
+  );
 });
 
 test('as JSON it is one value', async () => {

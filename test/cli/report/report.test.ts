@@ -145,7 +145,7 @@ test('says that throttling is not known where the table cannot be read, and writ
   const ended = await writeReport({ output: file }, { ...fake.terminal, openStore: async () => store });
 
   expect(ended).toMatchObject({ ended: 'done' });
-  expect(fake.err()).toMatch(/^platform-sync: whether calls are throttled is not known: .+/);
+  expect(fake.err()).toMatch(/^platform-sync: it is unknown whether calls are throttled: .+/);
 });
 
 test('each system has its opener, and a machine without a screen none', () => {

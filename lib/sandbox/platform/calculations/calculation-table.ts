@@ -291,7 +291,7 @@ export type Calculation = {
   readonly name: string;
   readonly owner: number;
   readonly lastModified: number;
-  /** Epoch milliseconds. */
+  /** The clock, in epoch milliseconds. */
   readonly created: number;
   readonly global: boolean;
   readonly locked: boolean;
