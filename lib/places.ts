@@ -66,12 +66,23 @@ export const storePlace = (given: Places): string =>
  * Throws `SettingsError` for another user's home folder, which only a shell knows.
  */
 export function pathOf(name: string, path: string, given: Home): string {
+  const unresolved = UNRESOLVED.exec(path)?.[0];
+  if (unresolved !== undefined)
+    throw new SettingsError([
+      `${name}: expected a path, got ${JSON.stringify(path)}: ${JSON.stringify(unresolved)} means nothing here; ./ before it takes it as a name`,
+    ]);
   const [, of, rest = ''] = /^~([^/\\]*)(.*)$/s.exec(path) ?? [];
   if (of === undefined) return path;
   if (of !== '')
     throw new SettingsError([`${name}: expected a path, or ~/ for the home folder, got "~${of}"`]);
   return join(homeFolder(given, `or write ${name} without ~`), rest);
 }
+
+/** What a shell would replace, and what only Windows reads as a path: elsewhere it would be a folder of that name. */
+const UNRESOLVED =
+  process.platform === 'win32'
+    ? /^\$\w+|^\$\{\w+\}|^%\w+%/
+    : /^\$\w+|^\$\{\w+\}|^%\w+%|^[A-Za-z]:[\\/]|^\\\\/;
 
 /** The home folder of the user. Throws `SettingsError` if there is none, as in a container whose user has no name. */
 export function homeFolder({ HOME }: Home, instead: string): string {

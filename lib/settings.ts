@@ -31,10 +31,25 @@ export const readSyncSettings = (environment: Environment): SyncSettings =>
 export const readPaceSettings = (environment: Environment): PaceSettings =>
   read(paceSchema, environment, [networkFaults]);
 
+/**
+ * Our settings without what surrounds a value: white space, as it comes with a paste or a
+ * file, and quotes, which Docker's `--env-file` keeps. No value begins or ends with either.
+ */
+export const tidied = (environment: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value = '']) => {
+      if (!OURS.test(name)) return [name, value];
+      const text = value.trim();
+      return [name, /^(["'])(.*)\1$/s.exec(text)?.[2]?.trim() ?? text];
+    }),
+  );
+
+const OURS = /^(PLATFORM|SYNC)_|^LOG_LEVEL$/;
+
 type Check = (given: Environment) => readonly string[];
 
 function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: readonly Check[]): T {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(tidied(environment)).filter(([, value]) => value !== ''));
   const placed = placesIn(set);
   const given: Environment = { ...set, ...placed.places };
   const parsed = schema.safeParse(given);
@@ -109,6 +124,16 @@ function storeFaults(given: Environment): readonly string[] {
 
 const number = (least: number, most: number, byDefault: number, whole = true) =>
   z.pipe(z._default(numberText(least, most, whole), String(byDefault)), z.transform(Number));
+
+/** One of some words, in either letter case. */
+const word = <const Word extends string>(words: readonly Word[], byDefault: NoInfer<Word>) =>
+  z.pipe(
+    z._default(z.string(), byDefault),
+    z.pipe(
+      z.transform((text: string) => text.toLowerCase()),
+      z.enum(words, { error: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` }),
+    ),
+  );
 
 function numberText(least: number, most: number, whole: boolean) {
   const error = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
@@ -207,7 +232,7 @@ const settingsSchema = z.object({
   PLATFORM_LINKS: z.optional(z.pipe(z.pipe(z.string(), z.transform(jsonIn)), platformLinks)),
   PLATFORM_PRICES: z.optional(z.pipe(z.pipe(z.string(), z.transform(jsonIn)), pricesSchema)),
   SYNC_STORE: z._default(z.string(), DEFAULT_STORE),
-  SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
+  SYNC_COMPRESSION: word(['gzip', 'zstd'], 'gzip'),
   SYNC_PART_SECONDS: number(1, 3_600, 30),
   SYNC_ENCRYPTION: z.optional(
     z.string().check(
@@ -250,12 +275,7 @@ const settingsSchema = z.object({
   SYNC_DIGEST_URL: z.optional(
     z.string().check(z.refine(isSecureUrl, { error: 'an address over https (or http on loopback)' })),
   ),
-  LOG_LEVEL: z._default(
-    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-      error: 'trace, debug, info, warn, error, fatal or silent',
-    }),
-    'info',
-  ),
+  LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
 });
 
 /** The environment variables that commands and Lambdas read, and infra sets. */

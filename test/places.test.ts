@@ -128,3 +128,18 @@ describe('the home folder', () => {
     });
   });
 });
+
+test.each([
+  '$HOME/x',
+  ['$', '{DATA}/x'].join(''),
+  '%USERPROFILE%\\x',
+  'C:\\data',
+  'd:/data',
+  '\\\\server\\share',
+])('%s would be a folder of that name', (place) => {
+  expect(() => storePlace({ SYNC_STORE: place })).toThrow(
+    /SYNC_STORE: expected a path, got ".*means nothing here/,
+  );
+  expect(() => withPlaces({ SYNC_TABLE: `sqlite:${place}` })).toThrow('SYNC_TABLE: expected a path');
+  expect(storePlace({ SYNC_STORE: `./${place}` })).toBe(`./${place}`);
+});

@@ -381,3 +381,22 @@ describe('a command that needs only the budget', () => {
     expect(faultsOf(wrong, readPaceSettings)).toEqual(faultsOf({ ...least, ...wrong }));
   });
 });
+
+test.each([
+  ['PLATFORM_BASE_URL', '"https://acme.example.com"\r', 'https://acme.example.com'],
+  ['PLATFORM_TOKEN', ' abc\n', 'abc'],
+  ['PLATFORM_TOKEN', "'abc'", 'abc'],
+  ['PLATFORM_TOKEN_HEADER', 'X-Token ', 'X-Token'],
+  ['PLATFORM_RATE', ' 5 ', 5],
+  ['SYNC_STORE', ' ./data ', './data'],
+  ['SYNC_COMPRESSION', 'ZSTD', 'zstd'],
+  ['LOG_LEVEL', ' WARN', 'warn'],
+  ['PLATFORM_LINKS', ' \'{"card":"https://a.example.com/{id}"}\' ', { card: 'https://a.example.com/{id}' }],
+])('%s is read without what surrounds it: %j', (name, value, read) => {
+  expect(readSettings({ ...least, [name]: value })).toHaveProperty(name, read);
+});
+
+test('a lone quote, or one of another kind, is part of the value', () => {
+  expect(readSettings({ ...least, PLATFORM_TOKEN: '"abc\'' }).PLATFORM_TOKEN).toBe('"abc\'');
+  expect(readSettings({ ...least, PLATFORM_TOKEN: '"' }).PLATFORM_TOKEN).toBe('"');
+});

@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { AwsEnvironment } from '../base/aws/index.ts';
 import { hideUser } from '../base/index.ts';
-import { StoreError, unlessCode } from './error.ts';
+import { errorCode, StoreError } from './error.ts';
 import { isKey } from './key.ts';
 import type { Store } from './store.ts';
 
@@ -43,7 +43,23 @@ export async function examineStore(location: string, environment: AwsEnvironment
   return examineBucket(createS3Client(environment), place, signal);
 }
 
-const statsOf = (location: string) => stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
+/** What is at a location; undefined if nothing is. Throws a `bad-location` StoreError where no directory can be. */
+async function statsOf(location: string) {
+  // The path is resolved as it is when the store writes to it.
+  const path = resolve(location);
+  try {
+    return await stat(path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOTDIR') throw badLocation('a directory below directories', location);
+    if (code === 'ENAMETOOLONG' || code === 'ELOOP')
+      throw badLocation('a directory with a path that the system can read', `${location.slice(0, 100)}…`);
+    if (code !== 'ENOENT') throw error;
+    const isLink = (await lstat(path).catch(() => undefined)) !== undefined;
+    if (isLink) throw badLocation('a directory, or a link to one that exists', location);
+    return undefined;
+  }
+}
 
 /** Throws a `bad-location` StoreError for a missing directory. A missing bucket is reported at its first use. */
 export async function checkStoreExists(location: string): Promise<void> {

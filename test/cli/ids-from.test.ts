@@ -31,6 +31,15 @@ test.each([
   ['the only column', `dataFile\n${one}\n${two}\n`, []],
   ['the column that is named', `id,Which one\n7,${one}\n8,${two}\n`, ['--ids-column', 'Which one']],
   ['one of a name without a separator', `which\n${one}\n${two}\n`, ['--ids-column', 'which']],
+  ['ids in quotes', `"${one}"\n"${two}"\n`, []],
+  ['a JSON list', `[${one}, "${two}"]`, []],
+  [
+    'a JSON list of objects',
+    `[\n{"dataFileId": ${one}, "name": "a"},\n{"name": "b", "dataFileId": "${two}"}]`,
+    [],
+  ],
+  ['lines of JSON', `{"dataFileId":${one}}\n\n{"dataFileId":${two}}\n`, []],
+  ['a member that is named', `{"a":${one},"id":1}\n{"a":${two},"id":2}\n`, ['--ids-column', 'a']],
   ['ids that have blanks around them, between blank lines', `\n ${one} \n\n${two}\n`, []],
 ])('--ids-from takes %s', async (_, text, flags) => {
   expect(await idsIn(text, ...flags)).toEqual([one, two]);
@@ -42,6 +51,18 @@ test.each([
     `Name,Which one\na,${one}\n`,
     [],
     'line 1: expected one id a line, or a CSV with one column of ids, got the columns "Name", "Which one": name one by --ids-column',
+  ],
+  [
+    'an object without an id',
+    `{"dataFileId":${one}}\n{"x":1}\n`,
+    [],
+    'line 2: expected the digits of a data file’s id, or an object that has it, got an object of "x": name one by --ids-column',
+  ],
+  [
+    'a list in a list',
+    '[[1]]',
+    [],
+    'line 1: expected the digits of a data file’s id, or an object that has it, got a list of 1',
   ],
   ['two columns of ids', `id,dataFileId\n1,${one}\n`, [], 'name one by --ids-column'],
   [

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -86,4 +86,27 @@ test('a directory is opened without loading the SDK', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
 
   expect(stdout).toBe('0 true\n');
+});
+
+test('a path where no directory can be is refused at once, with what is expected there', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'open-'));
+  const at = (name: string) => join(folder.path, name);
+  await symlink(at('nowhere'), at('link'));
+  await writeFile(at('file'), '');
+
+  await expect(openStore(at('link'))).rejects.toThrow(
+    'expected a directory, or a link to one that exists, got',
+  );
+  await expect(openStore(at('file/x'))).rejects.toThrow('expected a directory below directories, got');
+  await expect(openStore(at('x'.repeat(300)))).rejects.toThrow('expected a directory with a path that');
+});
+
+test('a path through a folder that does not exist is the one to which the store writes', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'open-'));
+  const through = `${folder.path}/none/../store`;
+  await (await openStore(through)).put('a', Buffer.from('1'), { contentType: 'text/plain' });
+
+  await checkStoreExists(through);
+
+  expect((await (await openStore(through)).get('a'))?.body.toString()).toBe('1');
 });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
-import { listed } from '../../base/index.ts';
+import { listed, preview } from '../../base/index.ts';
 import { checkMessage, type GivenMessage, type MessageChecks } from '../../jobs/types/index.ts';
 import {
   requestRules,
@@ -12,7 +12,7 @@ import {
 import { openTableFile, TextError } from '../../text/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { readText } from './files.ts';
+import { jsonOf, readText } from './files.ts';
 import { collected, reader } from './options.ts';
 
 /** What the fields of a request are called in messages. */
@@ -129,10 +129,13 @@ async function readIds(file: string, { column, ...wanted }: Wanted, terminal: Pi
   // An id is ASCII, so the encoding of other columns does not matter.
   const text = await readText(file, terminal, { mayGuess: true });
   const first = text.split(/[\r\n]+/).find((line) => line.trim() !== '') ?? '';
+  const isJson = /^[[{]/.test(first.trim());
   const isTable = column !== undefined || /[,;\t|]/.test(first) || wanted.columns.includes(plain(first));
-  const found = isTable
-    ? await fromTable(text, name, { column, ...wanted })
-    : { ids: linesOf(text), from: name };
+  const found = isJson
+    ? { ids: fromJson(text, name, { column, ...wanted }), from: name }
+    : isTable
+      ? await fromTable(text, name, { column, ...wanted })
+      : { ids: linesOf(text), from: name };
   if (found.ids.length === 0)
     throw new TextError('format', `expected at least one id, one a line or in a column of a CSV, got none`, {
       name,
@@ -146,8 +149,31 @@ async function readIds(file: string, { column, ...wanted }: Wanted, terminal: Pi
 const linesOf = (text: string) =>
   text
     .split(/\r\n|\n|\r/)
-    .map((line, at) => ({ id: line.trim(), line: at + 1 }))
+    .map((line, at) => ({ id: line.trim().replace(/^"([^"]*)"$/, '$1'), line: at + 1 }))
     .filter(({ id }) => id !== '');
+
+/** The ids of a JSON list, or of lines of JSON: ids, or objects that have one. */
+function fromJson(text: string, name: string, { column, columns, flag, expected }: Wanted) {
+  const whole = jsonOf(text);
+  const rows = Array.isArray(whole)
+    ? whole.map((value: unknown) => ({ value, line: 1 }))
+    : linesOf(text).map(({ id, line }) => ({ value: jsonOf(id), line }));
+  return rows.map(({ value, line }) => {
+    const members: Readonly<Record<string, unknown>> = Object(value);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const named = Object.keys(members).filter((each) => columns.includes(plain(each)));
+    const [chosen = ''] = column !== undefined ? [column] : named.length === 1 ? named : [];
+    const id = isObject ? members[chosen] : value;
+    if (['string', 'number', 'bigint'].includes(typeof id)) return { id: String(id).trim(), line };
+    const what = isObject
+      ? `an object of ${listed(Object.keys(members))}: name one by ${flag}`
+      : preview(value);
+    throw new TextError('format', `expected ${expected}, or an object that has it, got ${what}`, {
+      name,
+      line,
+    });
+  });
+}
 
 /** A name without case, spaces and signs: `Data File ID` becomes `datafileid`. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');

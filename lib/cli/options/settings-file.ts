@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { nearestName } from '../../base/index.ts';
 import { homeFolder, pathOf } from '../../places.ts';
-import { type Environment, settingNames } from '../../settings.ts';
+import { type Environment, settingNames, tidied } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
 import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
@@ -33,7 +33,7 @@ export async function withSettingsFile(
         ? await settingsIn(profileFiles(profile, environment), `--profile ${profile}`)
         : {};
   const set = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '');
-  return { ...given, ...Object.fromEntries(set) };
+  return tidied({ ...given, ...Object.fromEntries(set) });
 }
 
 /** Settings of the network and of AWS that are not ours; AWS clients read them. */
