@@ -7,7 +7,10 @@ const root = dirname(import.meta.dirname);
 
 type Exports = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/** What users start or import, as paths of built files below the project's folder; everything else is there for these. */
+/**
+ * The files that users start or import, as paths of built files below the project's folder. All other files
+ * exist for these.
+ */
 function entries(): readonly string[] {
   const { exports }: { exports: Exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const imported = Object.values(exports).flatMap((entry) =>
@@ -17,9 +20,10 @@ function entries(): readonly string[] {
 }
 
 /**
- * Builds what the package holds into the folder `dist`, which is emptied first: JavaScript with source maps, types, and
- * the bundles of the functions. `quick`, for tests, makes the same JavaScript, but checks nothing and makes neither types
- * nor bundles. Needs no network. Throws if a step fails, and then leaves no folder.
+ * Builds the content of the package in the folder `dist`, which is emptied first: JavaScript with source
+ * maps, types, and the bundles of the functions. `quick`, for tests, builds the same JavaScript, but checks
+ * nothing and builds neither types nor bundles. Needs no network. If a step fails, throws and leaves no
+ * folder.
  */
 export function build(dist: string, { quick = false } = {}): void {
   try {
@@ -33,7 +37,7 @@ export function build(dist: string, { quick = false } = {}): void {
     );
     for (const file of globSync(join(dist, '**/*.{js,map,ts}')))
       if (!needed.has(file.replace(/\.map$/, ''))) rmSync(file);
-    // Read when they are asked for, not imported.
+    // These files are read when they are needed, not imported.
     cpSync(join(root, QUERIES), join(dist, QUERIES), { recursive: true });
     run(process.execPath, 'build/write-page.ts', join(dist, 'lib', 'report'));
     if (quick) return;
@@ -46,14 +50,14 @@ export function build(dist: string, { quick = false } = {}): void {
 
 const QUERIES = 'lib/tables/catalog/queries';
 
-/** The compiler leaves the names of sources in declarations, which are not there. */
+/** In declarations, the compiler leaves names of source files, which do not exist in the package. */
 function nameBuiltTypes(file: string): void {
   const types = readFileSync(file, 'utf8');
   writeFileSync(file, types.replaceAll(/(\b(?:from|import)\s*\(?\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));
 }
 
 function run(command: string, ...args: readonly string[]): void {
-  // `npm pack --json` has standard output for itself.
+  // Standard output belongs to `npm pack --json`.
   const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
 }

@@ -21,7 +21,7 @@ export async function bundlePage(): Promise<{ readonly script: string; readonly 
     target: ['es2022'],
     format: 'iife',
     minify: true,
-    // Other letters would be escapes of six each.
+    // Otherwise other letters would become escapes of six characters each.
     charset: 'utf8',
     legalComments: 'none',
     metafile: true,
@@ -35,10 +35,16 @@ export async function bundlePage(): Promise<{ readonly script: string; readonly 
   return { script: withoutMarkup(script), style: textOf('.css') };
 }
 
-/** The words that would end a script element, or begin a comment in it, can only be within texts of the script. */
+/**
+ * Escapes the words that would end a script element, or begin a comment in it. They can occur only within
+ * texts of the script.
+ */
 const withoutMarkup = (script: string): string => script.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3C`);
 
-/** A chart would bring a style element of its own, which the page's policy refuses: `page.css` has these rules. */
+/**
+ * Removes the style element that a chart would add, since the page's policy refuses it: `page.css` has these
+ * rules.
+ */
 const withoutStyleElements: Plugin = {
   name: 'without style elements',
   setup(build) {

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { build } from './build.ts';
 
-/* `npm run build`, which `npm pack` runs first: writes `dist/`. */
+/* This is `npm run build`, which `npm pack` runs first. It writes `dist/`. */
 
 try {
   build(join(dirname(import.meta.dirname), 'dist'));

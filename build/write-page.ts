@@ -2,8 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { savePageCode } from '../lib/report/index.ts';
 import { bundlePage } from './bundle-page.ts';
 
-/* Writes the report's script and style into the folder whose path it is given. A process of its own, since esbuild uses
- * plugins only asynchronously. */
+/*
+ * Writes the report's script and style into the folder with the given path. It is a separate process, since
+ * esbuild uses plugins only asynchronously.
+ */
 
 const [folder = '.'] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { pages } from './reference/pages.ts';
 
-// What `npm run reference` runs.
+// This is what `npm run reference` runs.
 for (const [page, make] of Object.entries(pages)) writeFileSync(page, make());

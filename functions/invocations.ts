@@ -5,7 +5,7 @@ import { createInHand, type InHand, traced } from '../lib/base/aws/index.ts';
 import { createLogger } from '../lib/logger.ts';
 import { writeLine } from './log-lines.ts';
 
-/** What each function does around its work. */
+/** Wraps the work of a function's invocations. */
 export type Invocations = {
   /** The work in progress, for the log line when time is up. */
   readonly inHand: InHand;
@@ -19,7 +19,7 @@ export type Invocations = {
 
 type Invocation = Pick<Context, 'getRemainingTimeInMillis'> & Partial<Pick<Context, 'awsRequestId'>>;
 
-/** The invocation is about to be killed. */
+/** The reason of the signal: the invocation is about to be killed. */
 class TimeUpError extends Error {
   override readonly name = 'TimeUpError';
 
@@ -28,16 +28,18 @@ class TimeUpError extends Error {
   }
 }
 
-/** How long before the time limit that happens, and its maximum share of the limit. */
+/**
+ * How long before the time limit the signal is aborted, in milliseconds, and the maximum share of the limit.
+ */
 const BEFORE_END_MS = 10_000;
 const MAX_SHARE = 1 / 3;
 
 /** Maximum items of work in progress that are logged. */
 const MAX_NAMED = 20;
 
-/** Created once in a process, which Lambda gives one invocation at a time. */
+/** Creates it, once in a process, to which Lambda gives one invocation at a time. */
 export function createInvocations(write: (line: string) => void = writeLine): Invocations {
-  // Before the settings are read, since reading them may fail.
+  // The log level is read before the settings, since reading these may fail.
   const { LOG_LEVEL = '' } = process.env;
   const logger = createLogger(LOG_LEVEL in pino.levels.values ? LOG_LEVEL : 'info', write);
   const inHand = createInHand();
@@ -71,12 +73,15 @@ export function createInvocations(write: (line: string) => void = writeLine): In
   };
 }
 
-/** Lambda gives a process 10 s to start, and restarts it if it takes longer. */
+/**
+ * Maximum wait at the start, in milliseconds: Lambda gives a process 10 s to start, and restarts it if it
+ * takes longer.
+ */
 const MAX_MS = 3_000;
 
 /**
- * Opens what all events share when Lambda starts the process, which then has a full processor. If that fails or takes too
- * long, because a service is unavailable, the first event opens it or waits for it.
+ * Opens what all events share when Lambda starts the process, which then has a full processor. If that fails
+ * or takes too long, because a service is unavailable, the first event opens it or waits for it.
  */
 export async function openAtStart(open: () => Promise<unknown>): Promise<void> {
   await Promise.race([open(), delay(MAX_MS, undefined, { ref: false })]).catch(() => undefined);

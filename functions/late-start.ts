@@ -1,7 +1,10 @@
 import type { Environment } from '../lib/settings.ts';
 import { problemLine, writeLine } from './log-lines.ts';
 
-/** Lambda starts a function within seconds, unless it throttles it. */
+/**
+ * A start that is this late, in milliseconds, is reported: Lambda starts a function within seconds, unless it
+ * throttles it.
+ */
 const LATE_MS = 60_000;
 
 /**

@@ -9,8 +9,8 @@ import { measuredLine, problemLine } from './log-lines.ts';
 import { createThrottling } from './throttling.ts';
 
 /**
- * A function's measures: sums, which `flush` logs as one line at the end of an invocation, and as a further line for each
- * sum that is a problem.
+ * The measures of a function. They are sums, which `flush` logs as one line at the end of an invocation; each
+ * sum that is a problem gets a line of its own.
  */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
@@ -18,16 +18,16 @@ export type FunctionMetrics = {
   readonly messageRefused: () => void;
   readonly textScored: (sentiment: Sentiment) => void;
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
-  /** After this, each flush reports what the pace has granted since the previous one. */
+  /** After this call, each flush reports what the pace has granted since the flush before. */
   readonly followPace: (counts: () => PaceCounts) => void;
-  /** Adds scored texts and their tokens. */
+  /** Returns the scored texts and their tokens since the last call. */
   readonly scored: () => DailyUsage;
-  /** Sets what all processes have scored in this day. */
+  /** Sets what all processes have scored on this day. */
   readonly scoredInDay: (day: DailyUsage) => void;
   readonly flush: () => void;
 };
 
-/** Measures for the stack that SYNC_STACK names, whose fleet may use PLATFORM_RATE. */
+/** Creates the measures for the stack that SYNC_STACK names, whose fleet may use PLATFORM_RATE. */
 export function createMetrics(
   { SYNC_STACK: service = 'local', PLATFORM_RATE: rate = '' }: Environment,
   write: (line: string) => void,
@@ -131,7 +131,10 @@ const SNAPSHOT_METRICS = {
 
 const SENTIMENT = 'analyzeSentiment' satisfies EndpointName;
 
-/** A single record that the token's user may not read is in the manifest, and no reason for an alarm. */
+/**
+ * The operations for which a 403 is no reason for an alarm: a single record that the token's user may not
+ * read is named in the manifest.
+ */
 const MAY_BE_FORBIDDEN: readonly string[] = ['listCards', 'getDataFile'] satisfies EndpointName[];
 
 function measuresOf(event: PlatformEvent): Readonly<Sums> {

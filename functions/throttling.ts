@@ -4,15 +4,15 @@ import type { PlatformEvent } from '../lib/platform/index.ts';
 
 const WINDOW_MS = 300_000;
 
-/** The number of consecutive windows that must show it. */
+/** How many consecutive windows must show it. */
 const WINDOWS = 3;
 
-/** With fewer events of a process in a window, a share has no meaning. */
+/** Minimum events of a process in a window: with fewer, a share has no meaning. */
 const MIN_EVENTS = 10;
 
 /**
- * A share of events, each from 0 to 1. `percent` is the minimum of three consecutive windows of five minutes, each the mean
- * of its events; 0 if one of them had too few.
+ * Creates a share of events, each of which is from 0 to 1. `percent` is the minimum of three consecutive
+ * windows of five minutes, each the mean of its events; 0 if one of them had too few.
  */
 function createShare(now: () => number) {
   let window = { slot: 0, events: 0, sum: 0 };
@@ -39,9 +39,10 @@ function createShare(now: () => number) {
 }
 
 /**
- * How much the platform throttles, in percent of the requests, and by how much the fleet's rate is below the configured
- * one, in requests a second, while calls wait for it: a platform that allows half of the rate refuses less than 1 % of
- * the calls. All processes share one budget, so each sees the share that all see.
+ * Creates the measures of throttling. One is the percentage of requests that the platform throttles. The other
+ * is by how many requests a second the fleet's rate is below the configured one while calls wait for it: a
+ * platform that allows half of the rate refuses less than 1 % of the calls. All processes share one budget, so
+ * the share in one process is that of all.
  */
 export function createThrottling(configuredRate: number, now: () => number) {
   const throttled = createShare(now);
@@ -66,7 +67,10 @@ export function createThrottling(configuredRate: number, now: () => number) {
   };
 }
 
-/** An operation whose calls still wait was throttled at most this long ago: they are tried every half minute. */
+/**
+ * An operation whose calls still wait was throttled at most this long ago, in milliseconds: they are tried
+ * every half minute.
+ */
 const LAST_REFUSED_MS = 3_600_000;
 
 /** The operations that are throttled while others are accepted, each with its minutes. */

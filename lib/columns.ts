@@ -1,39 +1,52 @@
-/* The words in which a table is defined: its columns as they are stored and as SQL has them, here and in Athena. */
+/*
+ * The types with which a table is defined: its columns as they are stored, and as SQL shows them, here and in
+ * Athena.
+ */
 
 /** A type in Hive's notation; the field names of a struct are spelled as on the platform. */
 export type HiveType = string;
 
 /** How a query may use a column, beyond its type. */
 type ColumnUse = {
-  /** An id of the platform, or a hash: it compares with numbers, and without regard to case. */
+  /**
+   * Whether it is an id of the platform, or a hash: it can be compared with numbers, and case does not
+   * matter.
+   */
   readonly isId?: true;
-  /** A value of a list, such as a status, in lower case: it compares without regard to case. */
+  /** Whether it is a value of a fixed list, such as a status, in lower case: then case does not matter. */
   readonly isWord?: true;
   /** All its possible values besides null: a query that compares it with another value gets an error that lists them. */
   readonly values?: readonly string[];
-  /** The column that has the same time as a timestamp. */
+  /** The name of the timestamp column with the same time. */
   readonly moment?: string;
-  /** Names that people guess: the error names the column. */
+  /** Names that people may try; the error then names the column. */
   readonly guesses?: readonly string[];
-  /** The platform sends this field in no list: the query says so if it is null in all rows. */
+  /**
+   * Whether the platform never sends this field in a list: a query reports that if it is null in all rows.
+   */
   readonly isUnsent?: true;
 };
 
-/** A column: its type, the expression of SQL that makes it, and a line of meaning. Default of `sql`: its name. */
+/**
+ * A column: its type, the SQL expression that computes it, and a line about its meaning. Default of `sql`:
+ * its name.
+ */
 export type Column = ColumnUse & { readonly type: HiveType; readonly about: string; readonly sql?: string };
 
-/** What is stored as well, under its name, by this type. Without a meaning, SQL does not show it. */
+/** A column that is also stored under its name, with this type. Without a meaning, SQL does not show it. */
 export type StoredColumn<Type extends HiveType = HiveType> = Column & { readonly stored: Type };
 
 /** The columns of a table, in the order in which SQL shows them; SQL has the names in lower case. */
 export type TableColumns = Readonly<Record<string, Column | StoredColumn>>;
 
-/** A table as everything has it: files, SQL here and in Athena, hints and the page of columns are made of this. */
+/**
+ * The definition of a table. Files, SQL here and in Athena, hints and the page of columns are built from it.
+ */
 export type TableDefinition<Columns extends TableColumns = TableColumns> = {
   /** What a row is: `a job that has ended`. */
   readonly about: string;
   readonly columns: Columns;
-  /** Where SQL has the rows from. Default: what is stored under the name of the table. */
+  /** From where SQL takes the rows. Default: from what is stored under the name of the table. */
   readonly from?: string;
   /** Other names that people may try for the table. */
   readonly guesses?: readonly string[];
@@ -56,11 +69,11 @@ export const storedTypes = <const Columns extends TableColumns>(columns: Columns
     Object.entries(columns).flatMap(([name, column]) => ('stored' in column ? [[name, column.stored]] : [])),
   ) as StoredTypes<Columns>;
 
-/** The columns of a table in its files: its own, and as JSON what has no column or does not fit its own. */
+/** The columns of a table in its files: its own columns, and one with everything else as JSON. */
 export const withOther = <C extends Readonly<Record<string, HiveType>>>(columns: C) =>
   ({ ...columns, _other: 'string' }) as const;
 
-/** A column as it is stored; `shown`: its line of meaning, or how SQL shows it. Default: not shown. */
+/** A column that is stored. `shown`: its meaning, or how SQL shows it. Default: SQL does not show it. */
 export function stored<const Type extends HiveType>(
   type: Type,
   shown: string | Column = '',
@@ -70,7 +83,7 @@ export function stored<const Type extends HiveType>(
   return { ...(typeof shown === 'string' ? { ...plain, about: shown } : shown), ...use, stored: type };
 }
 
-/** Columns of a type; `sql` makes one, `about` is its line of meaning. */
+/** Creates columns of a type. `sql` computes the column, `about` is a line about its meaning. */
 const made =
   (type: HiveType) =>
   (sql: string, about: string, use: ColumnUse = {}): Column => ({ type, sql, about, ...use });
@@ -83,19 +96,19 @@ export const moment = made('timestamp');
 export const id = (sql: string, about: string, guesses: readonly string[] = []): Column =>
   text(sql, about, { isId: true, guesses });
 
-/** A value of a list, such as a status, in its one spelling: lower case. */
+/** A column with a value of a fixed list, such as a status, always in lower case. */
 export const word = (sql: string, about: string, use: ColumnUse = {}): Column =>
   text(`lower(${sql})`, about, { isWord: true, ...use });
 
 type OneOfUse = ColumnUse & { readonly more?: string };
 
-/** A word that is one of these values, which its meaning lists; `more`: the rest of its meaning. */
+/** A column with one of these values, which its meaning lists. `more`: the rest of its meaning. */
 const oneOf = (sql: string, values: readonly string[], use: OneOfUse = {}): Column => {
   const { more = '', ...rest } = use;
   return word(sql, `${alternatives(values)}${more}`, { values, ...rest });
 };
 
-/** `a, b or c`. */
+/** Words as an alternative: `a, b or c`. */
 export const alternatives = (values: readonly string[]): string =>
   [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ');
 
@@ -117,18 +130,18 @@ export const ownerName = (given = 'name_of_owner'): Column =>
     guesses: ['owners', 'owner_display_name', 'displayname'],
   });
 
-/** A word that is stored under its name; `values`: all that it may be. */
+/** A word that is stored under its name. `values`: everything that it may be. */
 export const storedWord = (name: string, about: string | readonly string[], use: OneOfUse = {}) =>
   stored('string', typeof about === 'string' ? word(name, about, use) : oneOf(name, about, use));
 
 export const isId = { isId: true } as const;
-/** A column of an id, such as that of an owner, stored under its name. */
+/** A column of ids, such as that of owners, stored under its name. */
 export const storedId = (about: string, ...guesses: readonly string[]) =>
   stored('string', about, { isId: true, guesses });
-/** As the platform sent it, where another column has it in lower case. */
+/** A value as the platform sent it, if another column has it in lower case. */
 export const isWord = { isWord: true } as const;
 export const sent = (of: string) => stored('string', `${of} as the platform sent it`, isWord);
-/** A field that the platform sends in no list. */
+/** A field that the platform never sends in a list. */
 export const unsent = <const Type extends HiveType>(type: Type, about: string, use: ColumnUse = {}) =>
   stored(type, `${about}; a search does not return it, so it is null in snapshots`, {
     isUnsent: true,

@@ -4,9 +4,9 @@ import { shortened, shownJson } from './base/index.ts';
 import { parseOwnJson } from './base/json/index.ts';
 
 /**
- * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
- * `timestamp` follows RFC 3339, so Lambda takes both from the line and adds nothing. Each line has the ids of what is being
- * done (`traced`), unless it says otherwise.
+ * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name
+ * and `timestamp` follows RFC 3339, so Lambda takes both from the line and adds nothing. Each line has the
+ * ids of the current work (`traced`), unless its own fields replace them.
  */
 export const createLogger = (level: string, write: (line: string) => void): Logger =>
   pino(
@@ -21,13 +21,19 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
     { write: (line: string) => write(boundedLine(line.trimEnd())) },
   );
 
-/** The name of the part in a line about a lasting failure, for alarms: `PartMissing-table`, `PartRefused-event-bus`. */
+/**
+ * Adds to a line about a permanent failure the problem that names the part, for alarms: `PartMissing-table`,
+ * `PartRefused-event-bus`.
+ */
 function withProblem(line: Record<string, unknown>): Record<string, unknown> {
   const failure = lastingFailure(line['err']);
   return failure === undefined ? line : { ...line, problem: `${failure.problem}-${failure.part}` };
 }
 
-/** An error as fields. `type` is our class's name: pino's is the constructor's, `e` in a minified bundle. */
+/**
+ * An error as fields. `type` is the name of our class: pino would use the constructor's, which is `e` in a
+ * minified bundle.
+ */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // The name is an own property of our errors.
@@ -40,7 +46,10 @@ function describeError(error: unknown): unknown {
   return { ...facts, type: error.name, ...errors };
 }
 
-/** Whether an error is a response from outside, a refused or requeued job, or wraps one: it needs no stack. */
+/**
+ * Whether an error needs no stack: it is a response from outside, a refused or requeued job, or has one of
+ * these as its cause.
+ */
 function isRefusal(error: Error): boolean {
   if (error.cause instanceof Error && error.cause !== error && error.cause.message === error.message)
     return isRefusal(error.cause);
@@ -49,11 +58,14 @@ function isRefusal(error: Error): boolean {
   return 'kind' in error.failure && error.failure.kind !== 'other';
 }
 
-/** Shorter than the limit of a terminal message. */
+/** Maximum characters of a line: fewer than a message at a terminal may have. */
 const MAX_LINE_LENGTH = 10_000;
 const MAX_MSG_LENGTH = 500;
 
-/** A line of the log, cut to at most 15,000 characters. Of a line over 10,000, the level, time and message stay, and its beginning in `cut`. */
+/**
+ * A line of the log, cut to at most 15,000 characters. Of a line over 10,000, the level, time and message
+ * stay, and its beginning is in `cut`.
+ */
 function boundedLine(line: string): string {
   const shown = shownJson(line);
   if (shown.length <= MAX_LINE_LENGTH) return shown;

@@ -5,7 +5,10 @@ import type * as z from 'zod/mini';
 import { checkedBy, faultsOf } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
 
-/** The settings are invalid; every fault is listed with the variable's name, and no secret's value is shown. */
+/**
+ * Thrown for invalid settings. Every fault is listed with the variable's name; values of secrets are not
+ * shown.
+ */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly faults: readonly string[];
@@ -16,7 +19,9 @@ export class SettingsError extends Error {
   }
 }
 
-/** The value of a setting that is JSON. Throws `SettingsError` with every fault, each with its place in the value. */
+/**
+ * Parses a setting that is JSON. Throws `SettingsError` with every fault, each with its place in the value.
+ */
 export function jsonSetting<T>(name: string, text: string, schema: z.ZodMiniType<T>): T {
   const given = jsonIn(name, text);
   const parsed = checkedBy(schema, given);
@@ -62,8 +67,8 @@ export const storePlace = (given: Places): string =>
   pathOf('SYNC_STORE', given.SYNC_STORE || DEFAULT_STORE, given);
 
 /**
- * A path with the home folder for `~`, which a shell replaces only at the beginning of a word, and never in a file.
- * Throws `SettingsError` for another user's home folder, which only a shell knows.
+ * A path with the home folder in place of `~`: a shell replaces `~` only at the beginning of a word, and
+ * never in a file. Throws `SettingsError` for another user's home folder, which only a shell knows.
  */
 export function pathOf(name: string, path: string, given: Home): string {
   const unresolved = UNRESOLVED.exec(path)?.[0];
@@ -102,9 +107,9 @@ function systemHome(): string | undefined {
 }
 
 /**
- * The settings with default places: a file in the store, or, for a store in S3, a file of this host. The queues are in
- * the table's file. A queue in SQS has other workers, which would not share the file: then there is no default. Throws
- * `SettingsError` if a default needs a home folder and there is none.
+ * The settings, completed by default places: a file in the store, or, for a store in S3, a file of this host.
+ * The queues are in the table's file. For a queue in SQS there is no default, since its other workers would
+ * not share the file. Throws `SettingsError` if a default needs a home folder and there is none.
  */
 export function withPlaces(set: Places): Places {
   const store = storePlace(set);
@@ -139,7 +144,7 @@ export function warnOfThisHost(given: Places, err: (text: string) => void): void
 }
 
 const OF_THIS_HOST =
-  'platform-sync: SYNC_TABLE is not set: what is paid for and sent is recorded in a file of this host, which other hosts do not share';
+  'platform-sync: SYNC_TABLE is not set: sent jobs and paid texts are recorded in a file of this host, which other hosts do not share';
 
 function fileOf(store: string, given: Places): string {
   if (!store.startsWith('s3://')) return join(store, RESERVED_FOLDER, 'jobs.db');

@@ -4,15 +4,15 @@ const PRICE = { error: 'a price of one call: a number from 0 to 1,000,000' };
 const UNIT = { error: 'what is paid with: 1 to 20 visible characters, such as credits' };
 const price = z.optional(z.number(PRICE).check(z.minimum(0, PRICE), z.maximum(1_000_000, PRICE)));
 
-/** What a call costs the user, by what it is for. */
+/** The prices of calls, by what the calls do. */
 const pricesFields = {
   /** What the prices are in, such as credits. Required. */
   unit: z.string(UNIT).check(z.regex(/^[^\s\p{C}](?:[^\p{C}]{0,18}[^\s\p{C}])?$/u, UNIT)),
-  /** The price of scoring one text; those from the cache cost nothing. Default: none. */
+  /** The price of scoring one text; texts from the cache cost nothing. Default: no price. */
   score: price,
-  /** The price of one run of a code function. Default: none. */
+  /** The price of one run of a code function. Default: no price. */
   'run-function': price,
-  /** The price of one update of a formula. Default: none. */
+  /** The price of one update of a formula. Default: no price. */
   'update-formula': price,
 };
 
@@ -25,13 +25,16 @@ export const pricesSchema: PricesSchema = z.strictObject(pricesFields, {
 
 type Prices = z.infer<typeof pricesSchema>;
 
-/** How many calls, by what they are for: names of prices. Others cost nothing. */
+/** Numbers of calls, by the names of their prices. Calls without a price are free. */
 type PricedCalls = Readonly<Record<string, number>>;
 
-/** `amount` includes what was possibly paid: for calls whose outcome is unknown. */
+/** An amount of money. `amount` includes `possibly`, which is for calls whose outcome is unknown. */
 export type Money = { readonly unit: string; readonly amount: number; readonly possibly: number };
 
-/** What calls cost. `unknown`: how many of them have an unknown outcome. Undefined where none of them has a price. */
+/**
+ * What calls cost. `unknown`: how many of them have an unknown outcome. Undefined if none of them has a
+ * price.
+ */
 export function moneyFor(
   prices: Prices | undefined,
   calls: PricedCalls,
@@ -40,13 +43,13 @@ export function moneyFor(
   if (prices === undefined) return undefined;
   const { unit, ...each } = prices;
   const priced = Object.entries(each).filter(([name]) => Object.hasOwn(calls, name));
-  // A sum of tenths may have more digits than any price.
+  // A sum of tenths may have more digits than any price, so it is rounded.
   const sum = (counts: PricedCalls) =>
     Number(priced.reduce((all, [name, of = 0]) => all + of * (counts[name] ?? 0), 0).toFixed(6));
   return priced.length === 0 ? undefined : { unit, amount: sum(calls), possibly: sum(unknown) };
 }
 
-/** `12.5 credits, 2 of them possibly: for calls whose outcome is unknown`. */
+/** The words for an amount: `12.5 credits, 2 of them possibly: for calls whose outcome is unknown`. */
 export function moneyWords({ unit, amount, possibly }: Money): string {
   const shown = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 6 });
   const open =
@@ -54,10 +57,13 @@ export function moneyWords({ unit, amount, possibly }: Money): string {
   return `${shown(amount)} ${unit}${open}`;
 }
 
-/** The line of a dry run: a call is paid again if it is repeated after a lost response. None without a price. */
+/**
+ * The line about cost in a dry run; empty without a price. A call is paid again if it is repeated after a
+ * lost response.
+ */
 export const mostWords = (money: Money | undefined): readonly string[] =>
   money === undefined ? [] : [`would cost at most ${moneyWords(money)}, if no call is repeated`];
 
-/** The line of a summary. None without a price. */
+/** The line about cost in a summary; empty without a price. */
 export const costWords = (money: Money | undefined): readonly string[] =>
   money === undefined ? [] : [`cost: ${moneyWords(money)}`];

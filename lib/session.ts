@@ -36,15 +36,15 @@ export type Session = {
   readonly settings: Settings;
   readonly call: Call;
   readonly callWith: (retry: Partial<RetryLimits>) => Call;
-  /** Stops jobs while the platform is unavailable: shared by the fleet if there is a table. */
+  /** Stops jobs while the platform is unavailable. With a table, the fleet shares it. */
   readonly breaker: Breaker;
   readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
-  /** The calls of this process that have prices. */
+  /** Counts the calls of this process that have prices. */
   readonly paid: ReturnType<typeof countCalls>['paid'];
   readonly logger: Logger;
   readonly inHand?: InHand | undefined;
-  /** Throws unless the store names this table: then nothing is sent. */
+  /** Throws unless the store names this table; then nothing may be sent. */
   readonly checkTable: CheckTable;
   readonly store: () => Promise<Store>;
 };
@@ -54,12 +54,18 @@ type SessionOptions = {
   /** Receives the lines of the log, unless `log` is given. */
   readonly err: (line: string) => void;
   readonly log?: ((line: string) => void) | undefined;
-  /** Set if a person watches at a terminal. Default: unset. */
+  /** Set if a person is watching at a terminal. Default: not set. */
   readonly screen?: object | undefined;
-  /** How many slots of the fleet's budget are reserved at once: `single` by callers that can wait, such as a snapshot. */
+  /**
+   * How many slots of the fleet's budget are reserved at once: `single` for callers that can wait, such as a
+   * snapshot.
+   */
   readonly reserve?: 'single' | 'batch';
   readonly inHand?: InHand;
-  /** Without SYNC_TABLE, the pace is this process's own. Default: it is that of all commands over the store. */
+  /**
+   * Whether the pace is this process's own if SYNC_TABLE is not set. Default: false, so that all commands
+   * with the same store share one.
+   */
   readonly isAlone?: boolean;
   /** Registers each sent call that a stop does not cancel. Default: not registered. */
   readonly holdLeft?: HoldLeft;
@@ -68,7 +74,10 @@ type SessionOptions = {
   readonly onAway?: ((open: OpenBreaker) => void) | undefined;
 };
 
-/** How long to try, while a person waits, before reporting that the platform cannot be reached. */
+/**
+ * If a person is watching: how long to try before it is reported that the platform cannot be reached, in
+ * milliseconds.
+ */
 const MAX_UNREACHED_MS = 6_000;
 
 /** Opens a session from the environment. Throws `SettingsError` before anything is opened. */
@@ -110,13 +119,13 @@ export function openSession(given: SessionOptions): Session {
 /** The store, and the check that it names this table. */
 function storedIn({ SYNC_STORE, SYNC_TABLE: table }: Settings, { environment, isAlone }: SessionOptions) {
   const store = once(() => openStore(SYNC_STORE, { s3: environment }));
-  // The exported client has a table and no store.
+  // The exported client has a table, but no store.
   const isChecked = table !== undefined && !isAlone;
   const checkTable = isChecked ? tableCheckOf(table, environment, store) : async () => undefined;
   return { store, checkTable };
 }
 
-/** The budget that the table holds, opened by the first call; undefined if no table is set. */
+/** The budget in the table, opened by the first call; undefined if no table is set. */
 function budgetOf(
   { PLATFORM_BASE_URL, SYNC_TABLE: table }: Settings,
   environment: Environment,
@@ -134,7 +143,10 @@ type Parts = {
   readonly budget: ReturnType<typeof budgetOf>;
 };
 
-/** The breaker of the fleet, or of this process. Reads nothing, and loads no SDK, until a job is about to be taken. */
+/**
+ * The breaker of the fleet, or of this process. It reads nothing, and loads no SDK, until a job is about to
+ * be taken.
+ */
 const breakerOf = ({ host, budget, logger }: Parts, call: Call, onAway: SessionOptions['onAway']): Breaker =>
   createFleetBreaker({
     item: budget === undefined ? createMemoryBudget() : budgetLater(budget),
@@ -152,7 +164,7 @@ const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
   change: async (...given) => (await open()).change(...given),
 });
 
-/** The fleet's pace if there is a table to share it in, otherwise the process's own. */
+/** The fleet's pace if there is a table in which it is shared, otherwise the process's own. */
 function paceOf(
   settings: Settings,
   { host, logger, budget }: Parts,
@@ -184,7 +196,10 @@ function tokenOf(
   return token === undefined ? openStoredToken({ place, environment }) : fixedToken(token);
 }
 
-/** Logs calls: problems as warnings, the rest at lower levels; only the first odd response of each operation. */
+/**
+ * Logs calls: problems as warnings, everything else at lower levels; only the first odd response of each
+ * operation.
+ */
 function logCalls(logger: Logger): Observe {
   const odd = new Set<string>();
   return ({ kind, ...facts }) => {

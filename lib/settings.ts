@@ -10,7 +10,10 @@ export { SettingsError };
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;
 
-/** The validated settings of a process: one field for each variable. Times in milliseconds, sizes in bytes. */
+/**
+ * The validated settings of a process, with one field for each variable. Times are in milliseconds, sizes in
+ * bytes.
+ */
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** The settings for where jobs and snapshots store things, and which jobs are allowed. */
@@ -19,15 +22,20 @@ type SyncSettings = z.infer<typeof syncSchema>;
 /** The settings that identify the budget of a fleet. */
 type PaceSettings = z.infer<typeof paceSchema>;
 
-/** An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
+/**
+ * Reads all settings. An empty variable counts as absent. Throws `SettingsError` with every fault at once.
+ */
 export const readSettings = (environment: Environment): Settings =>
   read(settingsSchema, environment, [tokenFaults, storeFaults, networkFaults]);
 
-/** Reads the settings of the store, table and queues, for callers without a platform. Throws as `readSettings` does. */
+/**
+ * Reads the settings of the store, table and queues, for callers without a platform. Throws like
+ * `readSettings`.
+ */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
   read(syncSchema, environment, [storeFaults, networkFaults]);
 
-/** Reads the settings of the fleet's budget, for callers without a token. Throws as `readSettings` does. */
+/** Reads the settings of the fleet's budget, for callers without a token. Throws like `readSettings`. */
 export const readPaceSettings = (environment: Environment): PaceSettings =>
   read(paceSchema, environment, [networkFaults]);
 
@@ -82,8 +90,8 @@ export function needed<Given extends Partial<Settings>, Name extends keyof Setti
 }
 
 /**
- * Settings whose values are never shown: also of a header, unless it is a well-known one, since it may be a token by
- * mistake.
+ * Settings whose values are never shown. A header's name is not shown either, unless it is well known, since
+ * it may be a token by mistake.
  */
 const SECRET: Readonly<Partial<Record<SettingName, (value: string) => boolean>>> = {
   PLATFORM_TOKEN: () => true,
@@ -101,7 +109,7 @@ function fault(issue: z.core.$ZodIssue, given: Environment): string {
   return `${issue.path.join('.')}: expected ${issue.message}, got ${got}`;
 }
 
-/** A value within a setting that is JSON, as far as there is one at the path. */
+/** The value at a path within a setting that is JSON, as far as it exists. */
 const memberAt = (text = '', [, ...path]: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, name) => Object(value)[name], jsonIn(text));
 
@@ -165,7 +173,7 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
-/** The host does not depend on the id, and no password is in a page. */
+/** Matches an address whose host does not depend on the id, and that contains no password. */
 const LINK = /^[a-z]+:\/\/[^/?#{@]+[/?#].*\{id\}/i;
 const LINK_EXPECTED = 'an address with {id} over https (or http on loopback)';
 
@@ -204,7 +212,10 @@ const queueUrl = z.string().check(
   }),
 );
 
-/** Headers that a token would break: those of the connection (RFC 9110, 7.6.1) and those that every request has. */
+/**
+ * Headers that must not carry a token: those of the connection (RFC 9110, 7.6.1), and those that every
+ * request has.
+ */
 const OTHER_HEADERS =
   /^(accept(-encoding)?|connection|content-(encoding|length|type)|expect|host|keep-alive|proxy-(authorization|connection)|range|te|trailer|transfer-encoding|upgrade)$/i;
 

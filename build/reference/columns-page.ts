@@ -12,7 +12,7 @@ The tables of SQL, here and in Athena, with the types of Hive. \`all_calculation
 export const columnsPage = (): string =>
   [START, ...viewsOver(sources).filter(isShown).map(section), MACROS, savedSection()].join('\n');
 
-/** What has the columns of another table is named once. */
+/** Tables with the columns of another table are named only once. */
 const isShown = ({ name }: View) => !name.startsWith('all_');
 
 const section = ({ name, about, columns }: View): string =>

@@ -39,7 +39,7 @@ const MORE: Readonly<Record<string, string>> = {
   'where-used': 'where-used.md',
 };
 
-/** `docs/commands.md`: every command with its arguments, options and examples, as `--help` has them. */
+/** `docs/commands.md`: every command with its arguments, options and examples, as in `--help`. */
 export function commandsPage(): string {
   const program = new Command('platform-sync');
   const parts = Object.entries<CommandFamily>(families).flatMap(([heading, family]) => [
@@ -75,7 +75,7 @@ function sections(command: Command, definition: CommandFamily[string], path: str
 const row = (typed: string, means: string, remark: string) =>
   `| ${code(typed)} | ${`${means}${remark}`.replaceAll('|', '\\|').replaceAll('<', '\\<')} |`;
 
-/** Text that holds no grave accent in a row of a table, or anywhere. */
+/** Code in a row of a table, or elsewhere; the text must not contain a grave accent. */
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 
 const choicesOf = ({ argChoices = [] }: { readonly argChoices?: readonly string[] }) =>

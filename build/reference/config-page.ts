@@ -8,7 +8,10 @@ import { typeOf } from './fields.ts';
 
 type Schema = { readonly [name: string]: unknown };
 
-/** Where the docstrings of the fields of an instance are, and of those inside of some: a file, and a constant in it. */
+/**
+ * Where the docstrings of an instance's fields are, and those of fields within some of them: a file, and a
+ * constant in it.
+ */
 const INSTANCE = ['infra/config-schema.ts', 'instanceFields'] as const;
 const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>> = {
   schedules: ['infra/config-schedules.ts', 'timing'],
@@ -27,7 +30,7 @@ const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>
   gates: ['lib/snapshot/publish/gates.ts', 'gateFields'],
 };
 
-/** What a field means, by its path in an instance. Throws if nothing says it. */
+/** The meaning of a field, by its path in an instance. Throws if there is no docstring. */
 function docOf(path: readonly string[]): string {
   const [first = ''] = path;
   const [file, constant] = path.length === 1 ? INSTANCE : (INSIDE[path.slice(0, -1).join('.')] ?? INSTANCE);
@@ -39,7 +42,7 @@ function docOf(path: readonly string[]): string {
 
 type Field = { readonly path: readonly string[]; readonly schema: Schema; readonly doc: string };
 
-/** The fields of an object schema, of those inside after it, and of the items of lists. */
+/** The fields of an object schema; after each, the fields within it, or within the items of a list. */
 function* fieldsOf(schema: Schema, path: readonly string[] = []): Generator<Field> {
   for (const alternative of [
     schema,
@@ -66,7 +69,7 @@ const whole = () =>
   z.toJSONSchema(configSchema, {
     io: 'input',
     unrepresentable: 'any',
-    // What a token may stand for, which no file has.
+    // Tokens are possible only in code, not in a file.
     override: ({ jsonSchema }) => {
       const [known, ...others] = jsonSchema.anyOf ?? [];
       if (others.length !== 1 || Object.keys(others[0] ?? {}).length > 0) return;
@@ -105,7 +108,7 @@ export function configPage(): string {
   return [START, ...rows.values(), ''].join('\n');
 }
 
-/** The default of an object is in its fields. */
+/** The default of an object is shown at its fields. */
 function wordsFor({ default: fallback, ...schema }: Schema): string {
   return typeOf(
     typeof fallback === 'object' || fallback === undefined ? schema : { ...schema, default: fallback },
@@ -129,7 +132,7 @@ function takesToken(path: readonly string[], schema: Schema): boolean {
   );
 }
 
-/** A value at a path of an instance; of a schedule, in one of this source. */
+/** Nests a value at a path of an instance; for a schedule, in one of this source. */
 function nested([name = '', ...inside]: readonly string[], value: unknown, source: string): object {
   const inner = inside.length === 0 ? value : nested(inside, value, source);
   if (inside.length === 0) return { [name]: value };

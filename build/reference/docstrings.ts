@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** A docstring, and the declaration that it stands above. */
+/** A docstring, and the declaration below it. */
 export type Documented = { readonly doc: string; readonly signature: string };
 
-/** Numbers of sections of a document that readers do not have. */
+/** Matches references to sections of a document that readers do not have. */
 const SECTION = /\s*\(contract [\d.]+\)/g;
 
 const joined = (comment: string) =>
@@ -23,7 +23,10 @@ export function docOf(file: string, name: string): string {
   return joined(comment);
 }
 
-/** A method in a group of an object that a function makes, such as `calculations.search` of `operations`. Throws if there is none. */
+/**
+ * A method in a group of the object that a function creates, such as `calculations.search` of `operations`.
+ * Throws if there is none.
+ */
 export function methodOf(file: string, maker: string, path: string): Documented {
   const source = readFileSync(file, 'utf8');
   const [group = '', name = ''] = path.split('.');
@@ -41,7 +44,7 @@ export function methodOf(file: string, maker: string, path: string): Documented 
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll('( ', '(')
     .replaceAll(/,? \)/g, ')');
-  // What is taken apart has the name of its rest, or of its type.
+  // A parameter that is destructured gets the name of its rest, or of its type.
   const named = oneLine
     .replaceAll(/\{[^{}]*\.\.\.(\w+) \}: ((?:[^{}=]|\{[^{}]*\})*?) = \{\}/g, '$1?: $2')
     .replaceAll(
@@ -51,7 +54,10 @@ export function methodOf(file: string, maker: string, path: string): Documented 
   return { doc: joined(comment), signature: `${name}${named}` };
 }
 
-/** The docstrings of the members of an object that a constant is made of, of those inside too, by their names. */
+/**
+ * The docstrings of the members of an object from which a constant is built, and of the members within these,
+ * by their names.
+ */
 export function memberDocs(source: string, constant: string): Readonly<Record<string, string>> {
   const [, body = ''] = new RegExp(`const ${constant} = ([\\s\\S]*?)\\n(?:\\)|\\})`).exec(source) ?? [];
   const documented = body.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*'?([\w-]+)\b/g);

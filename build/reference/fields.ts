@@ -5,21 +5,21 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** A field of an object, in words. */
 export type Field = {
-  /** With dots for what is inside, and `[]` for each of a list. */
+  /** The name, with dots for fields within, and `[]` for the items of a list. */
   readonly name: string;
   readonly type: string;
-  /** False if it may be absent. */
+  /** Whether the field is required; if false, it may be absent. */
   readonly isRequired: boolean;
 };
 
-/** The fields of a schema, those of objects inside after the object. */
+/** The fields of a schema. Those of an object within it follow the object. */
 export function fieldsOf(schema: z.ZodMiniType): readonly Field[] {
   const converted = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
       if ((zodSchema as unknown) === idSchema) Object.assign(jsonSchema, { type: 'id' });
-      // The records that keep names as they were received are checked by a function.
+      // Records that keep names as received are checked by a function, so they have no JSON schema.
       else if (zodSchema._zod.def.type === 'custom') Object.assign(jsonSchema, { type: 'object' });
     },
   });
@@ -40,7 +40,7 @@ function inside(schema: Schema, prefix: string): readonly Field[] {
   );
 }
 
-/** What a member is when it is not null, and each item of it if it is a list. */
+/** The schema of a member when it is not null; and of its items, if it is a list. */
 function unwrapped(member: Schema): { readonly plain: Schema; readonly isList: boolean } {
   const plain = alternatives(member).find(({ type }) => type !== 'null') ?? member;
   const items = plain['items'] as Schema | undefined;
@@ -60,7 +60,7 @@ const WORDS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** What a value may be, in words, with its range and its default. */
+/** Describes in words what a value may be, with its range and its default. */
 export function typeOf(schema: Schema): string {
   const words = alternatives(schema).flatMap((each) => {
     const items = each['items'] as Schema | undefined;

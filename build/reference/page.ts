@@ -4,7 +4,7 @@ import { type EndpointName, endpoints } from '../../lib/platform/operations/inde
 import { docOf, methodOf } from './docstrings.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
-/** Of each operation: its file, the methods of the client that send it, and the object that it returns. */
+/** For each operation: its file, the methods of the client that send it, and the object that it returns. */
 const operations = {
   searchCalculations: {
     file: 'search-calculations',
@@ -46,7 +46,7 @@ const objects = {
   DataFile: { decides: { dataFileId: 'id' }, members: endpoints.getDataFile.records.members },
 } as const;
 
-/** The page docs/reference.md, made of docstrings and schemas. */
+/** The page docs/reference.md, built from docstrings and schemas. */
 export function referencePage(): string {
   const names = Object.keys(operations) as readonly EndpointName[];
   return [
@@ -55,7 +55,7 @@ export function referencePage(): string {
     INTRODUCTION,
     ...names.map(operationText),
     '# Objects',
-    'What the operations return. Only what is *always* there is required of the platform, in this form. Every other field is kept as it was received, and unknown ones too: what is *usually* there may be absent, null, or of another type, which is counted as odd, and changes nothing. An id has digits of any length.',
+    'What the operations return. Only fields marked *always* are required of the platform, in this form. All others, including unknown ones, stay as received: a field marked *usually* may be absent, null, or of another type, which is counted as odd and has no effect. An id has digits of any length.',
     ...Object.entries(objects).map(([name, fields]) => objectText(name, fields)),
     '',
   ].join('\n\n');
@@ -63,7 +63,7 @@ export function referencePage(): string {
 
 const INTRODUCTION = [
   'What the client of `platform-sync/platform` ([install](install.md#the-client-platform-syncplatform)) sends, and what it returns.',
-  'Each method takes a `signal`, waits for its turn ([pace](pace.md)), and throws `PlatformError`, which says whether the request had left.',
+  'Each method takes a `signal`, waits for its turn ([pace](pace.md)), and throws `PlatformError`, which says whether the request was sent.',
 ].join('\n\n');
 
 function operationText(name: EndpointName): string {

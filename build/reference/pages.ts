@@ -4,7 +4,10 @@ import { configPage, configSchemaFile } from './config-page.ts';
 import { referencePage } from './page.ts';
 import { settingsPage } from './settings-page.ts';
 
-/** The pages of the manual, and a schema for editors, that are made of definitions, each with what makes it. */
+/**
+ * The pages of the manual, and a schema for editors, that are generated from definitions, each with the
+ * function that builds it.
+ */
 export const pages: Readonly<Record<string, () => string>> = {
   'docs/reference.md': referencePage,
   'docs/columns.md': columnsPage,

@@ -9,7 +9,7 @@ Read from the environment, or [from a file](settings.md#in-a-file-and-several-in
 | variable | meaning | default |
 |---|---|---|`;
 
-/** What a setting means, and what counts without it in words, where that is no value. */
+/** The meaning of a setting; and if its default is not a value, what applies without it, in words. */
 type Meaning = string | readonly [means: string, without: string];
 
 const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
@@ -25,12 +25,12 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
   PLATFORM_TOKEN_HEADER: 'the header that carries it',
   PLATFORM_RATE: 'requests a second of all that share the table',
   PLATFORM_RATE_CEILING: [
-    'up to which rate the fleet may raise its own while nothing is refused ([pace](pace.md#upwards))',
+    'the rate to which the fleet may raise its own while no call is refused ([pace](pace.md#upwards))',
     'none: `PLATFORM_RATE`',
   ],
   PLATFORM_CONCURRENCY: 'requests in flight',
   PLATFORM_MAX_WAIT_MS:
-    'the longest a call waits for its turn; a job that would wait longer goes back to the queue',
+    'maximum wait of a call for its turn; a job that would wait longer returns to the queue',
   PLATFORM_TIMEOUT_MS: 'the time limit of one attempt; code functions have their own, 330000',
   PLATFORM_MAX_RESPONSE_BYTES:
     'of one response’s body, after decompression ([what memory holds beside it](hostile.md#what-the-limit-of-a-response-counts))',
@@ -43,12 +43,12 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
     'none',
   ],
   SYNC_STORE: 'where snapshots go: `s3://bucket/prefix` or a directory',
-  SYNC_COMPRESSION: 'of parts: `gzip` or `zstd` (suffix `.zst`)',
+  SYNC_COMPRESSION: 'compression of parts: `gzip` or `zstd` (suffix `.zst`)',
   SYNC_ENCRYPTION: [
-    'of what is put into S3, for buckets that demand the header: `AES256`, `aws:kms` or `aws:kms:KEY`',
+    'encryption of objects in S3, for buckets that require the header: `AES256`, `aws:kms` or `aws:kms:KEY`',
     'none: the bucket’s own',
   ],
-  SYNC_PART_SECONDS: 'a part of a snapshot is closed after so long at the latest: what a crash may cost',
+  SYNC_PART_SECONDS: 'a part of a snapshot is closed after at most this time, which a crash may cost',
   SYNC_TABLE: [
     'the ledger, the budget and the scores that are paid for: a DynamoDB table with the string keys `pk` and `sk`, or `sqlite:FILE` on a disk of this host',
     '`STORE/.store/jobs.db`; for a store in S3 a file of this host, in the user’s state folder; none if the queue is in SQS',

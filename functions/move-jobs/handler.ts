@@ -8,7 +8,10 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';
 import { writeLine } from '../log-lines.ts';
 
-/** Short, since it runs again in an hour; a long poll, since that asks all servers of SQS. */
+/**
+ * The polls are few, since this runs again in an hour; each is a long poll, since that asks all servers of
+ * SQS.
+ */
 const POLLS = { waitSeconds: 1, quiet: 1 };
 
 const movesFrom = z.object({ from: z.array(z.string()) });
@@ -20,7 +23,7 @@ export async function handler(event: unknown, context: Context) {
     const { queueOf, to, logger } = await ready();
     for (const url of movesFrom.parse(event).from) {
       const move = moveDeadLetters({ from: await queueOf(url), to, polls: POLLS, signal: nearEnd });
-      // When time is nearly up, the next hour continues.
+      // When time is nearly up, the invocation of the next hour continues.
       const result = await move.catch((error: unknown) =>
         nearEnd.aborted ? undefined : Promise.reject(error),
       );

@@ -3,7 +3,7 @@ import { type InHand, traced } from '../../lib/base/aws/index.ts';
 import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/index.ts';
 
 export type StepsOptions = {
-  /** From 0 up to 1. Default: `Math.random`. */
+  /** Returns numbers from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;
   /** Called for each failed attempt of a step. Default: not called. */
   readonly onFailed?: (failed: FailedStep) => void;
@@ -11,7 +11,7 @@ export type StepsOptions = {
   readonly inHand?: InHand;
 };
 
-/** `attempt` 1 is the first; `delayMs` is undefined after the last. */
+/** A failed attempt of a step. `attempt`: 1 is the first; `delayMs` is undefined after the last one. */
 type FailedStep = {
   readonly step: string;
   readonly attempt: number;
@@ -48,5 +48,5 @@ export const durableSteps = (
   limitMs: context.lambdaContext.getRemainingTimeInMillis(),
 });
 
-/** Durations are whole seconds, and at least one. */
+/** Durations in Lambda are whole seconds, at least one. */
 const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));

@@ -16,7 +16,7 @@ import { durableSteps } from './durable-steps.ts';
 export const handler: DurableLambdaHandler = async (event, context) => {
   return await invocations.run(context, async () => {
     const { metrics } = await ready();
-    // Here and not inside the execution: when it is suspended, nothing after the wait runs.
+    // It is here and not inside the execution: when that is suspended, nothing after the wait runs.
     using _ = { [Symbol.dispose]: metrics.flush };
     return await takeOver(event, context);
   });
@@ -39,7 +39,10 @@ const takeOver = withDurableExecution(
   { client: createCheckpointClient(process.env) },
 );
 
-/** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */
+/**
+ * Parses the input of the execution. A fault ends the execution: nothing before this is ever replayed
+ * differently.
+ */
 async function parsed(input: unknown, logger: Logger) {
   try {
     return await parseExecutionInput(input);
@@ -52,7 +55,7 @@ async function parsed(input: unknown, logger: Logger) {
 
 const SNAPSHOT_ENDED = 'snapshot ended';
 
-/** One line for each run, whatever its end. */
+/** Logs one line for each run, however it ended. */
 function logEnd(logger: Logger, ended: Parameters<NonNullable<DurableRunOptions['onEnded']>>[0]): void {
   const level = ({ published: 'info', superseded: 'info', refused: 'warn', failed: 'error' } as const)[
     ended.kind

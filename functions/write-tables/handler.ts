@@ -7,7 +7,10 @@ import { openPartitions, writeTables } from '../../lib/tables/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 
-/** A file takes seconds; one that takes longer is started again the next time. */
+/**
+ * Stops when less time than this is left, in milliseconds: a file takes seconds, and one that takes longer is
+ * started again the next time.
+ */
 const ENOUGH_MS = 120_000;
 
 /** Builds missing tables of runs: of a place after its publication, and of all places at night. */

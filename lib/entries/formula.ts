@@ -1,6 +1,9 @@
 import { type FormulaFault, parseFormula } from '../formula/index.ts';
 
-/* What `platform-sync/formula` exports: the grammar of formulas, and what a formula uses. Needs no platform. */
+/*
+ * The exports of `platform-sync/formula`: the grammar of formulas, and what a formula uses. It needs no
+ * platform.
+ */
 
 export {
   analyzeFormula,

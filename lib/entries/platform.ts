@@ -3,7 +3,7 @@ import type { Observe, Platform } from '../platform/index.ts';
 import { openSession } from '../session.ts';
 import type { Environment } from '../settings.ts';
 
-/* What `platform-sync/platform` exports: a client with its pace and its errors. */
+/* The exports of `platform-sync/platform`: a client with its pace and its errors. */
 
 export {
   createLocalPace,
@@ -55,14 +55,14 @@ export type OpenPlatformOptions = {
 };
 
 /**
- * Opens a client from the settings of commands and deployed functions, such as `process.env`: `PLATFORM_BASE_URL`,
- * `PLATFORM_TOKEN` or `PLATFORM_TOKEN_SECRET`, `PLATFORM_RATE` (default 2 a second) and others. Where `SYNC_TABLE` is set,
- * its calls share the budget of the fleet. Open one for a process: each has a separate pace. Opens no connection until
- * the first call. Throws `SettingsError` with every fault.
+ * Opens a client from the settings of commands and deployed functions, such as `process.env`:
+ * `PLATFORM_BASE_URL`, `PLATFORM_TOKEN` or `PLATFORM_TOKEN_SECRET`, `PLATFORM_RATE` (default 2 a second) and
+ * others. If `SYNC_TABLE` is set, its calls share the budget of the fleet. Open only one in a process, since
+ * each has a separate pace. The first call opens the connection. Throws `SettingsError` with every fault.
  *
  * ```ts
- * const platform = openPlatform(process.env);
- * const { rows } = await platform.calculations.search({ sort: { field: 'id', ascending: true }, limit: 10 });
+ * const platform = openPlatform(process.env); const { rows } = await platform.calculations.search({ sort: {
+ * field: 'id', ascending: true }, limit: 10 });
  * ```
  */
 export function openPlatform(

@@ -1,4 +1,7 @@
-/* The reference platform: the platform's contract over HTTP on loopback, with seeded records. What serves it is loaded when it starts. */
+/*
+ * The reference platform: a server on loopback that follows the platform's contract, with seeded records. The
+ * modules that serve it are loaded when it starts.
+ */
 
 export type { PlatformOptions } from './platform/options.ts';
 export type { Sandbox } from './platform/start-platform.ts';

@@ -25,7 +25,7 @@ const perSecond = z
   .number({ error: 'a number above 0' })
   .check(z.refine((value) => value > 0 && Number.isFinite(value), { error: 'a number above 0' }));
 
-/** How limits name operations: as jobs and sources do. */
+/** The names of operations in limits, which are those of jobs and sources. */
 const NAMES: Readonly<Record<string, EndpointName>> = {
   score: 'analyzeSentiment',
   'run-function': 'runFunction',
@@ -59,7 +59,7 @@ const byRequest = <const Kind extends string>(kinds: readonly Kind[], words: str
   z._default(z.record(z.string(), oneOf(kinds), { error: `${words} by request number` }), {});
 
 const stateShape = {
-  /** All random draws follow from it. Default 1. */
+  /** The seed of all random draws. Default 1. */
   seed: z._default(wholeNumber(0, 4_294_967_295), 1),
   calculations: amount(20_000),
   datasets: amount(400),
@@ -82,7 +82,7 @@ const appShape = {
   latencyMs: z._default(wholeNumber(0, 600_000), 0),
   /** Requests a second that are admitted: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
   rate: z.optional(perSecond),
-  /** Limits beside it, each as text: `6/s`, `100/min`, `score=0/s`. Default: none. */
+  /** Further limits, each as text: `6/s`, `100/min`, `score=0/s`. Default: none. */
   limits: z._default(z.array(limit, { error: 'a list of limits' }), []),
   retryAfter: z._default(
     z.enum(['seconds', 'date', 'absent', 'mixed'], { error: 'seconds, date, absent or mixed' }),
@@ -90,21 +90,23 @@ const appShape = {
   ),
   faults: probability,
   faultKinds: someOf(faultKinds),
-  /** By the number of the request (1 is the first), instead of at random. */
+  /** Faults by the number of the request (1 is the first), instead of at random. */
   plannedFaults: byRequest(faultKinds, 'fault kinds'),
   /**
    * The share of responses, of records in a list and of errors with odd but legal shapes: members that decide an outcome
    * keep their meaning, all others may be anything. Above 0 only PUT updates a formula. Default 0.
    */
   odd: probability,
-  /** The share of calculation pages that are degraded: rows are missing, and the page says so. Default 0. */
+  /**
+   * The share of calculation pages that are degraded: rows are missing, and the page reports that. Default 0.
+   */
   degraded: probability,
   anomalies: probability,
   anomalyKinds: someOf(anomalyKinds),
   plannedAnomalies: byRequest(anomalyKinds, 'anomaly kinds'),
   /** How long a new record is missing from every page although the totals count it, as on a replica that lags behind. */
   lagMs: z._default(wholeNumber(0, 600_000), 0),
-  /** The most rows in a page of calculations, whatever the `limit`. Default: no cap. */
+  /** Maximum rows in a page of calculations, whatever the `limit`. Default: unlimited. */
   pageCap: z.optional(wholeNumber(1, 5000)),
   /** Sort fields of calculations that are refused with 400 although they are known, e.g. `['id']`. */
   refusedSortFields: texts,
@@ -116,7 +118,10 @@ const appShape = {
   /** Methods by which an update is refused with 405: `['POST']`, or `['PUT']`. Default: neither. */
   refusedUpdates: texts,
   maxBodyBytes: z._default(wholeNumber(1, 1_073_741_824), assumptions.maxBodyBytes),
-  /** True to compress responses for clients that accept gzip. Default false: on loopback it costs more than it saves. */
+  /**
+   * Whether to compress responses for clients that accept gzip. Default: false, since on loopback it costs
+   * more than it saves.
+   */
   gzip: flag,
   functionTimeLimitMs: z._default(wholeNumber(1, 300_000), 300_000),
   functionMemoryBytes: z._default(wholeNumber(16_777_216, 2_147_483_648), 268_435_456),
@@ -132,7 +137,7 @@ const serverShape = {
       .check(z.refine((value) => value >= 0 && value <= 10_000, { error: 'a number from 0 to 10000' })),
     0,
   ),
-  /** On 127.0.0.1. Default 0: a free one. */
+  /** The port on 127.0.0.1. Default 0: a free one. */
   port: z._default(wholeNumber(0, 65_535), 0),
 };
 
@@ -147,7 +152,10 @@ export type AppOptions = z.input<typeof appSchema>;
 export type ResolvedAppOptions = z.output<typeof appSchema>;
 
 export type PlatformOptions = z.input<typeof platformSchema>;
-/** The options with their defaults. Throws a `TypeError` that names every wrong option: expected, got. */
+/**
+ * Checks the options and adds the defaults. Throws a `TypeError` that names every wrong option: expected,
+ * got.
+ */
 export function checkOptions(options: PlatformOptions): z.output<typeof platformSchema> {
   return parsed(platformSchema, options);
 }
@@ -166,7 +174,10 @@ function parsed<Output>(schema: z.ZodMiniType<Output, unknown>, options: unknown
   throw new TypeError(`wrong options of the sandbox platform: ${faultsOf(result.error, options).join('; ')}`);
 }
 
-/** Decides when a request arrives: the 429 that it gets, or undefined if it is admitted. */
+/**
+ * Creates the limiter. When a request arrives, it returns the 429 to send, or undefined if the request is
+ * admitted.
+ */
 export function createThrottle(options: {
   readonly rate?: number | undefined;
   /** Further limits, such as `6/s`. Default: none. */
@@ -243,7 +254,7 @@ export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: numbe
   };
 }
 
-/** At most this many requests in each window of the clock. */
+/** Creates a window with at most this many requests in each period of the clock. */
 export function createFixedWindow(most: number, windowMs: number): { arrive(atMs: number): WindowDecision } {
   let window = -1;
   let admitted = 0;
@@ -267,7 +278,10 @@ type Limit = {
   readonly unit: 's' | 'min' | 'h';
 };
 
-/** A limit: `6/s` in any second, `100/min` and `5000/h` in each of the clock, `score=0/s` for one operation. */
+/**
+ * Parses a limit: `6/s` in any second, `100/min` and `5000/h` in each minute or hour of the clock,
+ * `score=0/s` for one operation.
+ */
 function parseLimit(text: string): Limit | undefined {
   const { name, most = '', unit = '' } = LIMIT.exec(text)?.groups ?? {};
   const operation = name === undefined ? undefined : NAMES[name];
@@ -277,7 +291,7 @@ function parseLimit(text: string): Limit | undefined {
 
 const WINDOWS_MS = { min: 60_000, h: 3_600_000 } as const;
 
-/** Admits nothing; `Retry-After` says one second. */
+/** Admits no request; `Retry-After` is one second. */
 const never = { arrive: (): WindowDecision => ({ kind: 'refused', waitMs: 1_000 }) };
 
 function windowOf({ most, unit }: Limit) {

@@ -30,7 +30,10 @@ export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Starts it. Throws a `TypeError` that names every wrong option, and what `listen` throws (`EADDRINUSE`). */
+/**
+ * Starts the reference platform. Throws a `TypeError` that names every wrong option, and errors of `listen`
+ * (`EADDRINUSE`).
+ */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Sandbox> {
   const resolved = checkOptions(options);
   const state = createPlatformState(options);
@@ -60,7 +63,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Sand
 /** Milliseconds between two rounds of churn: short enough for churn to happen between the pages of one scan. */
 const CHURN_EVERY_MS = 20;
 
-/** Takes the steps that are due for the time that has passed, so that a busy process does not churn less. */
+/**
+ * Starts to change records. It makes up for the time that has passed, so that a busy process does not change
+ * fewer.
+ */
 function startChurn(perSecond: number, churn: (steps: number) => unknown): () => void {
   if (perSecond === 0) return () => undefined;
   const startedAt = performance.now();
@@ -76,7 +82,7 @@ function startChurn(perSecond: number, churn: (steps: number) => unknown): () =>
 
 /** The reference platform without a connection, and what tests need from it. */
 type PlatformApp = {
-  /** Responds to a request. Without `bindings` a reset rejects, and a cut body fails while it is read. */
+  /** Responds to a request. Without `bindings`, a reset rejects, and a cut body fails while it is read. */
   fetch(request: Request, bindings?: Partial<HttpBindings>): Promise<Response>;
   readonly token: string;
   readonly tokenHeader: string;
@@ -89,7 +95,10 @@ type PlatformApp = {
   ids(): PlatformIds;
   /** Records that examples of snapshots and jobs can name. */
   samples(): ReturnType<typeof samplesIn>;
-  /** The ids of calculations that existed the whole time, in ascending order; epoch milliseconds by `now`. */
+  /**
+   * The ids of calculations that existed the whole time, in ascending order. Times are epoch milliseconds by
+   * `now`.
+   */
   livedThrough(fromMs: number, toMs: number): readonly string[];
   churn(steps: number): Readonly<Record<string, number>>;
   /** Accepts only this token from now on: the old one is revoked. */
@@ -97,7 +106,7 @@ type PlatformApp = {
   close(): void;
 };
 
-/** Throws a `TypeError` that names every wrong option. */
+/** Creates the platform without a connection. Throws a `TypeError` that names every wrong option. */
 export function createPlatformApp(state: PlatformState, options: AppOptions = {}): PlatformApp {
   const resolved = checkAppOptions(options);
   const counter = createPlatformCounter();
@@ -181,7 +190,7 @@ function createApp(parts: Parameters<typeof createServe>[0] & SandboxParts): Hon
   return app;
 }
 
-/** The ids of what can be requested: nothing in the contract lists these. */
+/** The ids of everything that can be requested; no operation of the contract lists them. */
 type PlatformIds = {
   readonly fileSets: readonly string[];
   readonly datasets: readonly string[];
@@ -208,7 +217,10 @@ function platformIds({ fileSets, datasets, dataFileIds }: PlatformState): Platfo
   };
 }
 
-/** Ids of each kind, a code package, and the first calculation with a formula over its dataset that it may have. */
+/**
+ * An id of each kind, a code package, and the first calculation that has a dataset, with a formula that it
+ * may have.
+ */
 function samplesIn(state: PlatformState) {
   const { datasets, fileSets, dataFiles, functions } = platformIds(state);
   const [row = ''] = calculationRows(state);

@@ -22,7 +22,10 @@ import {
   SEEDED_UNTIL_MS,
 } from './records/random.ts';
 
-/** Everything that the platform stores. The same options give the same records; requests and churn change them. */
+/**
+ * Everything that the platform stores. The same options lead to the same records; requests and churn change
+ * them.
+ */
 export type PlatformState = {
   readonly seed: number;
   readonly now: () => number;
@@ -34,13 +37,13 @@ export type PlatformState = {
   readonly searchCalculations: CalculationSearch;
   readonly formulas: ReturnType<typeof createFormulas>;
   readonly fileSets: readonly FileSet[];
-  /** Takes a UUID in either case. */
+  /** Finds the search of a FileSet, by its UUID in either case. */
   readonly searchFiles: (fileSetId: string) => SearchFiles | undefined;
   readonly dataFileIds: readonly string[];
   readonly dataFile: (id: string) => DataFile | undefined;
 };
 
-/** Throws a `TypeError` on wrong options. */
+/** Creates the state. Throws a `TypeError` for wrong options. */
 export function createPlatformState(options: StateOptions = {}): PlatformState {
   const resolved = checkStateOptions(options);
   const { seed, now } = resolved;
@@ -169,7 +172,7 @@ type DataFile = {
   readonly existing: boolean;
 };
 
-/** The id of data file `index`: ascending, with gaps. */
+/** The id of the data file with this index; ids ascend, with gaps. */
 function dataFileId(seed: number, index: number): number {
   return 40_001 + index * 29 + randomFor(seed, 'data file id', index).below(29);
 }
@@ -193,7 +196,7 @@ function dataFileAt(seed: number, index: number): DataFile {
   };
 }
 
-/** Revision `number` (0 is the first), about a month after the previous one. */
+/** The revision with this number (0 is the first), about a month after the one before. */
 function revisionAt(
   seed: number,
   random: Random,
@@ -244,7 +247,10 @@ type Surroundings = {
 
 type Kind = 'on-dataset' | 'on-card' | 'free' | 'variable' | 'orphaned';
 
-/** Calculation `sequence`, drawn from the seed alone. One that is added later has the last seeded creation time. */
+/**
+ * The calculation with this sequence number, drawn only from the seed. One that is added later has the last
+ * seeded creation time.
+ */
 function seededCalculation(at: Surroundings, sequence: number): Calculation {
   const random = randomFor(at.seed, 'calculation', sequence);
   const kind = at.datasets.length === 0 ? 'free' : drawKind(random);
@@ -293,11 +299,14 @@ function createdMs(at: Surroundings, sequence: number): number {
 const kindOf = (at: Surroundings, sequence: number): Kind =>
   at.datasets.length === 0 ? 'free' : drawKind(randomFor(at.seed, 'calculation', sequence));
 
-/** What the formula of calculation `sequence` refers to, without drawing all of it. */
+/** What the formula of a calculation refers to, without drawing all of the calculation. */
 const seededReferences = (at: Surroundings, sequence: number): readonly Reference[] =>
   refers(at.seed, sequence) ? referencesOf(at, sequence, kindOf(at, sequence)) : [];
 
-/** An older calculation, so that references nest and form no cycle. Some of these refer to others, some are variables. */
+/**
+ * References to older calculations, so that they may nest but form no cycle. Some of these refer to others,
+ * some are variables.
+ */
 function referencesOf(at: Surroundings, sequence: number, kind: Kind): readonly Reference[] {
   if (kind !== 'on-dataset' || !refers(at.seed, sequence)) return [];
   let target = Math.floor(drawFor(at.seed, 'refers to', sequence) * sequence);
@@ -314,7 +323,7 @@ function refers(seed: number, sequence: number): boolean {
   return drawFor(seed, 'refers', sequence) < 0.05;
 }
 
-/** Links to datasets and cards. The table adds which calculations refer to this one. */
+/** The links to datasets and cards. The table adds which calculations refer to this one. */
 function linksOf(
   at: Surroundings,
   random: Random,
@@ -335,7 +344,10 @@ function linksOf(
   return links;
 }
 
-/** `dr:<drill id>:<root card id>` for a card in a drill path; otherwise the ids of the card and its main page. */
+/**
+ * The id in a card's link: `dr:<drill id>:<root card id>` for a card in a drill path; otherwise the ids of
+ * the card and its main page.
+ */
 function cardLinkId({ row, rootId }: SeededCard): string {
   return rootId === undefined ? `${row.id}:${row.id % 9_973}` : `dr:${row.id}:${rootId}`;
 }
@@ -346,7 +358,7 @@ const IMPORTS = [
   { size: 16, chance: 0.12 },
 ] as const;
 
-/** Epoch milliseconds: never before the previous record, and not unique. */
+/** The creation time in epoch milliseconds: never before the previous record's, and not unique. */
 function seededCreationMs(seed: number, sequence: number, seeded: number): number {
   for (const { size, chance } of IMPORTS) {
     const block = Math.floor(sequence / size);
@@ -360,7 +372,10 @@ function momentOf(seed: number, sequence: number, seeded: number): number {
   return Math.floor(SEEDED_FROM_MS + (sequence + drawFor(seed, 'created', sequence)) * stepMs);
 }
 
-/** Ids by the order of creation: ascending, with gaps; the last seeded ones and all added ones are above 2^53. */
+/**
+ * The ids in the order of creation: ascending, with gaps. The last seeded ones and all added ones are above
+ * 2^53.
+ */
 type CalculationIds = {
   idOf(sequence: number): string;
   sequenceOf(id: string): number | undefined;
@@ -368,10 +383,13 @@ type CalculationIds = {
 
 const FIRST_ID = 1_003;
 const GAP = 37;
-/** Odd, like every id above it: up to 2^54, a JavaScript number rounds each of them to a different one. */
+/**
+ * The first of these ids. It is odd, like every id above it: up to 2^54, a JavaScript number rounds each of
+ * them to a different one.
+ */
 const BIG_BASE = 2n ** 53n + 1n;
 const BIG_GAP = 1_010;
-/** One seeded record in this many is above 2^53, but at least three. */
+/** How many seeded records there are for each one with an id above 2^53; there are at least three. */
 const BIG_SHARE = 4_000;
 
 function createCalculationIds(seed: number, seeded: number): CalculationIds {

@@ -6,7 +6,7 @@ type CalculationQuery = {
   readonly sort: { readonly field: string; readonly ascending: boolean };
   readonly limit: number;
   readonly offset: number;
-  /** Sequences that the total counts, but that are on no page. */
+  /** Sequence numbers of rows that the total counts, but that are on no page. */
   readonly hidden?: ReadonlySet<number>;
 };
 
@@ -81,7 +81,10 @@ type FilterFacts = {
 
 type Matches = (calculation: Calculation) => boolean;
 
-/** `not` before the field's name negates it (`notArchived`, `not archived`). Without a value, any value matches. */
+/**
+ * Creates the filter for a field. `not` before the field's name negates it (`notArchived`, `not archived`).
+ * Without a value, any value matches.
+ */
 function calculationFilter(
   filter: CalculationFilter,
   facts: FilterFacts,
@@ -96,7 +99,7 @@ function calculationFilter(
   return { kind: 'filter', matches: plain === name ? matches : (calculation) => !matches(calculation) };
 }
 
-/** The values that a filter wants: those of `value` (one or a list) and `idList`. */
+/** The values that a filter accepts: those of `value` (one or a list) and `idList`. */
 function wantedOf({ value, idList }: CalculationFilter): readonly string[] {
   return [value, idList]
     .flat()
@@ -111,7 +114,7 @@ const flag =
   (calculation) =>
     read(calculation) === (wanted[0]?.toLowerCase() !== 'false');
 
-/** Ignores case; any text matches if none is wanted. */
+/** Compares texts without case. If no text is requested, any matches. */
 const texts =
   (read: (calculation: Calculation, facts: FilterFacts) => readonly string[]): Field =>
   (wanted, facts) => {
@@ -122,7 +125,7 @@ const texts =
     };
   };
 
-/** At or after the wanted moment, which is epoch milliseconds or ISO text. */
+/** Matches times at or after the requested moment, which is epoch milliseconds or ISO text. */
 const since =
   (read: (calculation: Calculation) => number): Field =>
   ([wanted]) => {
@@ -142,7 +145,7 @@ const links = (type?: Link['resource']['type']): Field =>
       .flatMap(({ resource }) => (resource.type === 'CARD' ? cardNames(resource.id) : [resource.id])),
   );
 
-/** A card matches by the whole id of its link and by each number in it. */
+/** The names by which a card matches: the whole id of its link, and each number in it. */
 const cardNames = (id: string): readonly string[] => [
   id,
   ...id.split(':').filter((part) => /^\d+$/.test(part)),
@@ -173,7 +176,10 @@ const FIELDS: Readonly<Record<string, Field>> = {
   variable: flag(({ variable }) => variable),
 };
 
-/* Finds words without parsing, which would take seconds for all formulas; exact for functions and columns. */
+/*
+ * Finds words without parsing, which would take seconds for all formulas. It is exact for functions and
+ * columns.
+ */
 
 const WORDS = /'(?:[^'\\]|\\.|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|`([^`]*)`|([A-Za-z_]\w*)\s*(?=\()/g;
 

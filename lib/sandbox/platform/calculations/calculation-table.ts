@@ -1,26 +1,31 @@
 import { createLifetimes } from '../records/lifetimes.ts';
 
-/** All calculations that exist now, by the sequence of their creation or by the digits of their ids. */
+/**
+ * All calculations that exist now, by the sequence number of their creation or by the digits of their ids.
+ */
 export type CalculationTable = {
   size(): number;
-  /** Increases with every change: what was derived from an older version is stale. */
+  /** Increases with every change: anything derived from an older version is stale. */
   version(): number;
   get(id: string): Calculation | undefined;
-  /** The calculation with this number, even if it was deleted. */
+  /** The calculation with this sequence number, even if it was deleted. */
   at(sequence: number): Calculation;
   byId(): readonly number[];
-  /** All calculations by name, ignoring case; equal names in the order of ids. */
+  /** All calculations by name; case does not matter. Equal names are in the order of ids. */
   byName(): readonly number[];
-  /** The JSON of the search row, as UTF-8. */
+  /** The JSON of the search row, in UTF-8. */
   row(sequence: number): Uint8Array;
-  /** Adds one with the next higher id. Its creation time is the table's clock, but never before the previous one's. */
+  /**
+   * Adds a calculation with the next higher id. Its creation time is the table's clock, but never before that
+   * of the one before.
+   */
   add(): Calculation;
-  /** Changes one, and increases `lastModified` by at least 1. Undefined if there is none. */
+  /** Changes a calculation, and increases `lastModified` by at least 1. Undefined if it does not exist. */
   change(id: string, changes: CalculationChanges): Calculation | undefined;
   delete(id: string): boolean;
-  /** The sequences that were added after `fromMs`, by the table's clock. */
+  /** The sequence numbers of calculations that were added after `fromMs`, by the table's clock. */
   addedAfter(fromMs: number): ReadonlySet<number>;
-  /** The ids that existed before `fromMs` and still existed after `toMs`, ascending. By the table's clock. */
+  /** The ids that existed before `fromMs` and still existed after `toMs`, ascending, by the table's clock. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 
@@ -28,14 +33,17 @@ type TableOptions = {
   readonly seeded: number;
   readonly idOf: (sequence: number) => string;
   readonly sequenceOf: (id: string) => number | undefined;
-  /** Without links to the calculations that refer to it. */
+  /** Draws a calculation without links to the calculations that refer to it. */
   readonly draw: (sequence: number) => Calculation;
-  /** The references of the calculation that `draw` returns, without drawing all of it. */
+  /** The references of the calculation that `draw` would return, without drawing all of it. */
   readonly references: (sequence: number) => readonly Reference[];
   readonly now: () => number;
 };
 
-/** Stores only differences from the drawn records: a million calculations take a few bytes each. */
+/**
+ * Creates a table that stores only differences from the drawn records: a million calculations take a few
+ * bytes each.
+ */
 export function createCalculationTable(options: TableOptions): CalculationTable {
   const state = seededState(options);
   const { live, at, names, rows, lifetimes } = state;
@@ -140,7 +148,7 @@ function put(state: State, sequence: number, changes: CalculationChanges): Calcu
   return at(sequence);
 }
 
-/** The rows of the calculations that a formula refers to name its own calculation. */
+/** Adds links to the rows of the calculations that a formula refers to: they name its own calculation. */
 function refer(
   { users, rows, sequenceOf }: State,
   sequence: number,
@@ -184,9 +192,9 @@ function createNameOrder(
   live: () => readonly number[],
 ): {
   sequences(): readonly number[];
-  /** To be called after the change. */
+  /** Call it after the change. */
   add(sequence: number): void;
-  /** To be called before the change. */
+  /** Call it before the change. */
   remove(sequence: number): void;
 } {
   const lowered: string[] = [];
@@ -237,12 +245,15 @@ function removeSorted(sorted: number[], item: number, compare: Compare): void {
   if (sorted[position] === item) sorted.splice(position, 1);
 }
 
-/** References by the calculation that they name: read from the formulas once, and changed with them. */
+/**
+ * Creates an index of references by the calculation that they name. They are read from the formulas once, and
+ * updated with them.
+ */
 function createReferenceIndex(
   seeded: number,
   referencesOf: (sequence: number) => readonly Reference[],
 ): {
-  /** The calculations that refer to this one, by sequence in ascending order, and each reference. */
+  /** The calculations that refer to this one, by sequence number in ascending order, with each reference. */
   usersOf(id: string): readonly (readonly [user: number, valid: Link['valid']])[];
   /** Replaces a calculation's references. Returns the ids of all calculations whose users changed. */
   set(user: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string>;
@@ -278,20 +289,20 @@ function createReferenceIndex(
  */
 export type Link = {
   readonly resource: { readonly type: 'DATA_SOURCE' | 'CARD' | 'FUNCTION_TEMPLATE'; readonly id: string };
-  /** True for a dataset that the calculation is saved on. */
+  /** Whether it is a dataset on which the calculation is saved. */
   readonly visible: boolean;
   readonly active: boolean;
   readonly valid: 'VALID' | 'ILLEGAL_REFERENCE' | 'INCOMPATIBLE_LINK';
 };
 
-/** A calculation as the sandbox stores it: a search row, and what it is based on. */
+/** A calculation as the sandbox stores it: a search row, and the facts from which it is computed. */
 export type Calculation = {
   readonly sequence: number;
   readonly id: string;
   readonly name: string;
   readonly owner: number;
   readonly lastModified: number;
-  /** The clock, in epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly created: number;
   readonly global: boolean;
   readonly locked: boolean;
@@ -304,7 +315,7 @@ export type Calculation = {
   readonly cacheWindow: 'day' | 'non_dynamic';
   readonly datasetIndex: number | undefined;
   readonly references: readonly Reference[];
-  /** The formula if it has been set; otherwise undefined, and it is drawn when read. */
+  /** The formula if it has been set; undefined if it has not: then it is drawn when it is read. */
   readonly expression: string | undefined;
 };
 

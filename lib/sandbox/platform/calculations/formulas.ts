@@ -22,7 +22,7 @@ type Formulas = {
 
 const CACHED_TYPES = 65_536;
 
-/** False for one that never had a dataset; a deleted dataset counts. */
+/** Whether a calculation ever had a dataset; a deleted dataset counts. */
 const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
   links.some(({ resource }) => resource.type === 'DATA_SOURCE');
 
@@ -75,7 +75,10 @@ export function updateFormula(
   request: {
     readonly id: string;
     readonly expression: string;
-    /** Refuses a formula that does not parse or uses a column that the dataset lacks, instead of storing it. */
+    /**
+     * Whether to refuse a formula that does not parse or uses a column that the dataset lacks, instead of
+     * storing it.
+     */
     readonly strict: boolean;
   },
 ):
@@ -96,11 +99,11 @@ export function updateFormula(
   return after === undefined ? { kind: 'not-found' } : { kind: 'updated', text: formulas.textOf(after) };
 }
 
-/** Unlike a search row, the full record also has what the formula refers to in its `links`. */
+/** The links to what the formula refers to: unlike a search row, the full record has these too. */
 const ownUses = ({ references }: Calculation): readonly Link[] =>
   references.map(({ id, valid }) => link('FUNCTION_TEMPLATE', id, false, valid));
 
-/** References may nest, but form no cycle. */
+/** Checks references: they may nest, but must not form a cycle. */
 function checkedReferences(
   table: CalculationTable,
   id: string,
@@ -129,11 +132,13 @@ type FormulaFacts = {
   readonly analytic: boolean;
   readonly nonAggregatedColumns: readonly string[];
   readonly references: readonly Pick<Reference, 'kind' | 'id'>[];
-  /** Why `strict` refuses it. */
+  /** Why `strict` refuses the formula. */
   readonly objection: string | undefined;
 };
 
-/** Analyses a formula over the columns of its dataset; without a dataset, unknown columns are not an error. */
+/**
+ * Analyses a formula with the columns of its dataset. Without a dataset, unknown columns are not an error.
+ */
 function formulaFacts(expression: string, columns: readonly Column[] | undefined): FormulaFacts {
   const types = new Map(columns?.map(({ name, type }) => [name, type]));
   const analysis = analyzeFormula(expression, types);

@@ -13,23 +13,29 @@ export type SearchFiles = (
   flaws?: {
     /** Ids of rows that the total counts, but that are on no page. */
     readonly hidden?: ReadonlySet<string>;
-    /** `empty-page`: without rows; `repeat`: with the last row of the page before. */
+    /** `empty-page`: the page has no rows. `repeat`: it begins with the last row of the page before. */
     readonly anomaly?: AnomalyKind | undefined;
-    /** What distinguishes the cursor of an empty page. */
+    /** A number that makes the cursor of an empty page different from others. */
     readonly nonce?: number;
   },
 ) =>
   | {
       readonly kind: 'page';
       readonly rows: readonly FileRow[];
-      /** The cursor of the next page. As on the real platform, the last page has the one that was sent; null if there are no rows. */
+      /**
+       * The cursor of the next page; null if there are no rows. As on the real platform, the last page has
+       * the cursor that was sent.
+       */
       readonly next: string | null;
       readonly offset: number;
       readonly total: number;
     }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Searches one FileSet, page by page by sort key. The matching rows are cached until the FileSet changes. */
+/**
+ * Creates the search of one FileSet, page by page, by sort key. The matching rows are cached until the
+ * FileSet changes.
+ */
 export function createFileSearch(fileSet: FileSet): SearchFiles {
   let cached: { readonly key: string; readonly rows: readonly FileRow[] } | undefined;
 
@@ -85,19 +91,22 @@ function positionAfter(rows: readonly FileRow[], key: SortKey, order: FileOrder)
   return low;
 }
 
-/** The token of a page: the sort key of its last row. Valid only for the order that it was created for. */
+/**
+ * The cursor of a page: the sort key of its last row. It is valid only for the order for which it was
+ * created.
+ */
 function cursorOf(row: SortKey, { fields }: FileOrder): string {
   const key = fields.map(({ field }) => row[field] ?? null);
   return Buffer.from(JSON.stringify([shapeOf({ fields }), key])).toString('base64url');
 }
 
-/** A token that no page has returned before. */
+/** A cursor that no page has returned before. */
 function freshCursor(token: string | undefined, { fields }: FileOrder, nonce: number): string {
   const [shape, key] = token === undefined ? [shapeOf({ fields }), null] : partsOf(token);
   return Buffer.from(JSON.stringify([shape, key, nonce])).toString('base64url');
 }
 
-/** `start`: a token for all rows. Undefined: not a token of this order. */
+/** Parses a cursor. `start` stands for all rows. Undefined if it is not a cursor of this order. */
 function readCursor(token: string, { fields }: FileOrder): SortKey | 'start' | undefined {
   try {
     const [shape, key] = partsOf(token);
@@ -116,7 +125,7 @@ function shapeOf({ fields }: Pick<FileOrder, 'fields'>): string {
   return fields.map(({ field, descending }) => `${field}${descending ? '-' : '+'}`).join();
 }
 
-/** A total order over rows: the id decides where everything else is equal. */
+/** A total order of rows: if everything else is equal, the id decides. */
 type FileOrder = {
   readonly fields: readonly { readonly field: keyof FileRow; readonly descending: boolean }[];
   compare(a: SortKey, b: SortKey): number;
@@ -172,7 +181,7 @@ function comparison(fields: FileOrder['fields']): FileOrder['compare'] {
   };
 }
 
-/** Nulls first; numbers are compared as numbers, texts by UTF-16 code units. */
+/** Compares values: nulls come first; numbers are compared as numbers, texts by UTF-16 code units. */
 function compareValues(a: string | number | null, b: string | number | null): number {
   if (a === b) return 0;
   if (a === null) return -1;
@@ -195,7 +204,7 @@ type FieldFilter = {
   readonly operator: string;
 };
 
-/** Both ends are inclusive; a missing one is open. ISO 8601. */
+/** A range of dates in ISO 8601. Both ends are included; a missing end is open. */
 type DateFilter = {
   readonly field: string;
   readonly start?: string | undefined;
@@ -243,7 +252,10 @@ type Compare = (cell: FileRow[keyof FileRow], wanted: readonly string[]) => bool
 
 const isAnyOf: Compare = (cell, wanted) => cell !== null && wanted.includes(String(cell));
 
-/** Compares numbers as numbers, everything else by UTF-16 code units; a null is neither above nor below anything. */
+/**
+ * Compares numbers as numbers, everything else by UTF-16 code units. A null is neither above nor below
+ * anything.
+ */
 const ordered =
   (holds: (order: number) => boolean): Compare =>
   (cell, [wanted = '']) => {

@@ -2,7 +2,7 @@ import { userIdAt } from '../records/cards.ts';
 import { createLifetimes } from '../records/lifetimes.ts';
 import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
 
-/** One FileSet; its rows are drawn when it is first read. */
+/** A FileSet. Its rows are drawn when it is first read. */
 export type FileSet = {
   readonly id: string;
   version(): number;
@@ -15,7 +15,7 @@ export type FileSet = {
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 
-/** A FileSet whose first rows are drawn by its seed and id. */
+/** Creates a FileSet whose first rows are drawn from the seed and its id. */
 export function createFileSet({
   seed,
   id,
@@ -83,10 +83,12 @@ function drawAll(draw: ReturnType<typeof createFileDraw>, count: number): Map<st
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** One row in this many is a directory, starting with the first row. */
+/** How many rows there are for each directory; the first row is a directory. */
 const ROWS_A_DIRECTORY = 60;
 
-/** Draws the rows of one FileSet in the order of creation; each path occurs once. */
+/**
+ * Creates the function that draws the rows of one FileSet in the order of creation. Each path occurs once.
+ */
 function createFileDraw(seed: number, fileSetId: string): (sequence: number, createdMs?: number) => FileRow {
   const stream = `file of ${fileSetId}`;
   const directories: string[] = [''];
@@ -225,10 +227,10 @@ export type FileRow = {
   readonly path: string;
   readonly name: string;
   readonly fileType: string;
-  /** Null for a directory, as are `size`, `hash` and `hashAlgorithm`. */
+  /** The media type; null for a directory, as are `size`, `hash` and `hashAlgorithm`. */
   readonly contentType: string | null;
   readonly size: number | null;
-  /** ISO 8601, in UTC. */
+  /** When it was created: ISO 8601, in UTC. */
   readonly created: string;
   readonly createdBy: number;
   readonly hash: string | null;

@@ -16,7 +16,7 @@ export const assumed = {
   /** With more stack than this, a runaway recursion would overflow Node's own stack first. */
   stackLimitBytes: 256 * 1024,
   logEntries: 1_000,
-  /** The most UTF-16 code units of JSON stored for each of stdout and stderr. */
+  /** Maximum UTF-16 code units of JSON that are stored for each of stdout and stderr. */
   logCharacters: 256 * 1024,
   logCutMark: '... log truncated',
   messageCharacters: 4_096,

@@ -1,11 +1,11 @@
 /** A function of a package: `source` is one JavaScript function expression, which may be async. */
 export type CodeFunction = {
   readonly name: string;
-  /** Passed by position, in the order of their declaration. */
+  /** The inputs, passed by position in the order of their declaration. */
   readonly inputs: readonly (DeclaredType & { readonly name: string })[];
   readonly output: DeclaredType;
   readonly source: string;
-  /** (assumed) What it reads of the platform itself, which it gets after its inputs. */
+  /** (assumed) Data of the platform that the function receives after its inputs. */
   readonly reads?: 'formulas' | undefined;
 };
 
@@ -31,7 +31,9 @@ type ValueType =
   | 'duration'
   | 'object';
 
-/** A declared type. `nullable` lets the whole value be null; the elements of a list are never null (assumed). */
+/**
+ * A declared type. With `nullable`, the whole value may be null; elements of a list are never null (assumed).
+ */
 export type DeclaredType = { readonly type: ValueType; readonly isList: boolean; readonly nullable: boolean };
 
 /** The type of an actual value; `null`, `mixed` or `unknown` (an empty list) if no declared type fits. */
@@ -99,7 +101,7 @@ const matchers: Record<ValueType, (value: unknown) => boolean> = {
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** A real calendar day: 2026-02-29 is not one. */
+/** Whether it is a real calendar day: 2026-02-29 is not. */
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const epochMs = Date.parse(`${text}T00:00:00Z`);

@@ -21,9 +21,10 @@ type InterpreterLimits = {
 };
 
 /**
- * JavaScript in WebAssembly (QuickJS), a runtime a call. A function blocks the event loop until it ends or reaches the
- * time limit, which is checked between steps: one long built-in operation can overrun it. The interpreter
- * calls a function and waits for its result; it never throws because of what the function does.
+ * Creates an interpreter: JavaScript in WebAssembly (QuickJS), with a runtime for each call. A function
+ * blocks the event loop until it ends or reaches the time limit, which is checked between steps: one long
+ * built-in operation can overrun it. The interpreter calls a function and waits for its result; it never
+ * throws because of what the function does.
  */
 export function createInterpreter(limits: InterpreterLimits): (call: GuestCall) => Promise<Outcome> {
   let loading: Promise<Engine> | undefined;
@@ -44,7 +45,10 @@ type Engine = { readonly module: QuickJSWASMModule; readonly isFull: () => boole
 
 const PAGE_BYTES = 65_536;
 
-/** QuickJS's own limit hardly works here, since this allocator reports no block sizes: the memory is the limit. */
+/**
+ * Loads the engine. QuickJS's own limit hardly works here, since this allocator does not report block sizes,
+ * so the memory itself is limited.
+ */
 async function loadEngine(memoryLimitBytes: number): Promise<Engine> {
   const { newQuickJSWASMModuleFromVariant, newVariant } = await import('quickjs-emscripten-core');
   const initial = assumed.lowestMemoryLimitBytes / PAGE_BYTES;
@@ -62,8 +66,9 @@ async function importVariant(): Promise<QuickJSSyncVariant> {
 }
 
 /**
- * An engine that reached a limit is left to the garbage collector, runtime and all: interrupted code cannot always be
- * freed, its memory never shrinks, and after an exception from Node its stack pointer is wrong.
+ * Calls a function in an engine. An engine that reached a limit is not freed, but left to the garbage
+ * collector: interrupted code cannot always be freed, its memory never shrinks, and after an exception from
+ * Node its stack pointer is wrong.
  */
 function interpretOnce(
   engine: Engine,
@@ -96,7 +101,10 @@ function interpretOnce(
   }
 }
 
-/** False if QuickJS lost track of a block, which can happen when memory ran out and the function caught the error. */
+/**
+ * Frees a runtime. False if QuickJS lost track of a block, which can happen if memory ran out and the
+ * function caught the error.
+ */
 function release(runtime: QuickJSRuntime): boolean {
   try {
     runtime.dispose();
@@ -106,7 +114,10 @@ function release(runtime: QuickJSRuntime): boolean {
   }
 }
 
-/** When memory is full there may be no room for the error itself: then null or an empty text is thrown. */
+/**
+ * Whether memory ran out. There may have been no room for the error itself: then null or an empty text was
+ * thrown.
+ */
 function isOutOfMemory(outcome: GuestOutcome, engine: Engine): boolean {
   if (outcome.kind !== 'thrown') return false;
   const { message } = outcome;
@@ -175,7 +186,7 @@ function thrown(context: QuickJSContext, error: QuickJSHandle): GuestOutcome {
   return { kind: 'thrown', message: describeThrown(dumped).slice(0, assumed.messageCharacters) };
 }
 
-/** `RangeError: too far` for an error, text unchanged, JSON for other objects. */
+/** A thrown value as text: `RangeError: too far` for an error, a text unchanged, JSON for other objects. */
 function describeThrown(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   if (!('message' in error)) return JSON.stringify(error);
@@ -226,7 +237,7 @@ const GUEST_CODE = `(writeLog) => {
 
 /** The entries that a function's console wrote, as JSON values in order. */
 export type CapturedLog = {
-  /** Beyond the limits it adds one mark and returns `full`. */
+  /** Adds an entry. Beyond the limits it adds one mark and returns `full`. */
   write(stream: 'stdout' | 'stderr', json: string): 'open' | 'full';
   entries(stream: 'stdout' | 'stderr'): readonly unknown[];
 };

@@ -11,21 +11,24 @@ import {
 import { type CapturedLog, createInterpreter } from './interpreter.ts';
 import { codePackages } from './packages.ts';
 
-/** The case of the id does not matter. */
+/** The function to run. The case of the package's id does not matter. */
 type FunctionAddress = {
   readonly packageId: string;
   readonly version: string;
   readonly functionName: string;
 };
 
-/** A call of a function; `getLogs` is false by default, `startedBy` is the id of the calling user. */
+/** A call of a function. `getLogs` is false by default; `startedBy` is the id of the calling user. */
 type FunctionRequest = FunctionAddress & {
   readonly inputVariables?: Readonly<Record<string, unknown>> | undefined;
   readonly settings?: { readonly getLogs?: boolean | undefined } | undefined;
   readonly startedBy: string;
 };
 
-/** `not-found` becomes 404, `bad-input` 400, and `executed` 200, whatever the status of the execution. */
+/**
+ * How a request ended: `not-found` becomes 404, `bad-input` 400, and `executed` 200, whatever the status of
+ * the execution.
+ */
 type FunctionRun =
   | { readonly kind: 'not-found'; readonly message: string }
   | { readonly kind: 'bad-input'; readonly message: string }
@@ -81,17 +84,20 @@ function createStream() {
   return { entries, write };
 }
 
-/** A runner for packaged code functions. Throws a RangeError for limits out of range. */
+/** Creates a runner of packaged code functions. Throws a RangeError for limits out of range. */
 export function createFunctionRunner(options: {
   /** Milliseconds that one call may take. Default 300,000, as on the platform. Meanwhile the process is blocked. */
   readonly timeLimitMs?: number;
-  /** Bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256 MiB. */
+  /**
+   * Maximum bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256
+   * MiB.
+   */
   readonly memoryLimitBytes?: number;
   readonly now: () => number;
   readonly newId: () => string;
   readonly monotonicMs?: () => number;
   readonly packages?: readonly CodePackage[];
-  /** All formulas: `{id, name, expression, datasetId}`. Default: none. */
+  /** Returns all formulas: `{id, name, expression, datasetId}`. Default: none. */
   readonly formulas?: () => readonly object[];
 }): RunFunction {
   const {
@@ -167,7 +173,10 @@ function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** A nullable input that is left out is null. Faults name variables and types, never values. */
+/**
+ * Converts inputs to arguments. A nullable input that is left out becomes null. Faults name variables and
+ * types, never values.
+ */
 function bindInputs(
   inputs: readonly CodeFunction['inputs'][number][],
   variables: Readonly<Record<string, unknown>>,

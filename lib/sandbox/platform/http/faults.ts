@@ -16,19 +16,22 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** What must keep its meaning in the responses of an operation. */
 export type Oddity = {
-  /** The member that is the list of records, or '' if the response is that list. Default: the response is the only record. */
+  /**
+   * The member with the list of records, or '' if the response is that list. Default: the response is the
+   * only record.
+   */
   readonly list?: string;
-  /** Another way to name a record, by other members. */
+  /** Names a record in another way, by other members. */
   readonly rename?: Form;
-  /** Members of a record. */
+  /** The members of a record that decide an outcome. */
   readonly decides: Readonly<Record<string, Form>>;
-  /** Members beside the list. */
+  /** The members outside the list that decide an outcome. */
   readonly beside?: Readonly<Record<string, Form>>;
 };
 
 type OddOptions = { readonly seed: number; readonly odd: number; readonly number: number };
 
-/** The response to a request, odd with the probability `odd`; each record is drawn separately. */
+/** The response to a request, which is odd with the probability `odd`; each record is drawn separately. */
 export function oddResponse(
   body: string | Uint8Array<ArrayBuffer>,
   { list, decides, beside = {}, rename = forms.same }: Oddity,
@@ -54,7 +57,7 @@ export function oddResponse(
   return oddEnvelope({ ...others, [list]: rows }, isOdd, random);
 }
 
-/** A JSON response; an odd one may have another content type, or none. */
+/** A JSON response. An odd one may have another content type, or none. */
 function oddEnvelope(value: unknown, isOdd: boolean, random: Random): PlainResponse {
   const response = jsonTextResponse(Buffer.from(printJson(value)));
   if (!isOdd) return response;
@@ -62,14 +65,14 @@ function oddEnvelope(value: unknown, isOdd: boolean, random: Random): PlainRespo
   return { ...response, headers };
 }
 
-/** The shapes of the errors of one request; odd ones are drawn from all shapes that the platform has. */
+/** The shapes of the errors of one request. Odd ones are drawn from all shapes that the platform has. */
 export function oddErrors(shapes: ErrorShapes, { seed, odd, number }: OddOptions): ErrorShapes {
   const random = randomFor(seed, 'odd error', number);
   if (!random.chance(odd)) return shapes;
   return { usual: random.pick(errorShapes), forbidden: random.pick(errorShapes) };
 }
 
-/** Makes half of the members that decide nothing odd, and adds one that the contract does not have. */
+/** Makes half of the members that decide nothing odd, and adds one that is not in the contract. */
 function oddRecord(record: Members, decides: Oddity['decides'], random: Random): Members {
   const members = Object.entries(record).map(([name, value]) => {
     const form = decides[name];
@@ -91,7 +94,7 @@ const ODD: readonly Form[] = [
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && /^[A-Z][A-Z_]+$/.test(value);
 
-/** The words of an enum in lower case, at any depth. */
+/** Converts the words of an enum to lower case, at any depth. */
 function lowered(value: unknown): unknown {
   if (isWord(value)) return value.toLowerCase();
   if (Array.isArray(value)) return value.map(lowered);
@@ -101,7 +104,7 @@ function lowered(value: unknown): unknown {
 
 const word: Form = (value, random) => random.pick([value, String(value).toLowerCase(), ` ${String(value)} `]);
 
-/** The forms of members that decide. */
+/** The forms that deciding members may have. */
 export const forms = {
   same: (value) => value,
   id: (value, random) => random.pick([value, String(value)]),
@@ -113,18 +116,21 @@ export const forms = {
     typeof value === 'number' ? random.pick([value, String(value), new Date(value).toISOString()]) : value,
   lowered: (value, random) => random.pick([value, String(value).toLowerCase()]),
   no: (_, random) => random.pick([false, null, undefined]),
-  /** VALID is one of many words; INVALID is not. */
+  /** VALID may be one of many words; INVALID stays. */
   validity: (value, random) =>
     value === 'INVALID' ? word(value, random) : random.pick([value, 'valid', null, undefined, 'ACTIVE']),
 } as const satisfies Readonly<Record<string, Form>>;
 
-/** A form for an object: of its members only these decide. */
+/** A form for an object in which only these members decide. */
 export const membersOf =
   (decides: Oddity['decides']): Form =>
   (value, random) =>
     oddRecord(value as Members, decides, random);
 
-/** Every fault, and whether it strikes before the work or after it; after it the client does not learn of a change. */
+/**
+ * Every fault, and whether it happens before the work or after it. If it happens after it, the client does
+ * not learn of a change.
+ */
 export const faults = {
   'error-platform': 'before',
   'error-message': 'before',
@@ -147,7 +153,7 @@ export type Delivery =
   | { readonly kind: 'cut'; readonly response: PlainResponse }
   | { readonly kind: 'reset' };
 
-/** What a fault does to a request. `worked` is the response of the work, for faults that strike after it. */
+/** What a fault does to a request. `worked` is the response of the work, for faults that happen after it. */
 export function faultyDelivery(
   kind: FaultKind,
   context: ErrorContext,
@@ -195,7 +201,10 @@ export const anomalyKinds = [
 
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
-/** The fault that request `number` hits (1 is the first), or undefined. It depends only on the arguments. */
+/**
+ * The fault for request `number` (1 is the first); undefined if it has none. It depends only on the
+ * arguments.
+ */
 export function faultFor(
   seed: number,
   options: {
@@ -247,7 +256,10 @@ function errorReference(seed: number, number: number): string {
 
 const TOE_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** `{status, statusReason, path, message, toe}`, `{errorCode, errorMessage}`, `{message}`, or a bare JSON string. */
+/**
+ * The shapes of error bodies: `{status, statusReason, path, message, toe}`, `{errorCode, errorMessage}`,
+ * `{message}`, or a bare JSON string.
+ */
 const errorShapes = ['PlatformError', 'CodeError', 'MessageError', 'TextError'] as const;
 
 /** The shapes of an operation's errors. A 401 is a `PlatformError` everywhere. */

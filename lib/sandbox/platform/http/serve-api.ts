@@ -19,7 +19,10 @@ import {
   usualErrors,
 } from './faults.ts';
 
-/** Serves requests, each in this order: count, limiter, latency, a fault before the work, the work, a fault after it. */
+/**
+ * Creates the function that serves requests. The steps are: count, limiter, latency, a fault before the work,
+ * the work, a fault after it.
+ */
 export function createServe(
   parts: Backend & {
     readonly closing: AbortSignal;
@@ -69,7 +72,7 @@ type ApiRequest = {
 };
 
 type Backend = Omit<OperationContext, 'number'> & {
-  /** The valid token; it can be revoked while the server runs. */
+  /** Returns the valid token; it can be revoked while the server runs. */
   readonly token: () => string;
 };
 
@@ -130,10 +133,13 @@ async function operate(
   }
 }
 
-/** Below this size, in characters, compression gains nothing. */
+/** Minimum size in characters: compressing less gains nothing. */
 const MIN_TO_COMPRESS = 1024;
 
-/** Sends a response. A reset or a cut acts on the socket; without one a reset rejects, and a cut body fails half-way, as with `fetch`. */
+/**
+ * Sends a response. A reset or a cut acts on the socket. Without a socket, a reset rejects, and a cut body
+ * fails half-way, as with `fetch`.
+ */
 export async function deliver(
   delivery: Delivery,
   request: Request,

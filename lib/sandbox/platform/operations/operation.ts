@@ -45,12 +45,12 @@ export function operation<Input extends EndpointInput, Output>(
     raw: RawInput,
   ) => OperationResult | Promise<OperationResult>,
   options: {
-    /** The members of its responses that decide an outcome: they keep their meaning in odd ones. */
+    /** The members of its responses that decide an outcome: in odd responses, they keep their meaning. */
     readonly oddity: Oddity | ((raw: RawInput) => Oddity);
     readonly errors?: typeof usualErrors;
     /** Methods that the platform accepts in practice, besides the endpoint's own. */
     readonly otherMethods?: readonly string[];
-    /** Runs before the check. */
+    /** Changes the input before it is checked. */
     readonly tolerate?: (raw: RawInput) => RawInput;
   },
 ): Operation<Input, Output> {

@@ -19,7 +19,7 @@ import { drawFor, type Random, randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
 import { type Operation, type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 
-/** Names a card by `id`, `urn` or `kpiId`, and likewise the drills that it contains. */
+/** Names a card, and the drills in it, by `id`, `urn` or `kpiId`. */
 const oddCard: Form = (card, random) => {
   const { id, urn, ...rest } = card as Readonly<Record<string, unknown>>;
   const named = [{ id: String(id), urn }, { urn }, { kpiId: id, urn: null }, { id, urn: 7 }];
@@ -36,7 +36,7 @@ const eachOf =
   (value, random) =>
     (value as readonly unknown[]).map((each) => form(each, random));
 
-/** Contract 4.4. */
+/** Lists cards (contract 4.4). */
 const listCardsOperation = operation(
   listCards,
   ({ path, query }, { state }) => {
@@ -58,7 +58,7 @@ const listCardsOperation = operation(
   },
 );
 
-/** Contract 4.7. Unknown names in `expand` are ignored. */
+/** Reads a data file's metadata (contract 4.7). Unknown names in `expand` are ignored. */
 const getDataFileOperation = operation(
   getDataFile,
   ({ path, query }, { state }) => {
@@ -83,7 +83,7 @@ const getDataFileOperation = operation(
   { oddity: { decides: { dataFileId: forms.askedId } } },
 );
 
-/** Contract 4.1; in practice PUT is documented, too. */
+/** Sets a formula (contract 4.1); in practice PUT is documented, too. */
 const updateFormulaOperation = operation(
   updateFormula,
   ({ path, query, body }, { state, counter }) => {
@@ -107,7 +107,7 @@ const updateFormulaOperation = operation(
   { otherMethods: ['PUT'], oddity: { decides: { id: forms.askedId, status: forms.validity } } },
 );
 
-/** Contract 4.5. A function that failed still gets 200: its `status` says so. */
+/** Runs a code function (contract 4.5). A function that failed still gets 200: its `status` shows that. */
 const runFunctionOperation = operation(
   runFunction,
   async ({ path, body }, { counter, runCodeFunction }) => {
@@ -139,7 +139,7 @@ const runFunctionOperation = operation(
   },
 );
 
-/** Contract 4.2. Without `sort` it returns no rows and no error, as in practice. */
+/** Searches calculations (contract 4.2). Without `sort` it returns no rows and no error, as in practice. */
 const searchCalculationsOperation = operation(
   searchCalculations,
   ({ body }, context, raw) => {
@@ -165,7 +165,7 @@ const searchCalculationsOperation = operation(
       list: 'results',
       decides: {
         [String(Object(memberOf(body, 'sort')).field)]: forms.time,
-        // A search by name asks whether the calculation was changed.
+        // A search by name is made to find out whether the calculation was changed.
         ...(memberOf(body, 'name') ? { name: forms.same, lastModified: forms.time } : {}),
         id: forms.id,
         // The links decide which cards are fetched.
@@ -178,7 +178,7 @@ const searchCalculationsOperation = operation(
   },
 );
 
-/** Contract 4.3. */
+/** Searches files (contract 4.3). */
 const searchFilesOperation = operation(
   searchFiles,
   ({ path, query, body }, context) => {
@@ -207,7 +207,10 @@ const searchFilesOperation = operation(
   },
 );
 
-/** Contract 4.6: by topic if topics are given, otherwise for the text as a whole. Only TEXT messages are read. */
+/**
+ * Scores a text (contract 4.6): by topic if topics are given, otherwise as a whole. Only TEXT messages are
+ * read.
+ */
 const analyzeSentimentOperation = operation(
   analyzeSentiment,
   async ({ body }, { state, counter, number }) => {
@@ -262,7 +265,7 @@ const table = {
 
 export const operations: readonly Operation[] = Object.values(table);
 
-/** A topic that the text does not mention may have no value, or not be there. */
+/** A topic that the text does not mention may have no value, or be absent. */
 function oddTopics(value: unknown, random: Random) {
   const topics = Object.entries(value as Readonly<Record<string, string>>).map(([topic, sentiment]) => [
     topic,
@@ -358,14 +361,14 @@ function hasSort({ body }: RawInput): boolean {
   return memberOf(body, 'sort') !== undefined;
 }
 
-/** Adds a sort so that the rest of the body can be checked. */
+/** Adds a sort if there is none, so that the rest of the body can be checked. */
 function withSort(body: unknown): unknown {
   return typeof body === 'object' && body !== null
     ? { ...body, sort: { field: 'id', ascending: true } }
     : body;
 }
 
-/** The sort fields keep their values: cursors of pages depend on them. */
+/** The sort fields keep their values, since cursors of pages depend on them. */
 function sortedBy(body: unknown): Readonly<Record<string, Form>> {
   const fields: unknown = Object(body).fieldSort;
   return Object.fromEntries(

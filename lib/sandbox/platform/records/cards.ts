@@ -19,7 +19,7 @@ type CardRow = {
 export type SeededCard = {
   readonly row: CardRow;
   readonly datasetIndex: number;
-  /** The root card of its drill path; undefined for a standalone card. */
+  /** The root card of the drill path to which the card belongs; undefined for a standalone card. */
   readonly rootId: number | undefined;
 };
 
@@ -33,14 +33,17 @@ export type Drills = {
 /** Whether a card's row contains its drills. */
 export const holdsDrills = (rootId: number): boolean => rootId % 2 === 0;
 
-/** One card in six is a step of a drill path. */
+/** The share of cards that are a step of a drill path: one in six. */
 const DRILL_SHARE = 1 / 6;
 
 function cardId(seed: number, index: number): number {
   return 1_200_000_000 + index * 3_917 + randomFor(seed, 'card id', index).below(3_900);
 }
 
-/** Card `index`, of one of the datasets. The first is never in a drill path, so that every drill has a root before it. */
+/**
+ * The card with this index, of one of the datasets. The first one is never in a drill path, so that every
+ * drill has a root before it.
+ */
 export function cardAt(seed: number, index: number, datasetIds: readonly string[]): SeededCard {
   const random = randomFor(seed, 'card', index);
   const datasetIndex = random.below(datasetIds.length);

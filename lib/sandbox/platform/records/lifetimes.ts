@@ -4,7 +4,10 @@ type Lifetimes<Key> = {
   deleted(key: Key, atMs: number): void;
   isDeleted(key: Key): boolean;
   addedAfter(fromMs: number): ReadonlySet<Key>;
-  /** The records that existed from `fromMs` to `toMs`, without those added or deleted in just these milliseconds. */
+  /**
+   * The records that existed from `fromMs` to `toMs`, without those that were added or deleted in exactly
+   * these milliseconds.
+   */
   livedThrough(live: Iterable<Key>, fromMs: number, toMs: number): Key[];
 };
 

@@ -3,7 +3,7 @@ export type Random = {
   next(): number;
   below(bound: number): number;
   chance(probability: number): boolean;
-  /** Throws `RangeError` on an empty one. */
+  /** Draws an item of a list. Throws `RangeError` for an empty one. */
   pick<T>(list: readonly T[]): T;
   hex(digits: number): string;
   uuid(): string;
@@ -14,7 +14,10 @@ export function itemsOf({ raw }: TemplateStringsArray): readonly string[] {
   return raw.join('').split(/\|\s*/);
 }
 
-/** A stream a key, so that records are the same in any order: mulberry32 (Tommy Ettinger, public domain). */
+/**
+ * Creates a stream for a key, so that records are the same in any order: mulberry32 (Tommy Ettinger, public
+ * domain).
+ */
 export function randomFor(seed: number, stream: string, index = 0): Random {
   let state = mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) | 0;
   const bits = () => {
@@ -68,7 +71,7 @@ function mix(word: number): number {
 const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const hexByte = (word: number) => HEX_BYTES[word & 255] ?? '';
 
-/** Cached: there are few streams, but many draws. */
+/** The hashes are cached: there are few streams, but many draws. */
 const hashes = new Map<string, number>();
 
 function streamHash(stream: string): number {
@@ -80,7 +83,7 @@ function streamHash(stream: string): number {
   return hash;
 }
 
-/** FNV-1a over UTF-16 code units. */
+/** The FNV-1a hash over UTF-16 code units. */
 function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

@@ -32,7 +32,7 @@ export async function analyzeSentiment({
   return { kind: 'targeted', topicSentiments: Object.fromEntries(topicSentiments) };
 }
 
-/** A score is between -1 and 1. */
+/** Loads the scorer. A score is between -1 and 1. */
 async function loadScorer(): Promise<(sentence: string) => number> {
   const { SentimentIntensityAnalyzer } = await import('vader-sentiment');
   const tooLong = new RegExp(`\\S{${assumed.longestWord + 1},}`, 'g');
@@ -53,9 +53,15 @@ function sentimentOf(compounds: readonly number[]): Sentiment {
  * - The sentiment of a topic is the mean over the sentences that mention it, that of a text the mean over all of them.
  */
 const assumed = {
-  /** A mean compound score above it is POSITIVE; below its negative, NEGATIVE. Source: the README of VADER. */
+  /**
+   * A mean compound score above this is POSITIVE; below the negative of it, NEGATIVE. Source: the README of
+   * VADER.
+   */
   neutralBand: 0.05,
-  /** Longer words are left out: the lexicon has none, and VADER's patterns take cubic time over them. */
+  /**
+   * Maximum characters of a word that is scored: the lexicon has no longer ones, and VADER's patterns take
+   * cubic time for them.
+   */
   longestWord: 64,
   significantWordLength: 4,
   insignificantWords: new Set(
@@ -65,7 +71,7 @@ const assumed = {
     them,then,there,these,they,thing,think,this,those,toward,towards,under,user,very,were,what,when,where,
     whether,which,while,will,with,without,would,your`.split(/,\s*/),
   ),
-  /** A token is about this many UTF-16 code units of English. */
+  /** How many UTF-16 code units of English a token has, roughly. */
   charactersPerToken: 4,
   promptTokens: 120,
   topicTokens: 8,
@@ -136,7 +142,7 @@ function formsOf(word: string): WordForms {
 
 type Topic = { readonly topic: string; readonly description?: string | undefined };
 
-/** Looks for the topic's name, word by word, and for the significant words of its description. */
+/** Finds mentions of a topic: its name, word by word, or the significant words of its description. */
 function createMentions({ topic, description = '' }: Topic): (words: readonly WordForms[]) => boolean {
   const name = wordsOf(topic.replaceAll('_', ' '));
   const hints = wordsOf(description).filter(isSignificant);
