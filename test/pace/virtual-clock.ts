@@ -16,6 +16,7 @@ export function createVirtualClock({
   isOnlyPromises = false,
 }: VirtualClockOptions = {}) {
   let nowMs = 0;
+  /** The next one last: most sleep for a short time, and few are moved for them, however many wait for months. */
   const sleepers: Sleeper[] = [];
   let wakes = 0;
 
@@ -25,14 +26,14 @@ export function createVirtualClock({
     let [from, to] = [0, sleepers.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if ((sleepers[middle]?.atMs ?? 0) <= sleeper.atMs) from = middle + 1;
+      if ((sleepers[middle]?.atMs ?? 0) > sleeper.atMs) from = middle + 1;
       else to = middle;
     }
     sleepers.splice(from, 0, sleeper);
     return sleeper;
   };
   const remove = (sleeper: Sleeper) => {
-    const at = sleepers.indexOf(sleeper);
+    const at = sleepers.lastIndexOf(sleeper);
     if (at >= 0) sleepers.splice(at, 1);
   };
 
@@ -41,9 +42,9 @@ export function createVirtualClock({
     for (;;) {
       wakes += 1;
       await settle(underWay, isOnlyPromises && wakes % WAKES_A_TURN !== 0);
-      const next = sleepers[0];
+      const next = sleepers.at(-1);
       if (next === undefined || next.atMs > untilMs) break;
-      sleepers.shift();
+      sleepers.pop();
       nowMs = Math.max(nowMs, next.atMs);
       next.wake();
     }
