@@ -44,7 +44,7 @@ export class AlarmTopics extends Construct {
       );
   }
 
-  /** The topics that are notified of alarms of a severity. */
+  /** The topics that are notified about alarms of a severity. */
   of(severity: Severity): readonly ITopic[] {
     return [...this.ofAll, ...this.bySeverity[severity]];
   }

@@ -9,7 +9,7 @@ import { PlatformSyncStack } from './stack.ts';
 /** What each measure counts. */
 const MEANINGS: Readonly<Record<MeasureName, string>> = {
   JobsFailed: 'jobs that failed',
-  JobsUnknown: 'jobs that were sent, where it is unknown whether the platform executed them',
+  JobsUnknown: 'jobs that were sent, but it is unknown whether the platform executed them',
   MessagesRefused: 'messages and requests in the inbox that could not become jobs',
   Requests: 'requests to the platform',
   Throttled: 'requests that got a 429',
@@ -23,16 +23,16 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
   JobsDone: 'jobs that are done',
   SnapshotsPublished: 'published runs',
   Retries: 'requests that were sent again',
-  OddAnswers: 'responses with members that are not as the contract has them, which were kept',
+  OddAnswers: 'responses with members that differ from the contract, which are stored as received',
   WaitedMs: 'milliseconds that calls waited for their turn',
   SlotsGranted: 'slots of the budget that were reserved',
   SlotsUsed: 'slots that a call used',
-  SlotsWasted: 'slots that passed without a call',
+  SlotsWasted: 'slots that expired unused',
   EffectiveRate:
-    'requests a second that may leave, as a process last knew; below the configured rate after a 429',
+    'requests a second that may be sent, as a process last read; below the configured rate after a 429',
 };
 
-/** An instance that has every alarm. The settings that determine thresholds have their defaults. */
+/** An instance with every alarm. The settings that determine thresholds have their defaults. */
 const INSTANCE = {
   name: 'manual',
   baseUrl: 'https://acme.example.com',
@@ -61,11 +61,11 @@ export const alarmsPage = (): string =>
     '|---|---|---|---|',
     ...conditionRows(),
     '',
-    'What the logs say is one alarm for each severity, since a metric that an alarm looks at costs $0.10 a month. It is an alarm over several series: each problem has a state and notifications of its own, which name it (`problem`), and stays for 75 minutes after its last line. A condition with a `threshold` of its own gets an alarm of its own. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
+    'Problems in the logs share one alarm for each severity, since a metric with an alarm costs $0.10 a month. The alarm has several series: each problem has its own state and its own notifications, which name it (`problem`), and lasts for 75 minutes after its last line. A condition with its own `threshold` gets an alarm of its own. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
     '',
     'What lasts is reported again for as long as it lasts: a refused token every hour until a call succeeds, a missing snapshot or scheduled function every hour, a missing or forbidden part with each message that comes back (every 16 minutes at the latest) and, of table and bucket, every hour; what remains of it are dead letters, whose alarm stays until the queue is empty. What happened once ends after 75 minutes, dealt with or not: `Forbidden`, `MessagesRefused`, `JobsFailed`, `JobsUnknown`, `SnapshotRefused`, `FunctionErrors`. `npx platform-sync jobs --status failed` and `report` still list it.',
     '',
-    'What loses something, or stands still, is a page; what a retry may heal, or can wait until the morning, is a ticket. Failures that time heals (throttling, time-outs, 5xx) are reported as what they bring about.',
+    'A problem that loses something, or stops all work, is a page. One that a retry may cure, or that can wait until the morning, is a ticket. Failures that pass with time (throttling, time-outs, 5xx) are reported through their effects.',
     '',
     '## Metrics',
     '',

@@ -27,7 +27,10 @@ export type AlarmsProps = ConditionsProps & {
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-/** A problem that is checked once an hour is shown until the next check. An alarm can cover three hours. */
+/**
+ * How long a problem that is checked once an hour is shown: until the next check. An alarm can cover at most
+ * three hours.
+ */
 const SEEN_FOR = Duration.minutes(75);
 
 type Named<T = Condition> = readonly [name: string, condition: T];
@@ -72,7 +75,7 @@ export class Alarms extends Construct {
     ]);
   }
 
-  /** One alarm over all problems of a severity in the logs: each value of `problem` is a series. */
+  /** Creates one alarm for all problems of a severity in the logs: each value of `problem` is a series. */
   private series(severity: Severity, found: readonly Logged[]): Alarm {
     this.count(severity, found, 'problem');
     const metric = new MathExpression({
@@ -94,7 +97,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** The alarm of one condition. */
+  /** Creates the alarm of one condition. */
   private single([name, condition]: Named, limit: number | undefined): Alarm {
     const { severity, says, section = name } = condition;
     if (!('metric' in condition)) this.count(name, [[name, condition]]);
@@ -119,7 +122,7 @@ export class Alarms extends Construct {
     });
     const actions = this.topics.of(severity).map((topic) => new SnsAction(topic));
     alarm.addAlarmAction(...actions);
-    // Its end is notified too.
+    // The end of the alarm is notified too.
     alarm.addOkAction(...actions);
     return alarm;
   }
@@ -128,7 +131,7 @@ export class Alarms extends Construct {
     return new Metric({ namespace: this.namespace, metricName, statistic: Stats.SUM, period: FIVE_MINUTES });
   }
 
-  /** The pattern of a condition, or of its section if the section is in one alarm. */
+  /** The pattern of a condition; if its whole section is in one alarm, the pattern of the section. */
   private patternAmong([, { pattern, together }]: Logged, found: readonly Logged[]): string {
     const isWhole = this.possible
       .filter(([, each]) => each.together === together)
@@ -136,7 +139,9 @@ export class Alarms extends Construct {
     return together !== undefined && isWhole ? together : pattern;
   }
 
-  /** Counts log lines in a metric: one filter for each function and for each field with the problem. */
+  /**
+   * Counts log lines in a metric, with one filter for each function and for each field that names a problem.
+   */
   private count(metricName: string, found: readonly Logged[], dimension?: string): void {
     const fields = new Set(found.map(([, { field }]) => field));
     const functions = new Set(found.flatMap(([, { logs }]) => logs));
@@ -180,11 +185,14 @@ export const alarmOf = ({ all }: Alarms, [name, { severity }]: Named): Alarm | u
 
 type Overrides = Instance['alarms']['overrides'];
 
-/** The threshold of a condition in the settings, for five minutes: it needs a separate alarm. */
+/** The threshold that the settings give to a condition, for five minutes: it needs a separate alarm. */
 const ownLimit = ([name, condition]: Named, overrides: Overrides): number | undefined =>
   'byValue' in condition && condition.byValue ? undefined : overrides[name]?.threshold;
 
-/** The conditions with the overrides of the settings. Only here are their names known: they depend on other settings. */
+/**
+ * The conditions, changed by the overrides in the settings. Their names depend on other settings, so they are
+ * checked only here.
+ */
 function overridden(
   conditions: Readonly<Record<string, Condition>>,
   overrides: Overrides,

@@ -3,14 +3,16 @@ import { isToken } from './config-fields.ts';
 import type { RuleFault } from './config-schedules.ts';
 import { allow, type CompleteSettings } from './config-schema.ts';
 
-/** A job type that changes calculations for all users: only an instance whose `allow` names it accepts it. */
+/**
+ * The job type that changes calculations for all users. An instance accepts it only if its `allow` names it.
+ */
 export const CHANGES_FORMULAS = 'update-formula' satisfies JobType;
 
-/** The job types that an instance accepts. It needs no functions and alarms for others. */
+/** The job types that an instance accepts. It needs functions and alarms only for these. */
 export const allowedTypes = ({ allow: given }: Pick<CompleteSettings, 'allow'>): readonly JobType[] =>
   given?.types ?? jobTypes.filter((type) => type !== CHANGES_FORMULAS);
 
-/** The jobs that an instance creates itself, by the field that causes them. */
+/** The jobs that an instance creates itself, by the field that leads to them. */
 const OWN_JOBS = {
   schedules: 'snapshot',
   functions: 'run-function',

@@ -7,7 +7,7 @@ export const root = join(import.meta.dirname, '..');
 /** CommonJS packages load Node's own modules with `require`, which an ES module does not have. */
 const REQUIRE = 'const require=process.getBuiltinModule;';
 
-/** How the code of a function is bundled, whatever its entry point. Nothing is written. */
+/** How the code of a function is bundled, for every entry point. Nothing is written. */
 export const bundleOptions = {
   absWorkingDir: root,
   outdir: join(root, 'bundle'),
@@ -26,9 +26,9 @@ export const bundleOptions = {
   alias: {
     // Profiles, single sign-on and STS: no function uses them.
     '@aws-sdk/credential-provider-node': join(root, 'functions', 'environment-credentials.ts'),
-    // The SDK uses it in browsers alone, but tree shaking keeps it: 34 KB.
+    // The SDK uses this only in browsers, but tree shaking keeps its 34 KB.
     bowser: 'node:os',
-    // Locks of directory stores: the deployed store is in S3, without locks: 11 KB.
+    // These are locks of directory stores, 11 KB. The deployed store is in S3, without locks.
     'graceful-fs': 'node:fs',
   },
   banner: { js: REQUIRE },

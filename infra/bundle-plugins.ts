@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
- * A client of the SDK describes every type of its service as a constant; most of these have computed keys, which esbuild
- * keeps, used or not, since computing a key might do something. Marked as pure, the unused ones go: a tenth of a bundle.
+ * Removes unused types. A client of the SDK describes every type of its service as a constant; most have
+ * computed keys, which esbuild keeps, since computing a key could have an effect. Marked as pure, the unused
+ * ones are removed: a tenth of a bundle.
  */
 const unusedTypes: Plugin = {
   name: 'unused types',
@@ -22,15 +23,15 @@ const unusedTypes: Plugin = {
   },
 };
 
-/** The definition of one type: a list, to its end. */
+/** Matches the definition of one type: a list, to its end. */
 const TYPE = /^export (?:var|const) (?<name>\w+\$) = (?<value>\[[\s\S]*?\]);$/gm;
 
-/** Registers the class of one error, and so keeps it in the bundle. */
+/** Matches the registration of one error's class, which would keep it in the bundle. */
 const ERROR = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
 /**
- * The errors that are recognized by their class, are repeated because of it, or have another name than the service's
- * code, which is the name of all others: 40 KB of run-jobs.
+ * The errors whose classes are needed: they are recognized by their class, repeated because of it, or have
+ * another name than the service's code. The classes of all others are removed: 40 KB of run-jobs.
  */
 const ERRORS: readonly string[] = [
   'ConditionalCheckFailedException',
@@ -44,7 +45,7 @@ const ERRORS: readonly string[] = [
  */
 const LAMBDA = 'LambdaClient, CheckpointDurableExecutionCommand, GetDurableExecutionStateCommand';
 
-/** The parts for executions with more than steps and waits: 30 KB. */
+/** Parts of the SDK for executions with more than steps and waits: 30 KB, which are removed. */
 const OTHER_OPERATIONS =
   /^(?:const|class) (?:create(?:\w*Callback|ConcurrentExecution|Invoke|Map|Parallel|Promise|RunInChildContext|WaitFor\w+)(?:Handler)?|ConcurrencyController|BatchResultImpl|executeChildContext|handleCompletedChildContext)\b[\s\S]*?^\}.*$/gm;
 
@@ -62,8 +63,8 @@ const durableExecutions: Plugin = {
 };
 
 /**
- * Node's own modules without the facade that an import makes: it reads every export, and some of them load more of Node,
- * 3 ms of a start.
+ * Imports Node's own modules without the facade that an import would create: it reads every export, and some
+ * of them load more of Node, which takes 3 ms of a start.
  */
 const builtins: Plugin = {
   name: 'builtins',
@@ -85,26 +86,27 @@ const builtins: Plugin = {
 const nothing = (...names: readonly string[]) =>
   names.map((name) => `export const ${name} = () => {};`).join('\n');
 
-/** Modules that no function needs, by the end of their paths, and their replacements. */
+/** Modules that no function needs, by the ends of their paths, and their replacements. */
 const UNUSED: Readonly<Record<string, string>> = {
-  // Streams of events, as of queries on an S3 object, and the discovery of a table's endpoint.
+  // These are for streams of events, such as queries on an S3 object, and for finding a table's endpoint.
   'submodules/event-streams/index.js': `export const resolveEventStreamSerdeConfig = (config) => config;
     export const eventStreamSerdeProvider = () => undefined;`,
   'endpoint-cache/dist-es/EndpointCache.js': 'export class EndpointCache { has() { return false; } }',
-  // Hashes for a Node that was built without its own.
+  // These are hashes for a Node that was built without its own.
   'md5/Md5Js.js': nothing('Md5Js'),
   'sha1/Sha1Js.js': nothing('Sha1Js'),
   'sha256/Sha256Js.js': nothing('Sha256Js'),
-  // Profiles: a function has no files of them.
+  // These are profiles: a function has no such files.
   'shared-ini-file-loader/loadSharedConfigFiles.js': `export const CONFIG_PREFIX_SEPARATOR = '.';
     export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`,
-  // The destinations of pino: it gets its own.
+  // These are pino's destinations: it gets one of ours.
   'sonic-boom/index.js': 'module.exports = function SonicBoom() {};',
   'on-exit-leak-free/index.js': 'module.exports = {};',
   'pino/lib/multistream.js': 'module.exports = () => {};',
   'pino/lib/transport.js': 'module.exports = () => {};',
   '@pinojs/redact/index.js': 'module.exports = () => {};',
-  // The Parquet writer's code for columns and options that no table of ours has. `bloom` is written after all columns.
+  // This is the Parquet writer's code for columns and options that our tables do not have. `bloom` is written
+  // after all columns.
   'hyparquet-writer/src/bloom.js': nothing('BloomBuilder', 'writeBlooms'),
   'hyparquet-writer/src/delta.js': nothing('deltaBinaryPack', 'deltaByteArray', 'deltaLengthByteArray'),
   'hyparquet-writer/src/geospatial.js': nothing('geospatialStatistics'),
@@ -118,7 +120,10 @@ const UNUSED: Readonly<Record<string, string>> = {
   'hyparquet-writer/src/wkb.js': nothing('geojsonToWkb'),
 };
 
-/** `name`: the function. Only texts of a bucket have encodings other than UTF-8: 530 KB. */
+/**
+ * Removes what a function does not use. `name`: the function. Only texts from a bucket have encodings other
+ * than UTF-8: 530 KB.
+ */
 const unusedIn = (name: string): Plugin => ({
   name: 'unused',
   setup(build) {
@@ -128,19 +133,22 @@ const unusedIn = (name: string): Plugin => ({
     build.onResolve({ filter: /^@smithy\/core\/event-streams$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { external: true } : undefined,
     );
-    // SQL, which no function runs: its verb is beside those that build tables.
+    // No function runs SQL: its verb is beside those that build tables.
     build.onResolve({ filter: /^@duckdb\// }, () => ({ external: true }));
     for (const [end, contents] of Object.entries(UNUSED))
       build.onLoad({ filter: new RegExp(`/${RegExp.escape(end)}$`) }, () => ({ contents }));
   },
 });
 
-/** Modules that functions import only on request; everything else they need for each event, or at their start. */
+/**
+ * Matches modules that functions import only when needed. Everything else they need for each event, or at
+ * their start.
+ */
 const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
 
 /**
- * Modules that functions leave out, and the one function that needs them: a stack gives the others no use for them, and
- * their roles no right. The function that writes the report compares runs in a folder.
+ * Modules that functions leave out, except the one that needs them: in the stack, the others have no use for
+ * them, and no right to use them. The function that writes the report compares runs in a folder.
  */
 const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
   [/\/(runner-here|sources\/[\w-]+\/scan)\.ts$/, 'snapshot'],
@@ -152,14 +160,18 @@ const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
 /** The label of an import that is not known to be needed. */
 const PENDING = 'pending:';
 
-/** The files whose imports are left in this code as not known to be needed: the rest is needed. */
+/**
+ * The files whose imports were left in this code, since they are not known to be needed; all others are
+ * needed.
+ */
 export const pendingIn = (code: string): readonly string[] =>
   [...code.matchAll(/\bimport\("pending:([^"]+)"\)/g)].map(([, path = '']) => path);
 
 /**
- * Imports at the start of the process what the function `name` needs for each event: Lambda gives it a whole processor
- * then, and one file is read faster than fifty. In the sources these are imported when they are needed, for commands.
- * `needed`: what is; a room's door loads each of its verbs by such an import, and most functions use few of them.
+ * Lets the function `name` import at its start what it needs for each event: then Lambda gives it a whole
+ * processor, and one file is read faster than fifty. In the sources these imports are dynamic, for the
+ * commands. `needed`: the files that are needed; a room's door loads each of its verbs by such an import, and
+ * most functions use few of them.
  */
 const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
   name: 'imports',
@@ -175,7 +187,7 @@ const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
         if (LATER.test(file) || isLeftOut(target)) return whole;
         if (!needed.has(target)) return `import('${PENDING}${target}')`;
         const module = `imported${before.length}`;
-        // In the first line, so that the lines of the sources keep their numbers.
+        // It is put into the first line, so that the lines of the sources keep their numbers.
         before.push(`import * as ${module} from '${file}';`);
         return `Promise.resolve(${module})`;
       });
@@ -186,10 +198,13 @@ const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
 
 const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
 
-/** Creating a schema has no other effect: schemas that a function does not use are left out. */
+/**
+ * Matches the creation of a schema, which has no other effect: schemas that a function does not use are left
+ * out.
+ */
 const SCHEMA = /\b(?:z\.\w+|anyRecord|recordOf)\(/g;
 
-/** Side effects that esbuild cannot see in a function. */
+/** The plugins that remove what esbuild cannot know to be unused in a function. */
 export const bundlePlugins = (name: string, needed: ReadonlySet<string>): Plugin[] => [
   unusedTypes,
   durableExecutions,

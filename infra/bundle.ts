@@ -5,8 +5,8 @@ import { root } from './bundle-options.ts';
 import { bundled } from './bundled.ts';
 
 /*
- * Bundles the handler whose path it is given, and writes bundle and source maps into the folder whose path it is given. A
- * process of its own, since esbuild uses plugins only asynchronously, and CDK bundles synchronously.
+ * Bundles the handler with the given path, and writes the bundle and source maps into the given folder. It is
+ * a separate process, since esbuild uses plugins only asynchronously, and CDK bundles synchronously.
  */
 
 const [file = '', folder = ''] = process.argv.slice(2);

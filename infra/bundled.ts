@@ -4,15 +4,15 @@ import { bundleOptions } from './bundle-options.ts';
 import { bundlePlugins, pendingIn } from './bundle-plugins.ts';
 
 /**
- * The bundle and source maps of a handler. Shaken-out code may have imports of its own, so it is bundled repeatedly,
- * each time with the imports that the previous bundle still had, until none of them is left out.
+ * Bundles a handler, with its source maps. Removed code may have imports of its own, so bundling is repeated
+ * with the imports that the last bundle still had, until none of them is left out.
  */
 export async function bundled(file: string) {
   const needed = new Set<string>();
   for (;;) {
     const made = await build({
       ...bundleOptions,
-      // Always: the names of the files depend on the maps.
+      // Always external, since the names of the files depend on the maps.
       sourcemap: 'external',
       sourcesContent: false,
       metafile: true,

@@ -14,7 +14,10 @@ import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { root } from './bundle-options.ts';
 
-/** A folder for each deployed function, named after it: with its sources in the checkout, built in the package. */
+/**
+ * The folder with a folder for each deployed function: with the sources in a checkout, with the bundles in
+ * the package.
+ */
 const FUNCTIONS = join(root, 'functions');
 
 /** The source of a deployed function. */
@@ -33,19 +36,20 @@ const ENTRY = 'index.mjs';
 export const HANDLER = 'index.handler';
 
 /**
- * The code of a function: all that it uses, including the SDK's clients, and nothing else. What is imported only when
- * needed is a file of its own beside `index.mjs`: otherwise esbuild would not leave out its unused parts. A bundle that
- * is already built is taken as it is; only sources are bundled here, by esbuild.
+ * The code of a function: everything that it uses, including the SDK's clients, and nothing else. A module
+ * that is imported only when needed has its own file beside `index.mjs`: otherwise esbuild would not leave
+ * out its unused parts. A bundle that is already built is used unchanged; only sources are bundled here, by
+ * esbuild.
  */
 export function bundled(name: string, folder = FUNCTIONS): Code {
   if (existsSync(join(folder, name, ENTRY))) return Code.fromAsset(join(folder, name));
   const file = handlerFile(name, folder);
   if (!existsSync(file)) throw new Error(`functions/${name}: expected ${ENTRY} or handler.ts, got neither`);
   return Code.fromAsset(dirname(file), {
-    // By the bundle's bytes: its sources are not all in this folder.
+    // The hash is that of the bundle's bytes, since its sources are not all in this folder.
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
-      // Never pulled: bundling here always succeeds or throws.
+      // The image is never pulled: bundling here always succeeds or throws.
       image: DockerImage.fromRegistry('none'),
       local: {
         tryBundle(to) {
@@ -60,12 +64,15 @@ export function bundled(name: string, folder = FUNCTIONS): Code {
 /** The bytes of each file by its name. */
 export type Bundle = Readonly<Record<string, Uint8Array>>;
 
-/** The bundle of a function. It is built once in a process, for any number of stacks; the same sources give the same bytes. */
+/**
+ * The bundle of a function. It is built once a process, for any number of stacks. The same sources lead to
+ * the same bytes.
+ */
 export const bundleOf = (name: string): Bundle => built(name).code;
 
 /**
- * The source map of each file of a bundle, by the file's name: not deployed, but built again from the same sources.
- * Paths in them start at the folder `bundle`.
+ * The source map of each file of a bundle, by the file's name. It is not deployed, but built again from the
+ * same sources. Paths in it start at the folder `bundle`.
  */
 export const mapsOf = (name: string): Bundle => built(name).maps;
 

@@ -12,13 +12,16 @@ const CONFIGS = {
   30: LambdaDeploymentConfig.CANARY_10PERCENT_30MINUTES,
 } as const satisfies Record<NonNullable<Instance['canaryMinutes']>, unknown>;
 
-/** A constant, since the metric cannot refer to the alias itself: the alias depends on the alarm, and the alarm on the metric. */
+/**
+ * The alias's name is a constant, since the metric cannot refer to the alias itself: the alias depends on the
+ * alarm, and the alarm on the metric.
+ */
 const ALIAS = 'live';
 
 /**
- * An alias of a function, through which a new version gets a tenth of the invocations for this many minutes. If one of them
- * fails, function and stack are rolled back: CloudFormation waits for it. The alarm watches only the new version, so that
- * earlier failures do not stop a deployment that fixes them.
+ * Creates an alias of a function, through which a new version gets a tenth of the invocations for this many
+ * minutes. If one of them fails, function and stack are rolled back: CloudFormation waits for it. The alarm
+ * watches only the new version, so that earlier failures do not stop a deployment that fixes them.
  */
 export function canaryOf(of: LambdaFunction, minutes: NonNullable<Instance['canaryMinutes']>): Alias {
   const { currentVersion: version } = of;

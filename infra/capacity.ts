@@ -1,22 +1,22 @@
 /** The inputs of `capacityOf`. */
 export type CapacityNeeds = {
-  /** Requests a second that the fleet may send. */
+  /** The rate in requests a second at which the fleet may send. */
   readonly rate: number;
-  /** Requests in flight in one process. */
+  /** The number of requests in flight in one process. */
   readonly concurrency: number;
-  /** Milliseconds that a call takes, on average. */
+  /** How many milliseconds a call takes, on average. */
   readonly latencyMs: number;
-  /** Milliseconds that a code function takes, on average. */
+  /** How many milliseconds a code function takes, on average. */
   readonly codeFunctionMs: number;
-  /** Maximum processes at once. */
+  /** The maximum number of processes at once. */
   readonly workers: number;
-  /** Snapshots that may run at once. */
+  /** How many snapshots may run at once. */
   readonly snapshots: number;
   /** Whether texts have a separate function, with as many processes as the jobs of all types. */
   readonly textsQueue?: boolean;
 };
 
-/** Maximum processes at once of each function that sends requests. */
+/** The maximum number of processes at once, for each function that sends requests. */
 export type Capacity = {
   readonly jobs: number;
   readonly functions: number;
@@ -29,8 +29,9 @@ const MIN = 2;
 const MAX = 1_000;
 
 /**
- * By Little's law, rate × latency requests are in flight, `concurrency` of them in each process; a code function has a
- * process to itself. Code functions get the workers that the others leave.
+ * Computes how many processes each function may have. By Little's law, rate × latency requests are in flight,
+ * `concurrency` of them in each process; a code function has a process to itself. Code functions get the
+ * workers that the others do not need.
  */
 export function capacityOf(needs: CapacityNeeds): Capacity {
   const { rate, concurrency, latencyMs, codeFunctionMs, workers, snapshots, textsQueue = false } = needs;
@@ -43,6 +44,6 @@ export function capacityOf(needs: CapacityNeeds): Capacity {
 const bounded = (wanted: number, most: number) =>
   Math.max(MIN, Math.min(Math.ceil(wanted), Math.floor(most), MAX));
 
-/** The fewest workers that give every function its processes. */
+/** The minimum number of workers with which every function gets its processes. */
 export const fewestWorkers = ({ snapshots, textsQueue }: Pick<CapacityNeeds, 'snapshots' | 'textsQueue'>) =>
   (textsQueue ? 3 : 2) * MIN + snapshots;

@@ -20,7 +20,7 @@ import {
 export type TablesProps = {
   /** The location of the store: `s3://bucket/prefix/`. */
   readonly location: string;
-  /** Every place that a schedule publishes at, and every source. */
+  /** Every place at which a schedule publishes, and every source. */
   readonly places: readonly Place[];
   /** Lifetime of the results of jobs, in days. */
   readonly resultsDays: number;
@@ -29,7 +29,7 @@ export type TablesProps = {
 /** The input of a Glue table. */
 type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 
-/** All tables of a store; names are unique. */
+/** All tables of a store; their names are unique. */
 export const tablesOf = (props: TablesProps & { readonly database: string }): readonly TableInput[] => [
   ...props.places.map((place) => runsTable(place, props)),
   // A stack has at most 500 resources: a narrowed snapshot has one table.
@@ -41,7 +41,7 @@ export const tablesOf = (props: TablesProps & { readonly database: string }): re
 
 const IDS = "Ids are text: WHERE id = '1036'.";
 
-/** A table of runs: `write-tables` adds a partition for each run, with the location of its Parquet. */
+/** A table of runs. `write-tables` adds a partition for each run, with the location of its Parquet. */
 function runsTable(place: Place, { location, places }: TablesProps): TableInput {
   return {
     name: `stored_${tableNameAmong(place, places)}`,
@@ -58,7 +58,7 @@ function runsTable(place: Place, { location, places }: TablesProps): TableInput 
   };
 }
 
-/** A table of the newest run: `write-tables` writes its one object, which lists the Parquet files. */
+/** A table of the newest run. `write-tables` writes its only object, which lists the Parquet files. */
 function latestTable(source: Source, { location, places }: TablesProps): TableInput {
   return {
     name: `stored_latest_${tableNameAmong(source, places)}`,
@@ -117,12 +117,15 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
   };
 }
 
-/** A job can be reopened for a month, as long as its row in the ledger exists: its result may be that much newer than its day. */
+/**
+ * The maximum number of days by which a result may be newer than its day: a job can be reopened for a month,
+ * as long as its row in the ledger exists.
+ */
 const REOPENED_DAYS = 60;
 
 type Projection = Readonly<Record<string, string>>;
 
-/** Projections as parameters of a table. */
+/** Projections in the form of a table's parameters. */
 const parametersOf = (projections: Readonly<Record<string, Projection>>): Projection =>
   Object.fromEntries(
     Object.entries(projections).flatMap(([partition, projection]) =>
@@ -130,7 +133,9 @@ const parametersOf = (projections: Readonly<Record<string, Projection>>): Projec
     ),
   );
 
-/** The values of partitions, as Athena's partition projection: such partitions need not be added. */
+/**
+ * The values of partitions, as a partition projection of Athena, so that such partitions need not be added.
+ */
 const projectionsOf = ({
   resultsDays,
 }: TablesProps): Readonly<Record<StoredTableName, Readonly<Record<string, Projection>>>> => ({
@@ -148,7 +153,7 @@ const projectionsOf = ({
   changes: {},
 });
 
-/** Up to tomorrow, since clocks differ. */
+/** The days up to tomorrow, since clocks differ. */
 const days = (first: string): Projection => ({
   type: 'date',
   format: 'yyyy-MM-dd',
@@ -162,10 +167,10 @@ const PARQUET_FILES = {
   outputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
 } as const;
 
-/** A table of stored models, at least the last two; the views show only the last. */
+/** A table of stored models, at least of the last two; the views show only the last one. */
 const modelTable = (name: ModelTable, { location }: TablesProps): TableInput => ({
   name: `stored_model_${name}`,
-  description: `What the model says of ${name}: its flags and counts, as of the last time that it was computed. ${IDS}`,
+  description: `What the model knows about ${name}: flags and counts, as of the last time that it was computed. ${IDS}`,
   tableType: 'EXTERNAL_TABLE',
   parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
   partitionKeys: [],
@@ -183,9 +188,10 @@ const PARQUET = {
 };
 
 /**
- * OpenX ignores members that no column names, and reads any value into a text column, as JSON if it is not text. Members
- * are named by their columns, since it would otherwise lose one of two names in a response that differ in case only. A
- * line that is not JSON fails the query: no row is left out silently.
+ * The format of JSON lines, read by OpenX. It ignores members without a column, and reads any value into a
+ * text column, as JSON if it is not text. Members are mapped to columns by name, since otherwise one of two
+ * names that differ only in case would be lost. A line that is not JSON fails the query, so no row is left
+ * out silently.
  */
 const jsonOf = (name: StoredTableName) => ({
   serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
@@ -200,7 +206,7 @@ const jsonOf = (name: StoredTableName) => ({
   },
 });
 
-/** A column that is JSON is text in Athena. */
+/** The columns of a table; one that is JSON is text in Athena. */
 const columnsOf = (columns: Columns) =>
   Object.entries(columns).map(([name, type]) => ({
     name: name.toLowerCase(),

@@ -14,7 +14,7 @@ export type CatalogProps = {
   readonly bucket: IBucket;
   /** The key that encrypts objects. Default: the key of the bucket. */
   readonly key?: IKey | undefined;
-  /** The encryption header that the bucket demands, in the form of SYNC_ENCRYPTION. */
+  /** The encryption header that the bucket requires, in the form of SYNC_ENCRYPTION. */
   readonly encryption?: string | undefined;
   /** The store's prefix in the bucket, with or without slashes at its ends. Default: none. */
   readonly prefix?: string;
@@ -24,10 +24,12 @@ export type CatalogProps = {
   readonly resultsDays?: number;
 };
 
-/** A query that reads more is stopped: at $5 a terabyte, it costs at most half a dollar. */
+/**
+ * Maximum bytes that a query may read before it is stopped: at $5 a terabyte, it costs at most half a dollar.
+ */
 const MAX_SCANNED_BYTES = 100_000_000_000;
 
-/** Days of query results: a query can always be run again. */
+/** How long query results are stored: a query can always be run again. */
 const RESULTS_LIFETIME = Duration.days(30);
 
 /**
@@ -47,7 +49,7 @@ export class Catalog extends Construct {
     const { bucket, prefix = '', narrowed = [], resultsDays = 90 } = props;
     const folder = prefix.replaceAll(/^\/+|\/+$/g, '');
     const root = folder === '' ? '' : `${folder}/`;
-    // A name that needs no quotes in SQL.
+    // The name needs no quotes in SQL.
     this.databaseName = Names.uniqueResourceName(this, {
       separator: '_',
       allowedSpecialCharacters: '_',
@@ -119,7 +121,7 @@ export class Catalog extends Construct {
     return Grant.addToPrincipal({
       grantee,
       actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
-      // Also for narrowed snapshots, even without a table: the function looks for it.
+      // This includes narrowed snapshots without a table: the function looks for it.
       resourceArns: this.#glueArns(grantee, [
         'stored_changes',
         ...sources.map(glueTableOf).flatMap((table) => [table, `${table}_*`]),
@@ -154,7 +156,7 @@ export class Catalog extends Construct {
     return new CfnWorkGroup(this, 'WorkGroup', {
       name: Names.uniqueResourceName(this, { separator: '-', maxLength: 128 }).toLowerCase(),
       description: 'Queries over what platform-sync has stored',
-      // Its saved queries are deleted with this stack.
+      // The workgroup's saved queries are deleted with this stack.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,

@@ -17,28 +17,33 @@ import type { SyncFunction } from './sync-function.ts';
 export type Condition = {
   readonly severity: Severity;
   readonly says: string;
-  /** The setting of its threshold, if that is not `alarms.overrides`. */
+  /** The setting that is its threshold, if that is not in `alarms.overrides`. */
   readonly setBy?: string;
   /** The section of the runbook. Default: the condition's name. */
   readonly section?: string;
 } & (LoggedCondition | MeasuredCondition);
 
-/** A condition that log lines report: all of one severity share one metric with one alarm. */
+/** A condition that log lines report. All conditions of one severity share one metric with one alarm. */
 export type LoggedCondition = {
   readonly logs: readonly SyncFunction[];
   /** The pattern of a metric filter, without braces. */
   readonly pattern: string;
   /** The field of the line that names the problem. */
   readonly field: string;
-  /** The values of the field. */
+  /** The possible values of the field. */
   readonly shown: readonly string[];
-  /** The pattern of all conditions of its section: a filter has at most 1,024 characters. */
+  /** A pattern for all conditions of its section, since a filter has at most 1,024 characters. */
   readonly together?: string;
-  /** True if its threshold is for the line's `value`; otherwise it is for the number of lines in five minutes. */
+  /**
+   * Whether its threshold is for the line's `value`; if not, it is for the number of lines in five minutes.
+   */
   readonly byValue?: boolean;
 };
 
-/** A condition of an AWS metric, with a separate alarm: above a value, in one period of five minutes. */
+/**
+ * A condition of an AWS metric, with a separate alarm when the metric is above a value in a period of five
+ * minutes.
+ */
 type MeasuredCondition = { readonly metric: IMetric; readonly above: number };
 
 export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
@@ -73,14 +78,14 @@ export const conditionsOf = (props: ConditionsProps): Conditions => ({
   ...(allowedTypes(props).includes('score') ? spendingConditions(props) : {}),
 });
 
-/** A number as text, also if it is a token. */
+/** Converts a number to text, also if it is a token. */
 const { stringifyNumber } = Tokenization;
 
 const FIVE_MINUTES = Duration.minutes(5);
 
 const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
-/** A condition of the lines that functions write about a problem. */
+/** A condition from the lines that functions write about a problem. */
 const problem = (name: ProblemName, logs: readonly SyncFunction[], above?: number) => ({
   logs,
   pattern: `$.problem = "${name}"${above === undefined ? '' : ` && $.value > ${stringifyNumber(above)}`}`,
@@ -125,7 +130,10 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
   },
 });
 
-/** Problems of resources. Those that jobs and snapshots need are urgent; tables and the report can be built later. */
+/**
+ * The conditions about missing or forbidden resources. Those that jobs and snapshots need are urgent; tables
+ * and the report can be built later.
+ */
 function partConditions({ workers, watch, move, tables, report }: ConditionsProps): Conditions {
   const now = [...workers, watch, ...given(move)];
   const later = [...given(tables), ...given(report)];
@@ -243,7 +251,7 @@ const functionConditions = ({ workers, watch, tables, move, report }: Conditions
     severity: 'ticket',
     says: 'Invocations of a function failed, ran out of time or memory, or crashed.',
     logs: [...workers, watch, ...given(tables), ...given(move)],
-    // Lambda's last line of each invocation, even of a killed one.
+    // This is Lambda's last line for each invocation, even for one that was killed.
     pattern: '$.type = "platform.report" && $.record.status != "success"',
     field: '$.record.status',
     shown: ['error', 'failure', 'timeout'],
@@ -278,7 +286,7 @@ const spendingConditions = ({ workers, alarms }: ConditionsProps): Conditions =>
   },
 });
 
-/** The age of the oldest message of all queues; a queue without data counts as 0. */
+/** The age of the oldest message in all queues; a queue without data counts as 0. */
 function oldest(queues: readonly IQueue[]): IMetric {
   const ages = queues.map((queue) =>
     queue.metricApproximateAgeOfOldestMessage({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),

@@ -9,7 +9,7 @@ const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';
 
 const NO_ROUNDING = 'a number below 2^53, or text: the digits of this one are lost as JSON is read';
 
-/** Text that a template of EventBridge cannot contain as written. */
+/** Finds texts that a template of EventBridge cannot contain as they are. */
 function templateFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
   if (isToken(value)) return [];
   if (typeof value === 'string') return /[<>]/.test(value) ? [{ path, expected: NO_BRACKETS }] : [];
@@ -24,7 +24,10 @@ function templateFaults(value: unknown, path: readonly string[] = []): readonly 
 
 type TemplateFault = { readonly path: readonly string[]; readonly expected: string };
 
-/** What a rule passes on: JSON in which some texts and objects stand for fields of the event. The job fills them in. */
+/**
+ * What a rule passes on: JSON in which some texts and objects stand for fields of the event. The job replaces
+ * them.
+ */
 const inputVariables = z
   .record(z.string(), z.unknown(), { error: 'an object of input variables' })
   .check(({ value, issues }) => {
@@ -40,7 +43,9 @@ const EXPECTED_PATTERN = 'an event pattern, such as {"source": ["aws.s3"]}';
 
 const EXPECTED_FIELDS = 'an object of fields, each ending in a list of what matches';
 
-/** The form of a pattern; EventBridge checks the contents of its lists, and refuses the rule. */
+/**
+ * Finds faults in the form of a pattern. EventBridge checks the contents of its lists, and refuses the rule.
+ */
 function shapeFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
   if (Array.isArray(value))
     return value.length > 0 && path.length > 0 ? [] : [{ path, expected: EXPECTED_FIELDS }];
@@ -54,7 +59,7 @@ const pattern = z.record(z.string(), z.unknown(), { error: EXPECTED_PATTERN }).c
     issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
 });
 
-/** The rules whose functions would run again each time that they end. */
+/** Finds rules whose functions would start themselves again whenever they end. */
 export function loopFaults(
   rules: readonly Readonly<Record<string, unknown>>[],
   place: OwnPlace,
@@ -75,14 +80,19 @@ const NARROWER: Readonly<Record<string, string>> = {
   'aws.s3': 'another bucket in detail.bucket.name, or keys that are not of the store in detail.object.key',
 };
 
-/** A bus of the same account and region: only there may a rule send to the stack's queue without a role. */
+/**
+ * A bus of the same account and region: only from there can a rule send to the stack's queue without a role.
+ */
 const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1,256}$/);
 
 /** Any event becomes a `run-function` message with the whole event in it. */
 const eventRuleFields = {
   /** The rule's name, which is part of its jobs' ids: another name is another job. Required. */
   name: atSynth(name),
-  /** An event pattern of EventBridge, deployed as it is: names of fields with lists of matching values. Required. */
+  /**
+   * An event pattern of EventBridge, deployed unchanged: names of fields with lists of matching values.
+   * Required.
+   */
   pattern,
   /** The name of the event bus. Default: the default bus of the account, which has AWS's own events. */
   bus: z.optional(bus),

@@ -2,18 +2,21 @@ import { Token } from 'aws-cdk-lib';
 import * as z from 'zod/mini';
 
 /*
- * The forms of the configuration's fields. An error's text says what was expected. A token, which stands for a value
- * that is known only at deployment, passes where AWS accepts it: only literals are checked.
+ * The types of the configuration's fields. The text of an error says what was expected. A token stands for a
+ * value that is known only at deployment; it is allowed where AWS allows it, and only literals are checked.
  */
 
-/** Whether a value is known only at deployment, all of it or a part; also the one item that stands for such a list. */
+/**
+ * Whether a value, or a part of it, is known only at deployment; also for the single item that stands for
+ * such a list.
+ */
 export const isToken = (value: unknown): boolean => Token.isUnresolved(value) || Token.isUnresolved([value]);
 
-/** Passes tokens of a field whose schema would refuse them. */
+/** Allows tokens in a field whose schema would refuse them. */
 export const orToken = <T extends z.core.$ZodType>(field: T, error: string) =>
   z.union([field, z.custom<z.output<T>>(isToken)], { error });
 
-/** Refuses tokens: the template depends on the value, or is computed from it. */
+/** Refuses tokens, because the template depends on the value or is computed from it. */
 export const atSynth = <T extends z.ZodMiniType>(field: T): T =>
   field.check(z.refine((value) => !isToken(value), { error: 'a value that is known at synth' }));
 
@@ -64,7 +67,9 @@ function isBare(value: string): boolean {
   return protocol === 'https:' && [bare, `${bare}/`].includes(value.toLowerCase());
 }
 
-/** The ARN of a secret with the six characters that AWS adds: without them, a policy would need a wildcard. */
+/**
+ * The ARN of a secret, with the six characters that AWS adds: without them, a policy would need a wildcard.
+ */
 export const secretArn = text(
   'the whole ARN of a secret, with the six characters at its end',
   /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
@@ -98,13 +103,15 @@ export const bucketName = text(
 
 export const tableName = text('the name of a table', /^[\w.-]{3,255}$/);
 
-/** Folders of a bucket, without characters that a pattern of keys, in a policy or of events, would interpret. */
+/**
+ * Folders of a bucket, without characters that a pattern of keys would interpret, in a policy or in events.
+ */
 export const folders = text(
   "folders of letters, digits and !-_.'()",
   /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/,
 );
 
-/** SYNC_ENCRYPTION; roles are granted the key by its ARN, which alone may be a token. */
+/** The value of SYNC_ENCRYPTION. Roles need the ARN of the key, so it is named by that; only the ARN may be a token. */
 export const encryption = text(
   'AES256, aws:kms, or aws:kms: with the ARN of a key',
   /^(AES256|aws:kms(:arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+)?)$/,
@@ -114,7 +121,7 @@ export const encryption = text(
   }),
 );
 
-/** A proxy without a user: a template is no place for a password. */
+/** The address of a proxy without a user: passwords do not belong in a template. */
 export const proxyUrl = atSynth(
   text(
     'the address of a proxy, such as http://proxy.example.com:3128, without user and path',
@@ -126,7 +133,7 @@ export const proxyUrl = atSynth(
 export const networkId = (kind: 'vpc' | 'subnet' | 'sg') =>
   text(`an id such as ${kind}-0a1b2c3d4e5f60718`, new RegExp(`^${kind}-[0-9a-f]{8,17}$`));
 
-/** The readers outside of the account. */
+/** A reader outside the account. */
 export const reader = text(
   'an AWS account, 12 digits as text, or the ARN of a role',
   /^(\d{12}|arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+)$/,

@@ -4,7 +4,10 @@ import { pathSegment } from './config-events.ts';
 import { atSynth, isToken, name, orToken, uuid } from './config-fields.ts';
 import { cron, timeZone } from './config-schedules.ts';
 
-/** What EventBridge Scheduler puts its time in the place of. Its other words differ with each attempt, but a job is one. */
+/**
+ * The placeholder that EventBridge Scheduler replaces by the scheduled time. Its other placeholders differ
+ * with each attempt, which would lead to several jobs.
+ */
 export const SCHEDULED_TIME = '<aws.scheduler.scheduled-time>';
 
 const TIME_ALONE = `no word of EventBridge Scheduler but ${SCHEDULED_TIME}: a second attempt would be another job`;
@@ -16,7 +19,7 @@ const MAX_LEVELS = 90;
 
 type ValueFault = { readonly path: readonly string[]; readonly expected: string };
 
-/** What would not reach the function as it was written. */
+/** Finds values that would not reach the function unchanged. */
 function valueFaults(value: unknown, path: readonly string[] = []): readonly ValueFault[] {
   if (isToken(value)) return [];
   if (typeof value === 'string')
@@ -62,7 +65,10 @@ const scheduledFunctionFields = {
   functionName: pathSegment,
   /** The function's inputs: JSON in whose texts `<aws.scheduler.scheduled-time>` stands for the scheduled time. Default: none. */
   inputVariables: z.optional(inputVariables),
-  /** true: the function returns formulas, a list of {id, expression, name?, datasetId?}, which are imported. Default: no import. */
+  /**
+   * Whether to import the formulas that the function returns: a list of {id, expression, name?, datasetId?}.
+   * Default: false.
+   */
   importFormulas: z.optional(z.literal(true, { error: 'true' })),
   /** What to do if it is unknown whether the function ran: fail, or retry, which may run it twice. Default: fail. */
   onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),

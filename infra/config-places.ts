@@ -2,7 +2,7 @@ import type { RuleFault } from './config-schedules.ts';
 import { severities } from './severities.ts';
 import { at } from './template-size.ts';
 
-/** An account and a region, undefined for those of the deployment, and the name of a given bucket. */
+/** An account and a region, undefined for those of the deployment, and the name of an existing bucket. */
 export type Home = {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
@@ -11,7 +11,7 @@ export type Home = {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The fields that name something of AWS, by their paths, and what it is. */
+/** The fields that name a resource of AWS, by their paths, and what it is. */
 const NAMED = [
   { path: ['tokenParameter'], what: 'a parameter' },
   { path: ['tokenSecretArn'], what: 'a secret' },
@@ -21,7 +21,7 @@ const NAMED = [
   ...severities.map((severity) => ({ path: ['alarms', 'topics', severity], what: 'a topic' })),
 ];
 
-/** Where an instance is deployed: as its settings say, or else where the resources are that they name. */
+/** Where an instance is deployed: as its settings say, otherwise where the resources are that they name. */
 export function homeOf(instance: Given & Home): Home {
   const places = placesIn(instance);
   const [account, ...others] = new Set(places.map((each) => each.account));
@@ -36,8 +36,8 @@ export const partitionOf = (region: string): string =>
   /^(cn|us-gov)-/.exec(region)?.[1]?.replace(/^/, 'aws-') ?? 'aws';
 
 /**
- * Everything that an instance names must be in its region: functions and alarms cannot use it elsewhere. It may belong
- * to another account, such as a central one, which must let this one use it.
+ * Finds resources in the wrong region: functions and alarms can use them only in the instance's region. They
+ * may belong to another account, for example a central one, which must then allow this account to use them.
  */
 export function placeFaults(instance: Given): readonly RuleFault[] {
   const { region } = homeOf(instance);
@@ -63,7 +63,10 @@ export function foreignFields(instance: Given): readonly string[] {
     .map(({ path }) => path.join('.'));
 }
 
-/** Resources of one partition cannot reach another one, and not every service is in each. */
+/**
+ * Finds resources of another partition, which the instance cannot reach, and services that its partition
+ * lacks.
+ */
 function partitionFaults(instance: Given, partition: string): readonly RuleFault[] {
   const readers = instance['readers'];
   const named = [
@@ -88,7 +91,10 @@ function partitionFaults(instance: Given, partition: string): readonly RuleFault
   ];
 }
 
-/** The token is in one place, and only a named resource has a key that must be named. */
+/**
+ * Finds contradictions about the token: it is in one place, and a key must be named only for an existing
+ * resource.
+ */
 function tokenFaults(instance: Given): readonly RuleFault[] {
   const { tokenParameter, tokenSecretArn, tokenKeyArn } = instance;
   if (

@@ -33,7 +33,7 @@ export const timeZone = z.string({ error: 'a time zone' }).check(({ value, issue
   if (message !== undefined) issues.push({ code: 'custom', message, input: value });
 });
 
-/** Ten years: longer than between any two runs. */
+/** Maximum hours, ten years: longer than the time between any two runs. */
 const MAX_HOURS = 87_660;
 
 /** How many hours later than expected a snapshot may be published. */
@@ -41,7 +41,10 @@ const GRACE_HOURS = 2;
 
 /** When a snapshot is taken, how late it may be, and whether a digest follows. */
 const timing = {
-  /** Hours: an alarm goes off if none of the schedule's runs is published for this long. Default: the longest time between two runs, plus 2. */
+  /**
+   * An alarm goes off if no run of the schedule is published for this many hours. Default: the longest time
+   * between two runs, plus 2.
+   */
   publishedWithinHours: z.optional(atSynth(whole(1, MAX_HOURS))),
   /** When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source that follows each run of another source. */
   cron: z.optional(cron),
@@ -53,11 +56,11 @@ const timing = {
 
 const OF_VALUES: readonly string[] = ['invalid_type', 'invalid_value', 'invalid_union'];
 
-/** Checks a field as the functions check it, but leaves it as given, since they read it again. */
+/** Checks a field like the functions do, but leaves it unchanged, since they parse it again. */
 function asGiven(field: z.core.$ZodType) {
   const faultsIn = (value: unknown) =>
     (z.core.safeParse(field, value).error?.issues ?? []).filter(
-      // All that is known of a token is that it is a text.
+      // All that is known about a token is that it is a text.
       ({ path, code }) => OF_VALUES.includes(code) || !isToken(at(value, ...path.map(String))),
     );
   const checked = z.unknown().check(({ value, issues }) => {
@@ -66,7 +69,7 @@ function asGiven(field: z.core.$ZodType) {
   return faultsIn(undefined).length === 0 ? z.optional(checked) : checked;
 }
 
-/** All that a `snapshot` message of the source may contain, and the timing. */
+/** Everything that a `snapshot` message of the source may contain, and the timing. */
 function scheduleOf(source: Source) {
   const fields = requestFields(source);
   const given: Readonly<Record<never, never>> = Object.fromEntries(
@@ -99,10 +102,10 @@ type SettingsOf<Fields> = Fields extends z.core.$ZodShape
   ? z.input<z.ZodMiniObject<Fields & typeof timing, z.core.$strict>>
   : never;
 
-/** What is taken and when, with the fields of its source as they were given. */
+/** What is taken and when, with the fields of its source unchanged. */
 export type Schedule = z.infer<typeof scheduleSchema>;
 
-/** Where the runs of a schedule are. */
+/** The place where the runs of a schedule are published. */
 export const placeOf = ({ source, as }: Pick<Schedule, 'source' | 'as'>) => placeOfSource(source, as);
 
 /** The `snapshot` message of a schedule, without an id. */
@@ -117,12 +120,15 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
   return { version: 1, type: 'snapshot', ...request };
 }
 
-/** True for cards without datasets: they follow the calculations that they take their datasets from. */
+/**
+ * Whether the snapshot follows another one: cards without datasets follow the calculations, which name their
+ * datasets.
+ */
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 
 /**
- * Within how many hours of a published run of a schedule there must be the next. Undefined if that is not known: for a
- * snapshot that follows one which has no schedule, or a cron without two runs.
+ * The maximum hours between two published runs of a schedule. Undefined if that is unknown: for a snapshot
+ * that follows one without a schedule, or for a cron without two runs.
  */
 export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[]): number | undefined {
   if (schedule.publishedWithinHours !== undefined) return schedule.publishedWithinHours;
@@ -145,7 +151,10 @@ type ScheduleRule = {
   readonly holds: (raw: Raw) => boolean;
 };
 
-/** When a schedule of the source needs a cron: always, or if it gives ids that it could take from another. */
+/**
+ * The rules about when a schedule of a source needs a cron: always, unless it takes its ids from another
+ * source.
+ */
 function cronRules(source: Source): readonly ScheduleRule[] {
   const { ids } = sourceDefinitions[source];
   if (ids?.linked === undefined)
@@ -173,11 +182,11 @@ function cronRules(source: Source): readonly ScheduleRule[] {
   ];
 }
 
-/** Rules on several fields of a schedule as given, each reported at one field. */
+/** The rules about several fields of a schedule, each reported at one field. */
 export const scheduleRules: readonly ScheduleRule[] = [
   ...requestRules.map(({ at, expected, holds }) => ({ at, expected: expected((field) => field), holds })),
   {
-    // Alarms and tables use its name.
+    // Alarms and tables need its name.
     at: 'as',
     expected: 'a place of its own, since the schedule takes less than there is',
     holds: (schedule) => {

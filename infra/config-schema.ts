@@ -94,7 +94,7 @@ const overrideFields = {
   threshold: z.optional(number(0, 1_000_000_000_000)),
   /** Its severity: page, ticket or notice. Default: as docs/alarms.md lists it. */
   severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
-  /** True: there is no such alarm. Default: false. */
+  /** Whether to turn this alarm off. Default: false. */
   off: z.optional(z.boolean({ error: 'true or false' })),
 };
 const override: OverrideSchema = z.strictObject(overrideFields, {
@@ -113,7 +113,10 @@ const alarmsFields = {
   slack: z.optional(slack),
   /** Changes of single alarms, by name. Default: none. */
   overrides: z._default(z.record(z.string(), override, { error: 'an object of alarms' }), {}),
-  /** Hours, 1 to 336: an alarm goes off if the oldest job is older. A bulk request may occupy the queue for days. Default: 24. */
+  /**
+   * An alarm goes off if the oldest job is older than this many hours, 1 to 336. A bulk request may occupy
+   * the queue for days. Default: 24.
+   */
   oldestJobHours: z._default(atSynth(whole(1, 336)), 24),
   /** An alarm goes off if more texts are scored in a day, since each costs credits. Default: 50,000. */
   sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
@@ -162,7 +165,7 @@ export const allow: AllowSchema = z.strictObject(allowFields, {
 
 const link = orToken(platformLink, 'an address with {id} over https (or http on loopback)');
 
-/** The unit has 20 characters at most, and a token has more or fewer by chance. */
+/** A literal unit is checked: it has at most 20 characters. A token cannot be. */
 const prices = pricesSchema.check(
   z.refine(({ unit }) => !isToken(unit), { error: 'a value that is known at synth', path: ['unit'] }),
 );
@@ -220,13 +223,19 @@ const instanceFields = {
   bucket: z.optional(bucketName),
   /** The folder of this instance in the existing bucket, such as teams/acme. Default: the whole bucket. */
   prefix: z.optional(folders),
-  /** The encryption header that the existing bucket demands for each object: AES256, aws:kms, or aws:kms: with the ARN of a key. Default: none, as most buckets encrypt by themselves. */
+  /**
+   * The encryption header that the existing bucket requires for each object: AES256, aws:kms, or aws:kms:
+   * with the ARN of a key. Default: none, as most buckets encrypt by themselves.
+   */
   encryption: z.optional(encryption),
   /** The name of an existing table, left by another stack of this app. Default: the stack creates one. */
   table: z.optional(tableName),
   /** The ARN of a customer managed key for the bucket, the table and the secret, created or existing: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
   key: z.optional(keyArn),
-  /** ARNs of further keys that stored objects, rows or the token are encrypted with: they stay readable. Default: none. */
+  /**
+   * ARNs of further keys with which stored objects, rows or the token are encrypted, so that they stay
+   * readable. Default: none.
+   */
   formerKeys: z._default(z.array(keyArn, { error: 'a list of ARNs of KMS keys' }), []),
   /** An existing network, by ids; you pay for its NAT gateway and endpoints. Default: none, or the one for fixedAddress. */
   vpc: z.optional(vpc),

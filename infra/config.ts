@@ -7,7 +7,7 @@ import { type Home, placeFaults, textAt } from './config-places.ts';
 import { followFaults, scheduleRules } from './config-schedules.ts';
 import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
 
-/** The configuration is wrong; every fault is listed by its field. */
+/** Thrown if the configuration is wrong. Every fault is listed with its field. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -33,7 +33,7 @@ export function readConfig(context: unknown): readonly Instance[] {
   return parsed.data.instances;
 }
 
-/** The settings of one instance from props, with the account and the region that they are for. */
+/** The settings of one instance from props, with its account and region. */
 export type GivenSettings = {
   readonly settings: Readonly<Record<string, unknown>>;
   /** The path of the construct, for messages. */
@@ -69,7 +69,10 @@ function faultsOf(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Rules between fields, checked on the given values and reported with the faults of single fields. */
+/**
+ * Checks rules between fields on the given values; their faults are reported together with those of single
+ * fields.
+ */
 function ruleFaults(given: unknown): readonly string[] {
   const instances = listIn(given, 'instances');
   const empty =
@@ -154,7 +157,10 @@ function faultText(path: readonly PropertyKey[], expected: string, given: unknow
   return `${name}: expected ${expected}, got ${preview(at)}`;
 }
 
-/** The name of an item of a list in messages, after its index: a rule or function by its name, a schedule by its source. */
+/**
+ * The name of an item of a list in messages, after its index: for a rule or function its name, for a schedule
+ * its source.
+ */
 function labelOf(list: PropertyKey | undefined, item: unknown): string {
   if (!isObject(item)) return '';
   const { name, source, as } = item;

@@ -2,10 +2,10 @@ import { type CronField, cronFields } from './cron.ts';
 
 /** The times of a valid cron expression: minutes of a day, and days. */
 type CronTimes = {
-  /** In ascending order. */
+  /** The minutes of a day, in ascending order. */
   readonly minutes: readonly number[];
   readonly years: readonly number[];
-  /** `month` from 1. */
+  /** Whether it runs on a day; `month` counts from 1. */
   readonly isOn: (year: number, month: number, day: number) => boolean;
 };
 
@@ -34,7 +34,7 @@ function valuesOf({ least, most, names = [] }: CronField, text = '*'): readonly 
       const [first = '', last] = range === '*' ? [String(least), String(most)] : range.split('-');
       const from = numberOf(first);
       const to = last === undefined ? (item.includes('/') ? most : from) : numberOf(last);
-      // A range that passes the end starts again.
+      // A range that passes the end continues at the start.
       const length = to >= from ? to - from + 1 : most - least + 1 - (from - to - 1);
       const all = Array.from({ length }, (_, index) => least + ((from - least + index) % (most - least + 1)));
       return all.filter((_, index) => index % Number(step) === 0);
@@ -46,13 +46,16 @@ type IsDay = (year: number, month: number, day: number) => boolean;
 
 const lastDay = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** 1 is Sunday. `month` from 1. */
+/** The weekday of a date; 1 is Sunday. `month` counts from 1. */
 const weekdayOf = (year: number, month: number, day: number) =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 1;
 
 const isWorkday = (year: number, month: number, day: number) => ![1, 7].includes(weekdayOf(year, month, day));
 
-/** A list of days, or the last one (L), or the workday nearest to one (15W, LW), which is in the same month. */
+/**
+ * Parses days of the month: a list, the last day (L), or the workday nearest to a day (15W, LW), which is in
+ * the same month.
+ */
 function daysOfMonth(field: CronField, text: string): IsDay {
   if (text === 'L') return (year, month, day) => day === lastDay(year, month);
   if (text.endsWith('W')) {
@@ -72,7 +75,7 @@ function nearestWorkday(year: number, month: number, day: number): number {
   return day > last || nearest === undefined ? 0 : nearest;
 }
 
-/** A list of weekdays, or the last of a kind in the month (6L), or the one that is the second of its kind (6#2). */
+/** Parses weekdays: a list, the last one of a kind in the month (6L), or the second one of a kind (6#2). */
 function weekdays(field: CronField, text: string): IsDay {
   const [, kind = '', special] = /^(.+?)(L|#\d)$/.exec(text) ?? [];
   const wanted = new Set(valuesOf(field, text === 'L' ? 'SAT' : special === undefined ? text : kind));

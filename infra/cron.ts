@@ -4,12 +4,12 @@ export type CronField = {
   readonly expected: string;
   readonly least: number;
   readonly most: number;
-  /** Names for the numbers from `least` on. */
+  /** The names of the numbers, starting at `least`. */
   readonly names?: readonly string[];
   readonly digits: RegExp;
   /** The largest step after `/`; none if steps are not allowed. */
   readonly largestStep?: number;
-  /** What the field may have instead of a list, besides what all fields may have. */
+  /** Whether a text is allowed instead of a list, besides what all fields allow. */
   readonly special?: (text: string, isValue: (text: string) => boolean) => boolean;
 };
 
@@ -100,7 +100,10 @@ function isField(field: CronField, text: string): boolean {
   );
 }
 
-/** A value, a range, which may pass the end and start again (FRI-MON), or a step through everything or either. */
+/**
+ * Whether a text is a value, a range, or a step through all values or a range. A range may pass the end and
+ * continue at the start (FRI-MON).
+ */
 function isItem(field: CronField, item: string): boolean {
   const [, range = '', step] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
   const { largestStep = 0 } = field;

@@ -3,7 +3,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { partitionOf } from './config-places.ts';
 
-/** The console's domain in partitions with another one. */
+/** The domains of the console in partitions where it differs. */
 const DOMAINS: Readonly<Record<string, string>> = {
   'aws-cn': 'amazonaws.cn',
   'aws-us-gov': 'amazonaws-us-gov.com',
@@ -23,7 +23,7 @@ export function linksOf(scope: Construct, { deadLetters, workGroupName, runbook 
   const { region, account, urlSuffix } = Stack.of(scope);
   const domain = Token.isUnresolved(region) ? undefined : DOMAINS[partitionOf(region)];
   const console = `https://${region}.console.${domain ?? 'aws.amazon.com'}`;
-  // The console expects a queue's URL as a part of its own.
+  // The console expects a queue's URL as one encoded segment.
   const queueAt = ({ queueName }: IQueue) =>
     `${console}/sqs/v3/home?region=${region}#/queues/https%3A%2F%2Fsqs.${region}.${urlSuffix}%2F${account}%2F${queueName}`;
   const links = {

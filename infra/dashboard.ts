@@ -37,8 +37,9 @@ const THIRD = 8;
 const DAY = Duration.days(1);
 
 /**
- * The health of an instance: the first row shows the alarms and the figures of the last day. Figures that no alarm needs
- * come from queries of the logs, which run, and cost, only when the dashboard is open; each query is also saved.
+ * The dashboard of an instance: the first row shows the alarms and the figures of the last day. Figures that
+ * no alarm needs come from log queries, which run, and cost, only when the dashboard is open; each query is
+ * also saved.
  */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
@@ -124,7 +125,7 @@ const functionsRow: Row = ({ functions }) => [
 
 const faultsRow: Row = (props) => [found(logQueries.faults, props, WHOLE)];
 
-/** A widget with the result of a query over the logs of all functions. */
+/** A widget with the result of a log query over all functions. */
 const found = ({ title, as, lines }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>
   new LogQueryWidget({
     title,

@@ -8,8 +8,8 @@ import type { CompleteSettings } from './config-schema.ts';
 type EgressProps = Pick<CompleteSettings, 'proxy' | 'certificates'>;
 
 /**
- * Makes functions call through a proxy, and trust further certificates. Node reads their file from a layer at its start.
- * Throws `ConfigError` if the file has no certificate.
+ * Makes functions call through a proxy, and trust further certificates. Node reads their file from a layer at
+ * its start. Throws `ConfigError` if the file has no certificate.
  */
 export function letOut(
   scope: Construct,

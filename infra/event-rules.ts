@@ -43,7 +43,10 @@ export class EventRules extends Construct {
     for (const queue of [functionsQueue, rareDeadLetters]) this.letRulesSend(queue, [...names]);
   }
 
-  /** The queue as a target. The one of CDK adds a statement to the queue's policy for each rule; SQS takes 20. */
+  /**
+   * The queue as a target. CDK's own target adds a statement to the queue's policy for each rule, but SQS
+   * allows only 20.
+   */
   private target(jobs: Queue, rule: EventRule): IRuleTarget {
     return {
       bind: () => ({
@@ -56,7 +59,10 @@ export class EventRules extends Construct {
     };
   }
 
-  /** One statement for the rules of this stack, by their names (after that of their bus) and the account. */
+  /**
+   * Adds one statement for all rules of this stack, by their names (which follow that of their bus) and the
+   * account.
+   */
   private letRulesSend(queue: Queue, names: readonly string[]): void {
     const { account } = Stack.of(this);
     const arns = names.map((resourceName) =>
@@ -81,8 +87,9 @@ const isDefault = (bus: string | undefined): bus is undefined | 'default' =>
 const EVENT = '<aws.events.event.json>';
 
 /**
- * The template of the message: the rule's settings, and the event. The job reads the fields of `inputVariables` from the
- * event, and derives its id from both: two rules create two jobs from one event.
+ * The template of the message: the rule's settings, and the event. The job reads the fields of
+ * `inputVariables` from the event, and derives its id from both, so that two rules create two jobs from one
+ * event.
  */
 function templateOf({ name, packageId, packageVersion, functionName, inputVariables, onUnknown }: EventRule) {
   const message = {

@@ -32,7 +32,7 @@ type ExpectedSnapshotsProps = FunctionDefaults &
  */
 export class ExpectedSnapshots extends Construct {
   readonly expected: readonly ExpectedSnapshot[];
-  /** The function that checks. */
+  /** The function that checks for missing snapshots. */
   readonly watch: SyncFunction;
 
   constructor(scope: Construct, id: string, props: ExpectedSnapshotsProps) {

@@ -2,10 +2,10 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnGlobalTable, CfnTable, type ITable, type ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 
-/** Both kinds of table, `Table` and `TableV2`, know their key; their common type does not. */
+/** The key of a table. `Table` and `TableV2` both know it, but their common type does not. */
 export const keyOf = (table: ITable): IKey | undefined => (table as Partial<ITableV2>).encryptionKey;
 
-/** Faults of a table that the same app creates; `doctor` checks a table that is only named. */
+/** The faults of a table that the same app creates. If a table is only named, `doctor` checks it. */
 export function tableFaults(table: ITable): readonly string[] {
   const { defaultChild } = table.node;
   if (!(defaultChild instanceof CfnTable || defaultChild instanceof CfnGlobalTable)) return [];

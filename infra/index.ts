@@ -1,4 +1,4 @@
-/* What other people's apps use: the construct, its props, and the error that lists every fault of them. */
+/* What other apps use: the construct, its props, and the error that lists every fault in them. */
 
 export { ConfigError } from './config.ts';
 export { PlatformSync } from './platform-sync.ts';

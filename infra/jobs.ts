@@ -36,21 +36,21 @@ export type JobsProps = FunctionDefaults & {
 };
 
 /**
- * A code function may use all of its time, and its invocation must still claim the job before it, and store the outcome
- * and respond after it. The rest is for the batch's wait for the pace.
+ * The time limit. A code function may use all of its own time; before that, its invocation claims the job,
+ * and afterwards it stores the outcome and responds. The rest is for the batch's wait for the pace.
  */
 const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs).plus(Duration.seconds(65));
 
 /**
- * By measurement (Node 24): the peak of a batch of ten code functions is 226 MB with outputs of 5 MB, and 618 MB with outputs
- * of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB such jobs would be killed after they were sent, with an
- * unknown outcome.
+ * Memory in MB, by measurement (Node 24): the peak of a batch of ten code functions is 226 MB with outputs of
+ * 5 MB, and 618 MB with outputs of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB such jobs
+ * would be killed after they were sent, with an unknown outcome.
  */
 const MEMORY_MB = {
   RunJobs: 1_024,
-  // One output of 95 MB at a time: by the same measurement 441 MB.
+  // One output of 95 MB at a time: 441 MB by the same measurement.
   RunFunctions: 768,
-  // Ten chunks are 2 MB at most: by the same measurement, ten outputs of 5 MB take 226 MB.
+  // Ten chunks have at most 2 MB; by the same measurement, ten outputs of 5 MB take 226 MB.
   ScoreTexts: 512,
 };
 
@@ -154,7 +154,10 @@ export class Jobs extends Construct {
   }
 }
 
-/** The receiver of a queue's messages: the function, or the alias through which new versions are introduced gradually. */
+/**
+ * What receives a queue's messages: the function, or the alias through which new versions are introduced
+ * gradually.
+ */
 const takerOf = ({ function: worker }: SyncFunction, { canaryMinutes }: JobsProps): IFunction =>
   canaryMinutes === undefined ? worker : canaryOf(worker, canaryMinutes);
 
@@ -162,7 +165,7 @@ const DESCRIBED = { RunJobs: 'all types', RunFunctions: 'code functions', ScoreT
 
 type Work = { readonly queue: Queue; readonly types: readonly JobType[] };
 
-/** Grants what jobs of these types read, write and start. */
+/** Grants everything that jobs of these types read, write and start. */
 function grantWork(
   role: SyncFunction['role'],
   types: readonly JobType[],
@@ -171,15 +174,15 @@ function grantWork(
   storage.grantRead(role, ['results/*', 'work/*', 'table.json']);
   storage.grantWrite(role, ['results/*', 'refused/*', 'work/*', 'table.json']);
   if (types.includes('score')) {
-    // The former part of a chunk that is scored again, and the summary that the next one replaces.
+    // These are the former part of a chunk that is scored again, and the summary that the next one replaces.
     storage.grantRead(role, ['scores/*']);
     storage.grantWrite(role, ['scores/*']);
     storage.grantDelete(role, ['scores/*']);
-    // The cache of scores, and the chunks of a batch.
+    // These rows are the cache of scores, and the chunks of a batch.
     storage.grantRows(role, 'dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:Query');
   }
   if (types.includes('run-function')) {
-    // What a function returned, with what earlier imports had.
+    // These are the formulas that a function returned, and those of earlier imports.
     storage.grantRead(role, ['formulas/imported/*']);
     storage.grantWrite(role, ['formulas/imported/*']);
   }

@@ -27,7 +27,7 @@ class LimitsCheck implements IPolicyValidationPlugin {
   validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
     const longest = new Map<string, number>();
     for (const { of, value, most } of this.given) {
-      // Only now is a value of another stack an import.
+      // Only at this point is a value of another stack an import.
       const reference = JSON.stringify(Stack.of(of).resolve(value));
       longest.set(reference, Math.max(most, longest.get(reference) ?? 0));
     }
@@ -86,7 +86,7 @@ const excessOf = (type: string, properties: Properties, known: Known): readonly 
     .map(({ sizeIn, ...limit }) => ({ ...limit, size: sizeIn(properties, known) }))
     .filter(({ size, most }) => size > most);
 
-/** All resources have the tags of the stack: the one with the most is enough. */
+/** All resources have the tags of the stack, so checking the one with the most tags is enough. */
 function tagExcess(resources: Resources) {
   const counts = Object.entries(resources).map(([resource, { Properties }]) => ({
     resource,

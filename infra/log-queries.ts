@@ -2,14 +2,14 @@ import type { MeasureName } from '../lib/contract.ts';
 
 /** A query over the logs of the functions: saved in CloudWatch, and shown on the dashboard. */
 export type SavedLogQuery = {
-  /** Its name in CloudWatch, below the stack's, and its heading on the dashboard. */
+  /** The query's name in CloudWatch, below the stack's, and its heading on the dashboard. */
   readonly title: string;
   /** Its form on the dashboard: a table of figures, or lines over time. Default: not on the dashboard. */
   readonly as?: 'table' | 'lines';
   readonly lines: readonly string[];
 };
 
-/** A field of the lines with an invocation's measures: the type allows only names that are measured. */
+/** The sum of a measure in the lines of invocations. The type allows only names that are measured. */
 const sum = (name: MeasureName) => `sum(${name})`;
 
 const MEASURED = 'filter msg = "measured"';
@@ -20,7 +20,7 @@ const overTime = (title: string, figures: readonly string[]): SavedLogQuery => (
   lines: [MEASURED, `stats ${figures.join(', ')} by bin(5m)`],
 });
 
-/** Measures are in the log, not metrics, which would cost: these queries read them. */
+/** Queries of the measures, which are in the log and not metrics, since those would cost. */
 export const logQueries = {
   problems: {
     title: 'What alarms were about',
@@ -93,13 +93,13 @@ export const logQueries = {
   },
   texts: overTime('Texts scored, and tokens', (['SentimentCalls', 'SentimentTokens'] as const).map(sum)),
   refused: overTime(
-    'Requests refused, and answers that are odd',
+    'Requests refused, and odd responses',
     (['Unauthorized', 'Forbidden', 'OddAnswers'] as const).map(sum),
   ),
   faults: {
     title: 'What went wrong, newest first',
     as: 'table',
-    // Our lines, and Lambda's (time-outs, crashes).
+    // These are our own lines, and Lambda's (time-outs, crashes).
     lines: [
       'fields @timestamp, msg, job, err.message, @message',
       'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"]',
@@ -109,7 +109,7 @@ export const logQueries = {
   },
   job: {
     title: 'What happened to a job, message, batch, run or request: put its id in the place of ID',
-    // Anywhere in a line, also among the jobs that were running when time was up.
+    // The id may be anywhere in a line, also among the jobs that were running when time was up.
     lines: [
       'fields @timestamp, msg, job, type, status, attempts, tookMs, run, kind, err.message, request, @log',
       'filter @message like /"(job|messageId|batch|run|request)":"ID"/',

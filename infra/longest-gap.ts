@@ -12,15 +12,18 @@ const YEARS_OF_RARE = 12;
 const RARE_HOURS = 4_380;
 
 /**
- * The longest time between two runs of a valid cron expression in a time zone, in whole hours, rounded up: a day that is
- * an hour longer counts. Infinity if the examined years have fewer than two runs.
+ * The longest time between two runs of a valid cron expression in a time zone, in hours, rounded up; a day
+ * with an additional hour counts as such. Infinity if there are fewer than two runs in the examined years.
  */
 export function longestGapHours(expression: string, timeZone: string): number {
   const hours = longestGapIn(YEARS_OF_MOST, expression, timeZone);
   return hours < RARE_HOURS ? hours : longestGapIn(YEARS_OF_RARE, expression, timeZone);
 }
 
-/** Whether a valid cron expression has no date in the examined years: the 30th of February, or a past year. */
+/**
+ * Whether a valid cron expression has no date in the examined years, such as the 30th of February, or a past
+ * year.
+ */
 export function neverRuns(expression: string): boolean {
   const { years, isOn } = cronTimes(expression);
   for (const [year, month, day] of daysOf(futureOf(years, YEARS_OF_RARE)))
@@ -66,10 +69,13 @@ function utcOf(timeZone: string): (shown: number) => number {
 /** How many minutes a zone is ahead of UTC at a minute since 1970 in UTC. */
 type OffsetAt = (minute: number) => number;
 
-/** Offsets by time zone: a configuration may have a hundred schedules in one zone. */
+/** Offsets by time zone, since a configuration may have a hundred schedules in one zone. */
 const zones = new Map<string, OffsetAt>();
 
-/** The formatter is slow: a day that begins and ends with one offset is assumed to have no other. */
+/**
+ * The offsets of a zone. Since the formatter is slow, a day that begins and ends with the same offset is
+ * assumed to have no other.
+ */
 function offsetsOf(timeZone: string): OffsetAt {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' });
   const formatted = (minute: number) => {

@@ -6,7 +6,7 @@ export function acknowledge(construct: IConstruct, finding: string, reason: stri
   Validations.of(construct).acknowledge({ id: `AwsSolutions-${finding}`, reason });
 }
 
-/** Acknowledges a wildcard in the resources of a statement; `resource` is as cdk-nag prints it. */
+/** Acknowledges a wildcard in the resources of a statement; `resource` is written as cdk-nag prints it. */
 export function acknowledgeWildcard(construct: IConstruct, resource: string, reason: string): void {
   acknowledge(construct, `IAM5[Resource::${resource}]`, reason);
 }

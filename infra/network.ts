@@ -27,7 +27,7 @@ import { REMOVAL } from './storage.ts';
 export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'removal' | 'endpoints' | 'proxy'> &
   GivenNetwork & { readonly logs: LogSettings };
 
-/** A network that exists already: its routes to the platform and to AWS are its owner's. */
+/** A network that exists already. Its owner provides the routes to the platform and to AWS. */
 export type GivenNetwork = {
   /** An existing network, or its ids; you pay for its NAT gateway and endpoints. Default: none, or the one for `fixedAddress`. */
   readonly vpc?: IVpc | Instance['vpc'];
@@ -67,7 +67,10 @@ export class Network extends Construct {
       });
   }
 
-  /** Nothing is looked up: functions need no more than the ids. CDK wants a zone, and uses none. */
+  /**
+   * Uses a network by its ids, without looking anything up: functions need no more than that. CDK requires a
+   * zone, and does not use it.
+   */
   private byIds({ id, subnets, securityGroups }: Ids) {
     return {
       vpc: Vpc.fromVpcAttributes(this, 'GivenVpc', { vpcId: id, availabilityZones: ['any'] }),
@@ -121,7 +124,7 @@ export class Network extends Construct {
     if (ofProxy !== undefined && ofProxy !== 443 && ofProxy !== port)
       group.addEgressRule(Peer.anyIpv4(), Port.tcp(ofProxy), 'The proxy');
     if (port === 443) return group;
-    // EC2 refuses the same rule twice: a port that is known only at deployment may be 443.
+    // EC2 refuses the same rule twice, and a port that is known only at deployment may be 443.
     for (const half of isToken(port) ? ['0.0.0.0/1', '128.0.0.0/1'] : ['0.0.0.0/0'])
       group.addEgressRule(Peer.ipv4(half), Port.tcp(port), 'The port of the platform');
     return group;
@@ -138,14 +141,19 @@ export class Network extends Construct {
     });
   }
 
-  /** Others have it on their lists: it stays when the setting is turned off and when the stack is destroyed. */
+  /**
+   * Creates an address. Others have it on their allow-lists, so it stays when the setting is turned off and
+   * when the stack is deleted.
+   */
   private newAddress(removal: Instance['removal']): CfnEIP {
     const address = new CfnEIP(this, 'Address', { domain: 'vpc' });
     address.applyRemovalPolicy(REMOVAL[removal]);
     return address;
   }
 
-  /** The acts of Lambda on behalf of a function to connect it; AWS accepts no narrower resource for them. */
+  /**
+   * Grants what Lambda does for a function to connect it; AWS accepts no narrower resource for these actions.
+   */
   grantConnect(role: IRole): void {
     Grant.addToPrincipal({
       grantee: role,
@@ -167,7 +175,7 @@ export class Network extends Construct {
   }
 }
 
-/** The port of an origin over https: what follows its second colon, or 443. */
+/** The port of an origin over https: the number after its second colon, or 443. */
 function portOf(origin: string): number {
   if (!isToken(origin)) return Number(new URL(origin).port || 443);
   const host = Fn.select(2, Fn.split('/', origin));

@@ -1,12 +1,18 @@
 type Pattern = Readonly<Record<string, unknown>>;
 
-/** The fields of an event that a `run-function` job causes, each with its possible values, where `*` ends a prefix; none: the event lacks the field. */
+/**
+ * The fields of an event that a `run-function` job causes, each with its possible values; `*` ends a prefix.
+ * An empty list means that the event lacks the field.
+ */
 type OwnEvent = Readonly<Record<string, readonly string[]>>;
 
-/** Where an instance stores objects and rows, if that is known before deployment. */
+/** Where an instance stores objects and rows, as far as that is known before deployment. */
 export type OwnPlace = { readonly bucket?: string | undefined; readonly prefix?: string | undefined };
 
-/** A placeholder for names that are known only at deployment: no exact text equals it, and any other match type may match. */
+/**
+ * Stands for names that are known only at deployment: no exact text equals it, and any other match type is
+ * assumed to match.
+ */
 const UNNAMED = '';
 
 /** Events of S3 for objects that a job stores, from the bucket and from CloudTrail. */
@@ -75,7 +81,7 @@ export function feedsItself(
   return found && { source: String(found['source']), detailType: String(found['detail-type']) };
 }
 
-/** The list of a field; its names are joined by dots, or are those of nested objects. */
+/** The list of a field. Names may be joined by dots, or be those of nested objects. */
 function valuesAt(pattern: Pattern, path: string): readonly unknown[] | undefined {
   return Object.entries(pattern)
     .map(([name, each]) => {

@@ -14,7 +14,7 @@ import type { GivenStorage } from './storage.ts';
 import { at, longestOf } from './template-size.ts';
 import type { GivenToken } from './token-secret.ts';
 
-/** Existing resources of the surrounding app, and what its rules demand. */
+/** Existing resources of the surrounding app, and what its rules require. */
 type PlatformSyncResources = GivenStorage &
   GivenNetwork &
   GivenToken & {
@@ -26,7 +26,7 @@ type PlatformSyncResources = GivenStorage &
     readonly permissionsBoundary?: IManagedPolicy | undefined;
   };
 
-/** Props that are settings if they are names, ARNs or ids, and resources otherwise. */
+/** Props that are settings if they are given as names, ARNs or ids; otherwise they are resources. */
 type Given = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
 
 /** The settings of the instance, checked when the construct is created, and existing resources. */

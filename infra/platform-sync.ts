@@ -48,15 +48,15 @@ import { Tables } from './tables.ts';
 import { Texts } from './texts.ts';
 import { TokenSecret } from './token-secret.ts';
 
-/** The default number of processes. */
+/** The default maximum number of processes. */
 const WORKERS = 10;
 
-/** Requests a second up to which a dashboard would be at least a fifth of an instance's cost. */
+/** The rate in requests a second up to which a dashboard would be at least a fifth of an instance's cost. */
 const SMALL_RATE = 20;
 
 /**
- * Feature flags of CDK that new apps set: with them the construct is the same in every app. (Without the first, access
- * logs would need an ACL, which their bucket refuses.)
+ * Feature flags of CDK that new apps set, so that the construct is the same in every app. (Without the first
+ * one, access logs would need an ACL, which their bucket refuses.)
  */
 const SWITCHES = [
   '@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy',
@@ -168,7 +168,7 @@ export class PlatformSync extends Construct {
     return { logs, network, storage, secret, catalog, environment, capacity };
   }
 
-  /** Creates the functions, and what starts them. */
+  /** Creates the functions, and everything that starts them. */
   private work(instance: CompleteSettings, base: Base): Work {
     const { schedules, functions, allow, eventRules, canaryMinutes } = instance;
     const { logs, network, environment, storage, secret, catalog, capacity } = base;
@@ -211,7 +211,7 @@ export class PlatformSync extends Construct {
     return { jobs, texts, snapshot, expected, tables, reports, idle, group, rareDeadLetters };
   }
 
-  /** The settings, checked together with what the stack knows of its place. */
+  /** Reads the settings, checked together with what the stack knows about its place. */
   private read(props: AnyProps, serviceName: string): CompleteSettings {
     const where = `PlatformSync ${this.node.path}`;
     const faults = [...resourceFaults(props, this), ...this.sharedFaults(props)];
@@ -239,7 +239,10 @@ export class PlatformSync extends Construct {
     throw new ConfigError(faults, where);
   }
 
-  /** Resources that another instance of the app has already: each would prune and overwrite the other's objects. */
+  /**
+   * Finds resources that another instance of the app has already: each would prune and overwrite the other's
+   * objects.
+   */
   private sharedFaults(props: AnyProps): readonly string[] {
     const { bucket, prefix } = partsOf(props).resources.storage;
     const location = bucket && locationOf(bucket, prefix);
@@ -292,7 +295,7 @@ export class PlatformSync extends Construct {
       deadLetters,
       workers: Object.values(functions),
     });
-    // Functions that send digests are watched, and need the topics of the watcher.
+    // Functions that send digests are watched by alarms, and need the topics of the alarms.
     reports?.start({ ...instance, group, rareDeadLetters, topics: alarms.topics.of('notice') });
     new Dashboard(this, 'Dashboard', {
       dashboard: instance.dashboard ?? instance.rate > SMALL_RATE,
@@ -332,7 +335,10 @@ export class PlatformSync extends Construct {
   }
 }
 
-/** The output of a setting: `QueueUrl` of SYNC_QUEUE_URL. Two would be named as parts of the construct. */
+/**
+ * The name of an output for a setting: `QueueUrl` for SYNC_QUEUE_URL. Two instances would be told apart by
+ * their construct.
+ */
 const outputName = (setting: string): string =>
   ({ SYNC_TABLE: 'TableName', PLATFORM_TOKEN_SECRET: 'TokenSecretArn' })[setting] ??
   setting
@@ -380,7 +386,7 @@ const functionsOf = ({
   snapshot: snapshot.snapshot.function,
 });
 
-/** What alarms watch and the dashboard shows, by the names that it has there. */
+/** The queues and functions that alarms watch and the dashboard shows, by their names there. */
 const labelled = ({ jobs, texts, snapshot }: Work) => ({
   queues: {
     jobs: jobs.queue,
@@ -411,14 +417,17 @@ function serviceNameOf(construct: Construct): string {
 
 const DASHES = { separator: '-', allowedSpecialCharacters: '-' };
 
-/** The default name of an instance, in the form that names have. */
+/** The default name of an instance, in the form that names must have. */
 const tagOf = (serviceName: string) =>
   serviceName
     .toLowerCase()
     .slice(-41)
     .replace(/^[^a-z]+/, '');
 
-/** Resources that CDK adds beside the construct, such as a function that empties buckets: to CDK, they have no tags. */
+/**
+ * Tags resources that CDK adds beside the construct, such as a function that empties buckets: CDK gives them
+ * no tags.
+ */
 function tagHelpers(helpers: readonly IConstruct[], tags: Readonly<Record<string, string>>): void {
   const list = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
   for (const each of helpers.flatMap((helper) => helper.node.findAll()))

@@ -31,11 +31,20 @@ export const PUBLISHED = [
  * work also `submitter`; people on call also `operator`.
  */
 export class Policies extends Construct {
-  /** `runs`, `diff`, `query`, `check`, `lineage`, `digest`, `where-used`, results, scores, the report, formulas, refusals, and queries with Athena. */
+  /**
+   * Allows `runs`, `diff`, `query`, `check`, `lineage`, `digest`, `where-used`, and reading results, scores,
+   * the report, formulas and refusals, and queries with Athena.
+   */
   readonly reader: ManagedPolicy;
-  /** `submit`, and texts and requests in `inbox/`; with `reader`, `formula apply --submit`. */
+  /**
+   * Allows `submit`, and storing texts and requests in `inbox/`; together with `reader`, also `formula apply
+   * --submit`.
+   */
   readonly submitter: ManagedPolicy;
-  /** `pace`, `jobs`, `redrive` and `forget`; with `reader`, every command but `work`, if the token may be read. */
+  /**
+   * Allows `pace`, `jobs`, `redrive` and `forget`; together with `reader`, every command but `work`, if the
+   * token may be read.
+   */
   readonly operator: ManagedPolicy;
 
   constructor(scope: Construct, id: string, props: PoliciesProps) {
@@ -64,14 +73,14 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     'scores/*',
     'formulas/*',
     'refused/*',
-    // Not for readers outside of the account: jobs and scores are in it.
+    // This is not for readers outside the account, since it contains jobs and scores.
     'report/*',
     'checks/*',
   ]);
   catalog.grantQuery(policy);
-  // Where the workgroup puts what a query found.
+  // The workgroup stores the results of queries there.
   storage.grantRead(policy, ['athena-results/*']);
-  // The outcome of a check: the next one says which violations are new.
+  // The outcome of a check is stored, so that the next one shows which violations are new.
   storage.grantWrite(policy, ['athena-results/*', 'checks/*']);
   Grant.addToPrincipal({
     grantee: policy,
@@ -79,7 +88,7 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     actions: ['s3:GetBucketLocation', 's3:GetBucketVersioning', 's3:GetLifecycleConfiguration'],
     resourceArns: [storage.bucket.bucketArn],
   });
-  // `env --stack`.
+  // This is for `env --stack`.
   const resourceName = `${Stack.of(policy).stackName}/*`;
   const stack = Stack.of(policy).formatArn({ service: 'cloudformation', resource: 'stack', resourceName });
   Grant.addToPrincipal({
@@ -91,7 +100,7 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
 }
 
 function grantSubmitter(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
-  // Sets of formulas, of `formula apply --submit`, are stored before they are sent.
+  // `formula apply --submit` stores sets of formulas before they are sent.
   storage.grantWrite(policy, ['inbox/*', 'formulas/sets/*']);
   Grant.addToPrincipal({
     grantee: policy,
@@ -117,11 +126,11 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
-  // Without it, the report is written again.
+  // Without this object, the report is written again.
   storage.grantDelete(policy, ['report/latest*']);
   Grant.addToPrincipal({
     grantee: policy,
-    // `jobs` says how many are queued.
+    // `jobs` shows how many are queued.
     actions: ['sqs:SendMessage', 'sqs:GetQueueAttributes'],
     resourceArns: jobQueuesOf(queues),
   });
@@ -132,7 +141,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
   Grant.addToPrincipal({
     grantee: policy,
-    // A person looks at rare dead letters, and deletes them once dealt with.
+    // A person looks at rare dead letters, and deletes them afterwards.
     actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
     resourceArns: [queues.deadLetters.queueArn, queues.rareDeadLetters.queueArn],
   });
@@ -146,7 +155,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
 }
 
-/** The requests of the runbook about alarms. */
+/** Grants the requests that the runbook makes about alarms. */
 function grantAlarms(policy: ManagedPolicy): void {
   Grant.addToPrincipal({
     grantee: policy,
@@ -161,8 +170,8 @@ function grantAlarms(policy: ManagedPolicy): void {
 }
 
 /**
- * Publishing a refused run: the rights of the snapshot function, in fewer patterns, since a managed policy has at most
- * 6,144 characters.
+ * Grants publishing a refused run: the rights of the snapshot function, in fewer patterns, since a managed
+ * policy has at most 6,144 characters.
  */
 function grantPublish(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
   const places = sources.map((source) => `${source}*`);

@@ -3,7 +3,7 @@ import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './nag.ts';
 
-/** SQS retains a message at most this long. */
+/** How long a queue retains messages: the maximum of SQS. */
 const RETENTION = Duration.days(14);
 
 /** A queue that accepts messages only over TLS and retains them as long as SQS can. */
@@ -26,5 +26,8 @@ export function createDeadLetterQueue(scope: Construct, id: string): Queue {
   return queue;
 }
 
-/** Requests, events and inputs that could not be delivered or handled: a person must look into each. */
+/**
+ * The queue for requests, events and inputs that could not be delivered or handled. A person must look into
+ * each.
+ */
 export type RareDeadLetters = { readonly rareDeadLetters: Queue };

@@ -19,9 +19,9 @@ type RegularStart = RareDeadLetters & {
   readonly group: IScheduleGroup;
   readonly starts: SyncFunction;
   readonly description: string;
-  /** In UTC. */
+  /** The times, in UTC. */
   readonly at: CronOptionsWithTimezone;
-  /** After this, the next start is sooner than this one. */
+  /** The maximum age of a start: after that, the next start comes sooner than a retry of this one. */
   readonly maxEventAge: Duration;
   readonly input: object;
 };
@@ -45,10 +45,11 @@ export function startRegularly(scope: Construct, id: string, props: RegularStart
       role,
       deadLetterQueue: rareDeadLetters,
       maxEventAge,
-      // The scheduled time: Lambda may delay the start.
+      // It is the scheduled time, since Lambda may delay the start.
       input: ScheduleTargetInput.fromObject({ ...input, scheduledAt: ContextAttribute.scheduledTime }),
     }),
   });
-  // CDK writes the group's name, not a reference: without this, CloudFormation may create the schedule first.
+  // CDK writes the group's name, not a reference, so without this CloudFormation may create the schedule
+  // first.
   schedule.node.addDependency(group);
 }

@@ -17,7 +17,7 @@ type ReportsProps = FunctionDefaults & {
 type StartProps = RareDeadLetters & {
   readonly group: IScheduleGroup;
   readonly schedules: readonly Schedule[];
-  /** The topics of notices, which digests go to. */
+  /** The topics of notices, to which digests are sent. */
   readonly topics: readonly ITopic[];
 };
 
@@ -33,7 +33,8 @@ export class Reports extends Construct {
       handler: 'write-report',
       description: 'Writes the report and sends digests',
       timeout: MAX_LENGTH,
-      // One whole processor; the memory of a million calculations is less than a third of it.
+      // This memory comes with one whole processor; the model of a million calculations takes less than a
+      // third of it.
       memoryMb: 1_769,
       // It runs again in ten minutes.
       retryAttempts: 0,

@@ -4,11 +4,14 @@ import { type Bundle, mapsOf } from './bundles.ts';
 
 export type ResolvedStack = {
   readonly text: string;
-  /** Files that frames name but the bundle does not have. */
+  /** Files that frames name but the bundle does not contain. */
   readonly unknown: readonly string[];
 };
 
-/** A position in a bundle's file, in any form: /var/task/index.mjs:1:2, file:///var/task/index.mjs:1:2. */
+/**
+ * Matches a position in a bundle's file, in any form: /var/task/index.mjs:1:2,
+ * file:///var/task/index.mjs:1:2.
+ */
 const PLACE = /(?:file:\/\/)?[^\s()"]*?([\w-]+\.mjs):(\d+):(\d+)/g;
 
 /**
@@ -28,7 +31,7 @@ export function resolveStack(text: string, functionName: string): ResolvedStack 
   return { text: resolved, unknown: [...unknown] };
 }
 
-/** Each map is read when it is first needed: together they are a megabyte. */
+/** Reads the maps, each when it is first needed: together they have a megabyte. */
 function readMaps(maps: Bundle): (file: string) => SourceMap | undefined {
   const read = new Map<string, SourceMap>();
   return (file) => {

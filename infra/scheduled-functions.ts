@@ -26,9 +26,10 @@ type ScheduledFunctionsProps = RareDeadLetters & {
 };
 
 /**
- * Puts `run-function` jobs on the queue at their times, and at the same times says to `watch-snapshots` that they are due:
- * a job whose message no worker has taken within an hour is noticed. Both have the scheduled time, not that of an attempt: a
- * message that is delivered twice is one job. What cannot be delivered goes to the dead-letter queue.
+ * Puts `run-function` jobs on the queue at their times, and at the same times reports to `watch-snapshots`
+ * that they are due: so it is noticed if no worker has taken a job's message within an hour. Both carry the
+ * scheduled time, not that of an attempt, so that a message that is delivered twice is one job. Messages that
+ * cannot be delivered go to the dead-letter queue.
  */
 export class ScheduledFunctions extends Construct {
   constructor(scope: Construct, id: string, props: ScheduledFunctionsProps) {

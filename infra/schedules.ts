@@ -39,7 +39,8 @@ export class Schedules extends Construct {
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
         timeWindow: TimeWindow.off(),
         target: new SqsSendMessage(jobs, {
-          // The scheduled time, not that of an attempt: a message that is delivered twice is one job.
+          // It is the scheduled time, not that of an attempt, so that a message that is delivered twice is
+          // one job.
           input: ScheduleTargetInput.fromObject({
             ...messageOf(schedule),
             id: `${place}.${ContextAttribute.scheduledTime}`,
@@ -54,14 +55,20 @@ export class Schedules extends Construct {
   }
 }
 
-/** A role inside a construct, for schedules of a group: CDK's own would be outside, where its permissions boundary does not apply. */
+/**
+ * Creates a role inside a construct, for schedules of a group. CDK's own role would be outside, where the
+ * construct's permissions boundary does not apply.
+ */
 export function schedulerRole(scope: Construct, { scheduleGroupArn }: IScheduleGroup): Role {
   const StringEquals = { 'aws:SourceAccount': Stack.of(scope).account, 'aws:SourceArn': scheduleGroupArn };
   const assumedBy = new ServicePrincipal('scheduler.amazonaws.com', { conditions: { StringEquals } });
   return new Role(scope, 'Role', { assumedBy });
 }
 
-/** SYNC_FOLLOWERS: the snapshots that follow each of the calculations, if there are any. */
+/**
+ * The value of SYNC_FOLLOWERS: the snapshots that follow each snapshot of calculations; undefined if there
+ * are none.
+ */
 export function followersOf(schedules: readonly Schedule[]): string | undefined {
   const followers = schedules.filter(follows).map(messageOf);
   return followers.length === 0 ? undefined : JSON.stringify(followers);

@@ -3,8 +3,9 @@ import { functionNames } from './bundles.ts';
 import { resolveStack } from './resolve-stack.ts';
 
 /*
- * `npm run stack -- FUNCTION [FILE]`: prints a log, or a stack from it, with the positions of its frames in the sources.
- * Without FILE it reads standard input. Run it at the deployed commit, which the source maps are built from.
+ * `npm run stack -- FUNCTION [FILE]`: prints a log, or a stack from it, with the positions of its frames in
+ * the sources. Without FILE it reads standard input. Run it at the deployed commit, since the source maps are
+ * built from the sources.
  */
 
 const STANDARD_INPUT = 0;

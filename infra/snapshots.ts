@@ -19,7 +19,7 @@ export type SnapshotsProps = FunctionDefaults &
 /** Maximum duration of a run: a longer one would overlap with the next night's. */
 const EXECUTION_TIMEOUT = Duration.hours(23);
 
-/** How long Lambda keeps the name of an execution: as long as the ledger keeps the job's row. */
+/** How long Lambda retains the name of an execution: as long as the ledger keeps the job's row. */
 const RETENTION = Duration.days(30);
 
 /** The regions in which Lambda has durable functions. Source: AWS's announcements of 2025-12. */
@@ -85,7 +85,10 @@ export class Snapshots extends Construct {
     });
   }
 
-  /** Features that AWS starts in some regions reach the others later, or never. */
+  /**
+   * Warns about a region that may lack a feature: AWS starts features in some regions, and others get them
+   * later, or never.
+   */
   private warnOfRegion(): void {
     const { region } = Stack.of(this);
     if (Token.isUnresolved(region) || DURABLE.includes(region)) return;
@@ -95,7 +98,10 @@ export class Snapshots extends Construct {
     );
   }
 
-  /** Grants the rights to checkpoints in a policy of their own, which names the function. The function depends on the role's default policy, so that cannot name it. */
+  /**
+   * Grants the rights to checkpoints in a separate policy, which names the function. The function depends on
+   * the role's default policy, so that one cannot name it.
+   */
   private grantCheckpoints(): void {
     const { role, function: snapshot } = this.snapshot;
     const policy = new Policy(this, 'Checkpoints', {
@@ -115,13 +121,13 @@ export class Snapshots extends Construct {
 function grantObjects(storage: Storage, role: IRole): void {
   storage.grantRead(role);
   storage.grantWrite(role, ['work/*', 'changes/*', 'table.json', ...OF_RUNS.map((place) => `${place}/*`)]);
-  // Open parts are deleted when others replace them, changes if another publisher was faster.
+  // Open parts are deleted when others replace them, and changes if another publisher was faster.
   storage.grantDelete(role, [
     'work/*/open-*',
     'changes/*',
     ...OF_RUNS.map((place) => `${place}/_tagged.json`),
   ]);
-  // The tag of a run that is the newest again.
+  // This is for the tag of a run that is the newest again.
   storage.grantTag(role, ['changes/*', 'parquet/*/dt=*', ...OF_RUNS.map((place) => `${place}/dt=*`)]);
 }
 

@@ -16,7 +16,7 @@ export class PlatformSyncStack extends Stack {
     new PlatformSync(this, 'Default', settings);
   }
 
-  /** Any two zones of the region: otherwise CDK would look them up in AWS if account and region are known. */
+  /** Any two zones of the region. Otherwise CDK would look them up in AWS if account and region are known. */
   override get availabilityZones(): string[] {
     return [0, 1].map((index) => Fn.select(index, Fn.getAzs()));
   }

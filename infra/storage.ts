@@ -56,7 +56,7 @@ type Grantee = IRole | ManagedPolicy;
 export class Storage extends Construct {
   readonly bucket: IBucket;
   readonly table: ITable;
-  /** The start of all keys: empty, or the prefix and a slash. */
+  /** The beginning of all keys: empty, or the prefix and a slash. */
   readonly root: string;
   /** The customer managed key that encrypts objects, if there is one. */
   readonly objectKey: IKey | undefined;
@@ -152,7 +152,7 @@ export class Storage extends Construct {
     const conditions = this.through(service);
     if (key !== undefined) Grant.addToPrincipal({ grantee, actions, resourceArns: [key.keyArn], conditions });
     if (this.formerKeys.length === 0) return;
-    // One statement for both services, since policies are limited in size.
+    // It is one statement for both services, since policies are limited in size.
     Grant.addToPrincipal({
       grantee,
       actions: ['kms:Decrypt'],
@@ -203,8 +203,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * Grants reading, writing and deleting objects, and listing, reading and erasing their old versions. One statement,
-   * since a managed policy has at most 6,144 characters.
+   * Grants reading, writing and deleting objects, and listing, reading and erasing their old versions. It is
+   * one statement, since a managed policy has at most 6,144 characters.
    */
   grantEverything(grantee: Grantee, folders: readonly string[]): void {
     const ofVersions = ['s3:GetObjectVersion', 's3:DeleteObjectVersion'];
@@ -261,7 +261,7 @@ export class Storage extends Construct {
       );
   }
 
-  /** Grants tagging objects: by their tags the lifecycle of runs expires them. */
+  /** Grants tagging objects: the lifecycle of runs lets them expire by their tags. */
   grantTag(role: Grantee, folders: readonly string[]): void {
     this.grant(role, ['s3:PutObjectTagging'], folders);
   }
@@ -279,7 +279,7 @@ export class Storage extends Construct {
     }
   }
 
-  /** The properties that a created bucket has, and an existing one should have. */
+  /** Warns about the properties that a created bucket has, and an existing one should have. */
   private warnOfMissing(rules: readonly LifecycleRule[]): void {
     const expire = rules.flatMap(({ prefix, expiration, tagFilters }) =>
       prefix === undefined || expiration === undefined

@@ -24,7 +24,7 @@ export type FunctionDefaults = {
 };
 
 export type SyncFunctionProps = FunctionDefaults & {
-  /** Its folder in `functions`. */
+  /** The function's folder in `functions`. */
   readonly handler: string;
   readonly description: string;
   readonly environment: FunctionEnvironment;
@@ -64,9 +64,10 @@ export class SyncFunction extends Construct {
 }
 
 /**
- * Our lines are JSON in any format. With this one Lambda's own lines are too (start, report, time-out, uncaught errors),
- * so that one query finds fields in every line. Only LOG_LEVEL decides what is logged: without a level here, Lambda drops
- * lines below INFO, and above INFO it would drop the metrics, which are lines at that level.
+ * The format of the logs. Our lines are JSON in any format; with this one, so are Lambda's own lines (start,
+ * report, time-out, uncaught errors), so that one query finds fields in every line. Only LOG_LEVEL decides
+ * what is logged: without a level here, Lambda would drop lines below INFO, and with a higher one, the
+ * metrics, which are lines at that level.
  */
 const logging = {
   loggingFormat: LoggingFormat.JSON,

@@ -32,7 +32,7 @@ export class Tables extends Construct {
       description: 'Writes tables as Parquet',
       timeout: MAX_LENGTH,
       memoryMb: 2_048,
-      // The next publication or the next night finishes what it leaves.
+      // The next publication or the next night builds what is left.
       retryAttempts: 2,
       environment: { ...environment, SYNC_GLUE_DATABASE: catalog.databaseName } satisfies FunctionEnvironment,
     });
@@ -54,7 +54,10 @@ export class Tables extends Construct {
     });
   }
 
-  /** Publishing moves `latest.json` last. A lost event costs a day at most: every night builds what is missing. */
+  /**
+   * Starts the function after a publication, which moves `latest.json` last. A lost event costs at most a
+   * day: every night builds what is missing.
+   */
   private startPublished({ storage }: TablesProps): void {
     const keys = sources.map((source) => ({ wildcard: `${storage.root}${source}*/latest.json` }));
     new Rule(this, 'Published', {

@@ -3,7 +3,7 @@ export type Properties = Readonly<Record<string, unknown>>;
 /** The resources of a template by their logical ids. */
 export type Resources = Readonly<Record<string, Properties>>;
 
-/** What is known of referenced values. */
+/** What is known about referenced values. */
 export type Known = {
   readonly resources: Resources;
   readonly parameters?: Resources;
@@ -12,7 +12,7 @@ export type Known = {
 };
 
 type Kind = {
-  /** Maximum length of a name. */
+  /** The maximum length of a name. */
   readonly most: number;
   /** The text before the name in its ARN, and in the value of `Ref` if that is more than the name. */
   readonly arn: string;
@@ -44,7 +44,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'AWS::IAM::Role': { most: 64 + 512, arn: 'arn:P:iam::A:role/' },
 };
 
-/** The longest possible values: `aws-us-gov`, `ap-southeast-2`, an account, `amazonaws.com.cn`. */
+/**
+ * Maximum lengths of pseudo parameters: `aws-us-gov`, `ap-southeast-2`, an account, `amazonaws.com.cn`.
+ */
 const PSEUDO: Readonly<Record<string, number>> = {
   'AWS::Partition': 10,
   'AWS::Region': 14,
@@ -66,7 +68,7 @@ export function longestOf(type: string, of: 'name' | 'arn' | 'ref', known?: Know
 export function sizeOf(value: unknown, known?: Known): number {
   if (value === undefined) return 0;
   if (typeof value === 'string') return Buffer.byteLength(value);
-  // Without the quotes that the JSON of a part that is no text would have.
+  // The quotes that JSON would add around a part that is not text are not counted.
   return Buffer.byteLength(
     JSON.stringify(value, (_, each: unknown) =>
       isReference(each) ? '-'.repeat(lengthOf(each, known)) : each,
@@ -79,7 +81,10 @@ function isReference(value: unknown): boolean {
   return others.length === 0 && (name === 'Ref' || name.startsWith('Fn::'));
 }
 
-/** A name by CloudFormation: the stack, the logical id, and 13 random characters, joined by dashes. */
+/**
+ * A name as CloudFormation generates it: the stack, the logical id, and 13 random characters, joined by
+ * dashes.
+ */
 const generatedOf = (id: string, known: Known) =>
   (known.longest?.get('{"Ref":"AWS::StackName"}') ?? 128) + id.length + 13 + 2;
 

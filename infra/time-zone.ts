@@ -1,6 +1,6 @@
 import { TimeZone } from 'aws-cdk-lib';
 
-/** UTC, and the zones that are a fixed offset: neither list below has them all. */
+/** UTC, and the zones with a fixed offset, which are missing from the lists below. */
 const FIXED = [
   'UTC',
   'GMT',
@@ -9,10 +9,10 @@ const FIXED = [
   ...range(-14, 12).map((hours) => `Etc/GMT${signed(hours)}`),
 ];
 
-/** The IANA zone of an unconfigured machine, which CDK lists. */
+/** The IANA zone of an unconfigured machine, which CDK also lists. */
 const NO_ZONE = 'Factory';
 
-/** Zones by their IANA names, letter by letter as EventBridge Scheduler expects them: those that CDK or Node lists. */
+/** Zones by their IANA names, spelled as EventBridge Scheduler expects them: those that CDK or Node lists. */
 const ZONES: ReadonlySet<string> = new Set([
   ...FIXED,
   ...Intl.supportedValuesOf('timeZone'),
@@ -29,7 +29,7 @@ export function timeZoneFault(zone: string): string | undefined {
   return `the IANA name of a time zone, such as ${meant ?? 'Europe/Berlin'}`;
 }
 
-/** The zone of an outdated name such as US/Pacific. */
+/** The current name of a zone with an outdated name, such as US/Pacific. */
 function sameZone(name: string): string | undefined {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

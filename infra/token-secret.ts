@@ -83,7 +83,7 @@ export class TokenSecret extends Construct {
     return secret;
   }
 
-  /** First the ARN, then the possible ARNs if it is not known. */
+  /** The ARN of a parameter comes first; then the possible ARNs, if it is not known. */
   private parameterArns(parameter: string | IParameter): readonly [string, ...string[]] {
     if (typeof parameter !== 'string') return [parameter.parameterArn];
     if (arnText(this, parameter).startsWith('arn:')) return [parameter];
@@ -97,13 +97,13 @@ export class TokenSecret extends Construct {
   }
 }
 
-/** The rights to read the token. */
+/** The rights that are needed to read the token. */
 type Access = typeof ofParameter & {
   readonly resources: readonly string[];
   readonly keyArns: readonly string[];
 };
 
-/** The actions, and the encryption context that a key sees. */
+/** The actions, and the encryption context with which the key is used. */
 const ofParameter: { readonly action: string; readonly context: string } = {
   action: 'ssm:GetParameter',
   context: 'kms:EncryptionContext:PARAMETER_ARN',

@@ -10,7 +10,7 @@ import { packageId, propertiesOf } from './instances.ts';
 
 /*
  * Values that are known only at deployment: tokens of CDK, here imports that are named as the field is. The page of the
- * configuration says which fields take them; each of these is deployed as it is given, and each other one refuses it.
+ * configuration says which fields take them; each of these is deployed as it was given, and each other one refuses it.
  */
 
 /** The fields of the page that have no fields in them, and whether they take a token. */
