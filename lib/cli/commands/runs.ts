@@ -10,13 +10,13 @@ export default (async ([place], { all = false, limit }, terminal) => {
   const { listed, broken, left } = found;
   for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));
   const ended = broken.length > 0 ? 'incomplete' : 'done';
-  return { json: listed, words: describeRuns(found, all, store.location), ended };
+  return { json: listed, words: describeRuns(found, all, { place, location: store.location }), ended };
 }) satisfies Run<'runs'>;
 
 function describeRuns(
   { listed, broken }: Awaited<ReturnType<typeof findRuns>>,
   all: boolean,
-  location: string,
+  { place, location }: { readonly place: string | undefined; readonly location: string },
 ): readonly string[] {
   // An unreadable run is named after the list.
   const rows = all ? listed : listed.filter(({ fault }) => fault === null);
@@ -26,7 +26,9 @@ function describeRuns(
       rows.map((row) => cells(row, all)),
     );
   if (broken.length > 0) return [];
-  return [`${all ? 'no runs' : 'nothing has been published'} in ${location}`];
+  // A name of its own may be misspelt; of a source there is only one.
+  const of = place?.includes('.') ? `${place}: ` : '';
+  return [`${of}${all ? 'no runs' : 'nothing has been published'} in ${location}`];
 }
 
 const headerOf = (all: boolean): readonly string[] => [

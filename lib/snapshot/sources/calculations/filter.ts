@@ -25,6 +25,8 @@ function parts(filter: string) {
   return { field, value, ids: IDS[field.toLowerCase().replace(/^not[ _-]?/, '')] };
 }
 
+const idsIn = (value: string): readonly string[] => value.split(',').map((id) => id.trim());
+
 /**
  * What was expected instead of this filter; undefined if it is valid. Only the platform knows which fields
  * and values exist.
@@ -34,7 +36,7 @@ function fault(filter: string): string | undefined {
   if (field === '') return 'FIELD, or FIELD:VALUE';
   if (value === undefined) return undefined;
   if (ids !== undefined)
-    return value.split(',').every(ids.isId) ? undefined : `${field}:VALUE with ${ids.expected}`;
+    return idsIn(value).every(ids.isId) ? undefined : `${field}:VALUE with ${ids.expected}`;
   return value.trim() === '' ? `${field}:VALUE with a text` : undefined;
 }
 
@@ -47,5 +49,5 @@ export const filterSchema = filledText.check(
 export function requestFilter(filter: string) {
   const { field, value, ids } = parts(filter);
   if (value === undefined) return { field };
-  return ids === undefined ? { field, value } : { field, idList: value.split(',') };
+  return ids === undefined ? { field, value } : { field, idList: idsIn(value) };
 }

@@ -12,6 +12,7 @@ describe('a filter', () => {
     [`dataset:${DATASET}`, { field: 'dataset', idList: [DATASET] }],
     [`not dataset:${DATASET},${DATASET}`, { field: 'not dataset', idList: [DATASET, DATASET] }],
     ['owner:5,6', { field: 'owner', idList: ['5', '6'] }],
+    ['owner: 5 , 6 ', { field: 'owner', idList: ['5', '6'] }],
     ['notCard:1:2,3', { field: 'notCard', idList: ['1:2', '3'] }],
     ['name:Revenue: net, all', { field: 'name', value: 'Revenue: net, all' }],
     // Only the platform knows its fields and their values.
