@@ -196,7 +196,7 @@ function checkedInput<Input extends EndpointInput>(
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
 
-/** Reads a body, or else the same body repaired (see `repairJson`). Throws `ErrorAnswerError` for an error. */
+/** Reads a body, or else the same body repaired (see `repairBytes`). Throws `ErrorAnswerError` for an error. */
 const readerOf =
   <T>(endpoint: Pick<Endpoint, 'isResult'>, read: ReadAnswer<T>, onOdd: OnOdd) =>
   async (body: Buffer<ArrayBuffer>): Promise<T> => {

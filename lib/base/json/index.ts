@@ -1,6 +1,6 @@
 /* JSON within limits that keeps every digit: parsed into values, or validated as bytes without parsing. */
 
-export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './growing.ts';
+export { freeMemory, gatherBytes, gatherInPlace, growing } from './growing.ts';
 export {
   canonicalExact,
   canonicalJson,
@@ -14,7 +14,6 @@ export {
   printJson,
   refuseManyValues,
   repairBytes,
-  repairJson,
 } from './json.ts';
 export {
   CLOSE_ARRAY,

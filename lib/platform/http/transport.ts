@@ -10,7 +10,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib';
 import { errorText, type Hide, shortened } from '../../base/index.ts';
-import { freeMemory, gatherBytes, JsonLimitError, parseJson, repairJson } from '../../base/json/index.ts';
+import { freeMemory, gatherBytes, JsonLimitError, parseJson, repairBytes } from '../../base/json/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
@@ -47,7 +47,7 @@ type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 /** A response as text and as a parsed value. */
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
-/** Parses a body. Throws `SyntaxError` unless it is complete JSON, valid once it is repaired (see `repairJson`). */
+/** Parses a body. Throws `SyntaxError` unless it is complete JSON, valid once it is repaired (see `repairBytes`). */
 export const readAsJson = (body: Buffer, onOdd?: (odd: readonly string[]) => void): JsonResponse => {
   const isValid = isUtf8(body);
   const text = new TextDecoder().decode(body);
@@ -57,7 +57,7 @@ export const readAsJson = (body: Buffer, onOdd?: (odd: readonly string[]) => voi
   try {
     return { text, json: parseJson(text) };
   } catch (error) {
-    const repaired = error instanceof SyntaxError ? repairJson(text) : undefined;
+    const repaired = error instanceof SyntaxError ? repairBytes(Buffer.from(text))?.toString() : undefined;
     if (repaired === undefined) throw error;
     onOdd?.([INVALID_JSON]);
     return { text: repaired, json: parseJson(repaired) };

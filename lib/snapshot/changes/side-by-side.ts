@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { canonicalExact, type GatheredBytes, gatherBytes, skipValue } from '../../base/json/index.ts';
+import { canonicalExact, gatherBytes, skipValue } from '../../base/json/index.ts';
 import type { Store } from '../../store/index.ts';
 import { packFrame } from '../frames/frame-packer.ts';
 import type { Part } from '../manifest.ts';
@@ -141,7 +141,7 @@ async function putInBuckets(
   await eachRecord(comparison, comparison[side].parts, (key, { line: { json, start, end } }) => {
     const bucket = Math.floor((keyHash(key) / HASH_SPACE) * count);
     // The line is added with its line feed.
-    (open[bucket] as GatheredBytes).add(json.bytes.subarray(start, end + 1));
+    (open[bucket] as ReturnType<typeof gatherBytes>).add(json.bytes.subarray(start, end + 1));
     openBytes += end + 1 - start;
     return openBytes < mostBytes ? undefined : write();
   });

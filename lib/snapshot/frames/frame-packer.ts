@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
-import { type GatheredBytes, gatherBytes } from '../../base/json/index.ts';
+import { gatherBytes } from '../../base/json/index.ts';
 import type { Compression } from '../keys.ts';
 
 /**
@@ -18,7 +18,7 @@ export function createFramePacker<About>(
   compression: Compression,
   packed: (body: Buffer, about: About) => void,
 ) {
-  const free: GatheredBytes[] = [];
+  const free: ReturnType<typeof gatherBytes>[] = [];
   let raw = gatherBytes();
   /** The ended frames that have not been given to `packed` yet, oldest first. */
   const ended: Promise<void>[] = [];

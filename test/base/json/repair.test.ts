@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { repairBytes, repairJson } from '../../../lib/base/json/index.ts';
+import { repairBytes, repairJson } from '../../../lib/base/json/json.ts';
 
 test.each([
   ['{"a":NaN}', '{"a":null}'],

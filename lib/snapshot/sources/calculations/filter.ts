@@ -25,7 +25,7 @@ function parts(filter: string) {
   return { field, value, ids: IDS[field.toLowerCase().replace(/^not[ _-]?/, '')] };
 }
 
-const idsIn = (value: string): readonly string[] => value.split(',').map((id) => id.trim());
+const idsIn = (value: string): string[] => value.split(',').map((id) => id.trim());
 
 /**
  * What was expected instead of this filter; undefined if it is valid. Only the platform knows which fields

@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { once } from '../../../../lib/base/async.ts';
-import { repairJson } from '../../../../lib/base/json/index.ts';
+import { repairJson } from '../../../../lib/base/json/json.ts';
 import type { Call } from '../../../../lib/platform/call.ts';
 import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
 import { createPlatform } from '../../../../lib/platform/open-calls.ts';
