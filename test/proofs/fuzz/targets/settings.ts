@@ -10,6 +10,7 @@ import {
   readSyncSettings,
   SettingsError,
   settingNames,
+  tidied,
 } from '../../../../lib/settings.ts';
 import { readGates } from '../../../../lib/snapshot/sources/index.ts';
 import { defineTarget, Finding, must } from '../target.ts';
@@ -126,7 +127,7 @@ const nameIn = (fault: string) => fault.split(':')[0] ?? '';
 function faultsOf(given: Environment, read: (given: Environment) => object): readonly string[] | 'read' {
   try {
     const settings = new Map<string, unknown>(Object.entries(read(given)));
-    for (const [name, text] of Object.entries(given)) {
+    for (const [name, text = ''] of Object.entries(tidied(given))) {
       if (text === '' || !settings.has(name)) continue;
       const got = settings.get(name);
       must(
@@ -136,8 +137,7 @@ function faultsOf(given: Environment, read: (given: Environment) => object): rea
       );
     }
     for (const name of settingNames) {
-      const isRead =
-        read !== readSettings || given[name] === undefined || given[name] === '' || settings.has(name);
+      const isRead = read !== readSettings || !tidied(given)[name] || settings.has(name);
       must(isRead, 'nothing that is set is ignored', () => name);
     }
     return 'read';
@@ -154,7 +154,8 @@ function faultsOf(given: Environment, read: (given: Environment) => object): rea
 function isSame(got: unknown, text: string): boolean {
   if (typeof got === 'number') return /^[0-9.]+$/.test(text) && got === Number(text);
   if (typeof got === 'object') return canonicalJson(got) === canonicalJson(parseJson(text));
-  return got === text;
+  // Words are read in either letter case.
+  return got === text || (/^[a-z]{4,6}$/.test(String(got)) && got === text.toLowerCase());
 }
 
 /** The token is never shown, and neither is what a URL has where a password may be. */
