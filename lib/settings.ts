@@ -173,6 +173,14 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
+/** The budget, paid texts and runs belong to a host: the dot of the root, which may end its name, is no other host. */
+function withoutRoot(text: string): string {
+  const url = new URL(text);
+  if (!url.hostname.endsWith('.')) return text;
+  url.hostname = url.hostname.replace(/\.+$/, '');
+  return url.origin;
+}
+
 /** Matches an address whose host does not depend on the id, and that contains no password. */
 const LINK = /^[a-z]+:\/\/[^/?#{@]+[/?#].*\{id\}/i;
 const LINK_EXPECTED = 'an address with {id} over https (or http on loopback)';
@@ -228,7 +236,7 @@ export const tokenHeader = z.string({ error: 'a header name' }).check(
 );
 
 const settingsSchema = z.object({
-  PLATFORM_BASE_URL: origin,
+  PLATFORM_BASE_URL: z.pipe(origin, z.transform(withoutRoot)),
   PLATFORM_TOKEN: z.optional(
     z.string().check(z.regex(/^[\x21-\x7e]+$/, { error: 'visible ASCII characters without spaces' })),
   ),

@@ -384,6 +384,7 @@ describe('a command that needs only the budget', () => {
 
 test.each([
   ['PLATFORM_BASE_URL', '"https://acme.example.com"\r', 'https://acme.example.com'],
+  ['PLATFORM_BASE_URL', 'https://ACME.example.com.:8443/', 'https://acme.example.com:8443'],
   ['PLATFORM_TOKEN', ' abc\n', 'abc'],
   ['PLATFORM_TOKEN', "'abc'", 'abc'],
   ['PLATFORM_TOKEN_HEADER', 'X-Token ', 'X-Token'],
