@@ -106,7 +106,7 @@ function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   return longestOf(type, of, known) - shorter;
 }
 
-/** The value at a path of names; undefined if there is none. */
+/** The value at a path of names; undefined if the path leads nowhere. */
 export const at = (value: unknown, ...names: readonly string[]): unknown =>
   names.reduce<unknown>(
     (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),

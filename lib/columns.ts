@@ -46,7 +46,7 @@ export type TableDefinition<Columns extends TableColumns = TableColumns> = {
   /** What a row is: `a job that has ended`. */
   readonly about: string;
   readonly columns: Columns;
-  /** From where SQL takes the rows. Default: from what is stored under the name of the table. */
+  /** The `FROM` clause of SQL that reads the rows. Default: reads what is stored under the table's name. */
   readonly from?: string;
   /** Other names that people may try for the table. */
   readonly guesses?: readonly string[];

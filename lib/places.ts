@@ -89,7 +89,7 @@ const UNRESOLVED =
     ? /^\$\w+|^\$\{\w+\}|^%\w+%/
     : /^\$\w+|^\$\{\w+\}|^%\w+%|^[A-Za-z]:[\\/]|^\\\\/;
 
-/** The home folder of the user. Throws `SettingsError` if there is none, as in a container whose user has no name. */
+/** The home folder of the user. Throws `SettingsError` if the user has no home folder, as in a container whose user has no name. */
 export function homeFolder({ HOME }: Home, instead: string): string {
   const home = HOME || systemHome();
   if (home) return home;
@@ -109,7 +109,7 @@ function systemHome(): string | undefined {
 /**
  * The settings, completed by default places: a file in the store, or, for a store in S3, a file of this host.
  * The queues are in the table's file. For a queue in SQS there is no default, since its other workers would
- * not share the file. Throws `SettingsError` if a default needs a home folder and there is none.
+ * not share the file. Throws `SettingsError` if a default needs a home folder that the user does not have.
  */
 export function withPlaces(set: Places): Places {
   const store = storePlace(set);

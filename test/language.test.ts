@@ -17,7 +17,7 @@ test('a word to avoid is found in comments and messages, with its line, and not 
     '2: go on: continue, resume',
   ]);
   expect(rulesOf('say(`told of it`);')).toEqual(['1: tell, told: report, say, print']);
-  expect(rulesOf("const nobody = 'nobody'; // undefined if there is none; goes on the queue")).toEqual([]);
+  expect(rulesOf("const nobody = 'nobody'; // goes on the queue")).toEqual([]);
 });
 
 test('a name that begins with MOST_ is one that should begin with MAX_', () => {
@@ -34,13 +34,16 @@ test('a sentence of a docstring has at most 35 words; a shorter one after it beg
 });
 
 test('a docstring names what it is about', () => {
-  const nameless = ['docstring without a subject: Of a …, Those that …, The same of …'].map(
+  const nameless = ['docstring without a subject: Of a …, Those that …, By its …, As in …'].map(
     (rule) => `1: ${rule}`,
   );
 
   expect(rulesOf('/** Of a card its title. */\nconst a = 1;')).toEqual(nameless);
   expect(rulesOf('/** Those that failed. */\nconst a = 1;')).toEqual(nameless);
   expect(rulesOf('/** The same of a list. */\nconst a = 1;')).toEqual(nameless);
+  expect(rulesOf('/** By its key. */\nconst a = 1;')).toEqual(nameless);
+  expect(rulesOf('/** As in a row of a search; null without links. */\nconst a = 1;')).toEqual(nameless);
+  expect(rulesOf('/** In bytes; null for a directory. */\nconst a = 1;')).toEqual(nameless);
   expect(rulesOf('/** The title of a card. */\nconst a = 1;')).toEqual([]);
 });
 
@@ -51,6 +54,7 @@ test.each([
   'What is said of a run.',
   'Called at the end. Default: nothing does.',
   'Waits for so long.',
+  'The name; undefined if there is none.',
   'Makes a function that reads.',
 ])('a riddle is found: %s', (words) => {
   expect(rulesOf(`// ${words}\n`)).toHaveLength(1);

@@ -23,6 +23,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   'note: record': /\b(?:is|are|was|were|been|be) noted\b|\bnotes (?:that|what|when)\b/gi,
   'what became of: outcome': /\b(?:became|becomes?) of\b/gi,
   'is none: invalid, missing': /(?<!\bthere )\bis none\b/gi,
+  'there is none: name what is missing': /\bthere (?:is|are|was|were) none\b/gi,
   'comes no further: makes no progress': /\bcomes? no further\b/gi,
   'as like as not: most likely': /\bas like as not\b/gi,
   'its word counts: its outcome wins': /\b(?:its|their|whose) words? counts?\b/gi,
@@ -58,7 +59,7 @@ const NAMES = /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_\w+/g;
 const MAX_SENTENCE_WORDS = 35;
 const LONG_SENTENCE = `sentence of a docstring over ${MAX_SENTENCE_WORDS} words`;
 const REPEATED_NAME = 'docstring that only repeats the name';
-const NAMELESS = 'docstring without a subject: Of a …, Those that …, The same of …';
+const NAMELESS = 'docstring without a subject: Of a …, Those that …, By its …, As in …';
 const OLD_NAME = 'MOST_, LEAST_, LONGEST_: MAX_, MIN_';
 
 const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME, NAMELESS];
@@ -108,7 +109,7 @@ const stem = (word: string): string => word.toLowerCase().replace(/(?:ies|es|s|e
 
 /** A docstring that begins with what it leaves to be guessed. */
 const BEGINS_NAMELESS =
-  /^\s*(?:Of (?:an?|each|the|th[eo]se|them|it|one|all)|Those (?:that|of|with)|The same (?:of|as))\b/;
+  /^\s*(?:Of (?:an?|each|the|th[eo]se|them|it|one|all)|Those (?:that|of|with)|The same (?:of|as)|By (?:how|its|the|their)|As (?:in|many|much)|In (?:bytes|the)|With (?:less|more)|From (?:this|where)|Also|Not)\b/;
 
 /** Whether all words of a docstring are in the name below it: `The key of the part.` above `partKey`. */
 function repeatsName(docstring: string, below: string): boolean {

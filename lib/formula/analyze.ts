@@ -295,7 +295,7 @@ const MAX_LENGTH = 1_000_000;
 
 /**
  * Parses a formula. Never throws. All faults are of one kind, in the order of the text: unknown characters
- * and quotes that are not closed; if there are none, the first place that breaks the grammar; otherwise
+ * and quotes that are not closed; without such faults, the first place that breaks the grammar; otherwise
  * columns without a name and functions without their arguments.
  *
  * ```ts

@@ -222,7 +222,7 @@ function argument(at: Reader, name: string, index: number, expected: string): Ex
 }
 
 /**
- * Reads the words and values that follow the parts of an argument. If there are none, returns the first part
+ * Reads the words and values that follow the parts of an argument. Without any, returns the first part
  * alone.
  */
 function phrase(at: Reader, parts: Expression[], words = CONNECTIVES): Expression {

@@ -212,7 +212,7 @@ export function precedenceOf(expression: Expression): Precedence {
 
 /**
  * Creates an operation of `first` and the operators to its right, all of one precedence; returns `first`
- * alone if there are none. If `first` is itself an operation of that precedence, the two are merged: `(a + b)
+ * alone without them. If `first` is itself an operation of that precedence, the two are merged: `(a + b)
  * + c` and `a + b + c` give the same tree.
  */
 export function operation(first: Expression, rest: readonly Step[]): Expression {

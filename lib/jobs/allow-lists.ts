@@ -23,7 +23,7 @@ export type AllowLists = { readonly [List in keyof typeof allowLists]?: z.infer<
 
 /** Why a value is not allowed: `packageId: expected one that SYNC_ALLOW allows (…), got "…"`. */
 export const notAllowed = (field: string, allowed: readonly string[], got: string): string =>
-  `${field}: expected one that SYNC_ALLOW allows (${shortened(allowed.join(', '), MAX_LIST_LENGTH) || 'there are none'}), got ${JSON.stringify(shortened(got, MAX_GOT_LENGTH))}`;
+  `${field}: expected one that SYNC_ALLOW allows (${shortened(allowed.join(', '), MAX_LIST_LENGTH) || 'none'}), got ${JSON.stringify(shortened(got, MAX_GOT_LENGTH))}`;
 
 const MAX_LIST_LENGTH = 2_000;
 const MAX_GOT_LENGTH = 200;

@@ -40,7 +40,7 @@ export async function readPaceStatus(item: BudgetItem, configuredRate: number, n
     isProbing: isProbing(throttle),
     /** How long a call made now would wait for its slot. */
     waitMs: Math.max(0, Math.round(startMs - nowMs)),
-    /** In the order in which they were first called. */
+    /** The operations that are throttled alone, in the order in which they were first called. */
     throttledOperations: await Promise.all(
       Object.entries(budget.operations ?? {}).flatMap(([operation, { aloneSinceMs, refusedAtMs = 0 }]) =>
         aloneSinceMs === undefined ? [] : [throttled({ operation, sinceMs: aloneSinceMs, refusedAtMs })],

@@ -72,7 +72,7 @@ export const calculation = {
     TYPES.list,
   /** Unique names of functions in upper case, in no order. */ functions: TYPES.list,
   /** The ids of the calculations that the formula names. */ functionTemplateDependencies: TYPES.list,
-  /** As in a row of a search; null without links. */ activeLinks: TYPES.maybeObject,
+  /** The same links as in a row of a search; null without links. */ activeLinks: TYPES.maybeObject,
 } as const satisfies Members;
 
 /** A complete calculation: a named formula over the columns of a dataset. Members besides `id` are as received. */
@@ -91,7 +91,7 @@ export const file = {
   /** PENDING, QUEUED, IN_PROGRESS, RAG_RECEIVED, COMPLETED, FAILED, SKIPPED or UNKNOWN. */ indexStatus:
     TYPES.maybeText,
   /** Why it was not indexed. */ indexReason: TYPES.maybeText,
-  /** In bytes; null for a directory. */ size: TYPES.maybeNumber,
+  /** The size in bytes; null for a directory. */ size: TYPES.maybeNumber,
   /** The id of the user who created it: digits, as a number or as text. */ createdBy: TYPES.maybeIdOrTime,
 } as const satisfies Members;
 
@@ -193,7 +193,7 @@ export type RecordsIn = {
 
 /**
  * The id in a field of a record: the digits of a number, 12 for `urn:card:12`, and 12 for the drill
- * `dr:12:10`; undefined if there is none.
+ * `dr:12:10`; undefined if the value has no id.
  */
 export function idIn(field: string, value: unknown): Id | undefined {
   if (field !== 'urn' || typeof value !== 'string') return idDigits(value);

@@ -143,7 +143,7 @@ async function namedRuns(store: Store, place: Place) {
   return { runs, removed: latest.removed, removedMs: latest.removed.map(startMsOf) };
 }
 
-/** `latest.json` as it was then, naming the last run that had finished; undefined if there was none. */
+/** `latest.json` as it was then, naming the last run that had finished; undefined if no run had. */
 async function lastAt(store: Store, place: Place, atMs: number) {
   const named = await namedRuns(store, place);
   if (named === undefined) return undefined;

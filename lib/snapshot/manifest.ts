@@ -85,7 +85,7 @@ const manifestSchema = z.object({
     }),
   ),
   /**
-   * The run that was the published one when this one began; null if there was none, empty if that could not
+   * The run that was the published one when this one began; null if nothing was published, empty if that could not
    * be read.
    */
   begunAfter: z.nullable(z.string()),

@@ -317,7 +317,7 @@ type HeldLock = {
  * Runs `work` while no other process holds the lock at `path`, on this host or another one that shares the folder.
  *
  * A lock is a folder that holds one file, `NAME.BEAT`. It is taken by moving a folder with the file to `path`, which
- * succeeds only if there is none or an empty one, and the holder renames the file every second. A process that sees the
+ * succeeds only if `path` is missing or an empty folder, and the holder renames the file every second. A process that sees the
  * same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and a process that was
  * paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy` after `PATIENCE_MS`.
  */

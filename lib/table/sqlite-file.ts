@@ -304,7 +304,7 @@ function begin(db: DatabaseSync): void {
 
 /**
  * The id that distinguishes a file from another one at the same path; undefined if no file can be read. With
- * `write`, an id is created if there is none.
+ * `write`, an id is created for a file without one.
  */
 export const idOf = (file: SqliteFile, by: 'read' | 'write') => file[by]('look at', (db) => factOf(db, 'id'));
 

@@ -37,8 +37,8 @@ export type CheckTable = () => Promise<void>;
 export const NEW_LEDGER = '--new-ledger';
 
 /**
- * Creates the check of a table, as named in SYNC_TABLE. The check writes the table's name into the store if
- * there is none, or with `NEW_LEDGER`; only then does it create a file. Once it has succeeded it is not
+ * Creates the check of a table, as named in SYNC_TABLE. The check writes the table's name into a store
+ * without one, and with `NEW_LEDGER`; only then does it create a file. Once it has succeeded it is not
  * repeated. An unavailable store counts as an unavailable table.
  */
 export const tableCheckOf = (

@@ -194,7 +194,7 @@ function unmarkedUtf16(sample: Uint8Array): string | undefined {
   return odd === 0 && even > most * 0.7 ? 'utf-16be' : undefined;
 }
 
-/** If the share of valid UTF-8 is above this, the text is UTF-8 with some broken lines. */
+/** The share of valid UTF-8 above which a text is UTF-8 with some broken lines. */
 const FAR_MORE = 0.74;
 
 /** The share of characters beyond ASCII that are valid UTF-8. */

@@ -48,7 +48,7 @@ describe('what jobs may use', () => {
 
   test('is nothing if a list is empty', () => {
     expect(faultOf({ types: [] }, score)).toBe(
-      'type: expected one that SYNC_ALLOW allows (there are none), got "score"',
+      'type: expected one that SYNC_ALLOW allows (none), got "score"',
     );
     expect(faultOf({ functions: [] })).toMatch(/^functionName/);
     expect(faultOf({ packages: [] })).toMatch(/^packageId/);

@@ -359,7 +359,7 @@ const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'rea
 /** Maximum depth to which causes of an error are followed: two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
-/** The permanent failure, which no retry can cure, among an error and its causes; undefined if there is none. */
+/** The permanent failure, which no retry can cure, among an error and its causes; undefined if all are temporary. */
 export function lastingFailure(error: unknown, depth = 0): LastingFailure | undefined {
   if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
   if (error instanceof ServiceError) return lastingOf(error);

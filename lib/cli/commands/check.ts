@@ -50,7 +50,7 @@ export default (async ([given], { junit, json, limit, seconds, memory }, termina
   return ended;
 }) satisfies Run<'check'>;
 
-/** The files of rules, sorted by name. Throws `UsageError` if there are none. */
+/** The files of rules, sorted by name. Throws `UsageError` without any file. */
 async function rulesIn(folder: string): Promise<readonly string[]> {
   const expected = 'a folder with rules, each a file *.sql';
   const names = await readdir(folder).catch((error: unknown) => {

@@ -31,7 +31,7 @@ export default (async (_, { stack, construct = '' }, { environment, signal, err 
   return { json: settings, words: Object.entries(settings).map(([name, value]) => `${name}=${value}`) };
 }) satisfies Run<'env'>;
 
-/** The settings among the outputs of one instance. Throws `UsageError` if there are none, or several. */
+/** The settings among the outputs of one instance. Throws `UsageError` if they name no instance, or several. */
 function settingsOf(
   outputs: readonly Output[],
   construct: string,

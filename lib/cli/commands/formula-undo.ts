@@ -69,7 +69,7 @@ type Undoing = {
   readonly of: string;
   /**
    * When our last update of the calculation before this set changed it, in epoch milliseconds; undefined if
-   * there was none.
+   * no update did.
    */
   readonly before: number | undefined;
 };

@@ -77,7 +77,7 @@ async function runToOpen(
   };
 }
 
-/** Finds the run to resume, or its publication if it has ended. Throws `UsageError` if there is none. */
+/** Finds the run to resume, or its publication if it has ended. Throws `UsageError` if no run can be resumed. */
 async function resume(
   found: Awaited<ReturnType<typeof findStopped>> & Pick<Opened, 'store' | 'platform'>,
 ): Promise<Saved | Publication> {

@@ -9,7 +9,7 @@ export class UsageError extends Error {
 }
 
 /**
- * The name of the one value that was given. Throws `UsageError` if there are several, or if there is none and
+ * The name of the one value that was given. Throws `UsageError` if there are several, or no value and
  * one is `needed`.
  */
 export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'needed'): string | undefined {

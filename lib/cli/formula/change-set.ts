@@ -7,7 +7,7 @@ import { firstOf } from '../terminal/terminal.ts';
 const rowSchema = z.object({
   /** The digits of the calculation's id. */
   id: z.string(),
-  /** The name in the file, for people; null if there is none. */
+  /** The name in the file, for people; null without a name. */
   name: z.nullable(z.string()),
   expression: z.string(),
   /** The formula before; null if it is unknown. */
@@ -113,7 +113,7 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
 }
 
 /**
- * The set that was applied under a name; undefined if there is none. Throws `StoredObjectError` if it is
+ * The set that was applied under a name; undefined if that never happened. Throws `StoredObjectError` if it is
  * damaged.
  */
 export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>

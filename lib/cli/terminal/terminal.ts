@@ -223,7 +223,7 @@ export type Terminal = {
   readonly drained?: () => Promise<boolean>;
   /** Where people type lines; undefined without a terminal. */
   readonly dialog?: Dialog | undefined;
-  /** Standard input and output without any conversion, for a protocol. Absent: there are none. */
+  /** Standard input and output without any conversion, for a protocol; absent if the terminal has neither. */
   readonly pipes?: Dialog | undefined;
   /** Why some results could not be written; undefined if all were. Absent: all results are always written. */
   readonly outputFault?: () => OutputFault | undefined;

@@ -18,7 +18,7 @@ export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as con
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), z.optional(json));
 export type JobError = Readonly<z.infer<typeof errorSchema>>;
 
-/** The response; or why there is none; or the key of a staged object that contains it. */
+/** The response; or why it is missing; or the key of a staged object that contains it. */
 export const outcomeSchema = z.object({
   status: z.literal(['done', 'failed', 'unknown']),
   response: z.exactOptional(json),

@@ -97,7 +97,7 @@ type TransportOptions = {
   readonly maxResponseBytes: number;
   readonly bodies: BodyBudget;
   readonly exchange: ReturnType<typeof createExchange>;
-  /** The proxy in between (see `proxyOf`); undefined if there is none. */
+  /** The proxy in between (see `proxyOf`); undefined without a proxy. */
   readonly proxy?: string | undefined;
   /** Epoch milliseconds, used for `Retry-After` dates in responses without a `Date`. */
   readonly now: () => number;

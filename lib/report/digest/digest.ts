@@ -255,7 +255,7 @@ const PROGRESS_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * The counts of the last day, and those of the newest day a month before; if there is none, those of the
+ * The counts of the last day, and those of the newest day a month before; without such a day, those of the
  * first day, if that is another one.
  */
 async function progressOf(store: Store, signal: AbortSignal | undefined) {

@@ -29,7 +29,7 @@ const MAX_SLACK_TEXT = 30_000;
 /** Maximum bytes of text: Teams takes 28 KB, including the JSON around each line. */
 const MAX_TEAMS_BYTES = 12_000;
 
-/** As many lines of a text as fit. */
+/** The lines of a text up to `MAX_TEAMS_BYTES`, and `…` if some do not fit. */
 function cardLines(text: string): readonly { readonly text: string }[] {
   let left = MAX_TEAMS_BYTES;
   const lines = text.split('\n').map((line) => (line === '' ? ' ' : line));

@@ -28,7 +28,7 @@ export type PlatformCounter = {
   churned(what: string): void;
   read(): {
     readonly requests: number;
-    /** By operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
+    /** Counts by operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
     readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
     /** Maximum requests that arrived within any second: all of them, and those that the limiter admitted. */
     readonly mostInOneSecond: number;

@@ -68,7 +68,7 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
     }
   })();
 
-  /** Moves to the next line of the current bytes; returns false if there is none. */
+  /** Moves to the next line of the current bytes; returns false after the last one. */
   function step(): boolean {
     const start = line.end + 1;
     const end = start < line.json.bytes.length ? line.json.bytes.indexOf(LINE_FEED, start) : -1;

@@ -213,7 +213,7 @@ export async function newestRefused(
   return undefined;
 }
 
-/** The newest run of a place that can be resumed; undefined if there is none. */
+/** The newest run of a place that can be resumed; undefined if no run can. */
 export async function lastStopped(store: Store, place: Place): Promise<string | undefined> {
   const { latest } = await readLastPublication(store, place);
   // If it is unknown which runs were published, a published run is resumed, and stays published.

@@ -201,7 +201,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   }
 }
 
-/** Adds the key of a record, from the first of its fields that has a valid one; false if there is none. */
+/** Adds the key of a record, from the first of its fields that has a valid one; false if no field has one. */
 function addKey({ json, wanted, index }: FoundRecords, record: number): boolean {
   const { values, numbers, digits } = index;
   const place = values[0]?.[record] ?? NONE;
@@ -246,7 +246,7 @@ export const oddOf = (
 
 /**
  * The integer that starts at `start`: a number if it has at most 15 digits, otherwise its digits; undefined
- * if there is none.
+ * if no integer starts there.
  */
 function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   const { bytes } = json;

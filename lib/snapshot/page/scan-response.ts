@@ -34,7 +34,7 @@ export function scanObject(
   /** Whether the response is an object, or null, which counts as an object without members. */
   readonly isObject: boolean;
   /**
-   * The records of the last array with that name; undefined if there is none, or the response is not an
+   * The records of the last array with that name; undefined if it has no such array, or the response is not an
    * object.
    */
   readonly found: FoundRecords | undefined;

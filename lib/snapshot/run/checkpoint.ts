@@ -17,7 +17,7 @@ import { missingIdSchema, outcomeSchema } from '../scan.ts';
 const endSchema = z.object({
   /** The key of the last part's entry. Each entry contains the key of the entry before it. */
   lastPart: z.nullable(z.string()),
-  /** The part that was open when the run was last saved; null if there was none. */
+  /** The part that was open when the run was last saved; null if no part was. */
   open: z.nullable(partSchema),
   records: z.number(),
   fields: recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null']))),

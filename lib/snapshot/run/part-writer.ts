@@ -77,7 +77,7 @@ export function createPartWriter({
       await parts.discard();
     },
     /**
-     * Stores the first ended part and calls `record`; returns false if there is none. After an error the next
+     * Stores the first ended part and calls `record`; returns false if no part has ended. After an error the next
      * call tries again.
      */
     async storeEnded(index: number, record: (part: Part) => Promise<void>): Promise<boolean> {

@@ -190,7 +190,7 @@ export type RecordKey<Column extends string = string> = {
  * - `FIELD_at`, of type timestamp: the moment that `FIELD` has in epoch milliseconds; null outside the years
  *   1 to 9999.
  * - `_other`, text: the members that have no column or do not fit theirs, byte for byte as received, as a
- *   JSON object; null if there are none. A value that does not fit is null in its own column.
+ *   JSON object; null without such members. A value that does not fit is null in its own column.
  *
  * Columns are only ever appended, and no field of a struct is ever added, removed or moved: Glue would read
  * the partitions of older runs wrongly.

@@ -17,7 +17,7 @@ import { onlyQuery, QueryError } from '../duckdb/query-text.ts';
 /** A rule of the user: SQL whose rows are violations. And what it found. */
 export type CheckedRule = {
   readonly file: string;
-  /** The first comment of the file. If there is none, or the file is not a rule, its name. */
+  /** The first comment of the file; its name if it has no comment or is not a rule. */
   readonly title: string;
   readonly severity: (typeof severities)[number] | null;
   readonly status: 'passed' | 'violated' | 'not-run';

@@ -353,7 +353,7 @@ async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<
 /** How many pieces are listed at once; and how many files are fetched or built at once. */
 const AT_ONCE = 4;
 
-/** From this many bytes on, reading takes long enough to be reported: a second or two. */
+/** The number of bytes from which on reading is reported: it then takes a second or more. */
 const MUCH_BYTES = 50_000_000;
 
 /**

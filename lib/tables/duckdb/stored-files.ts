@@ -147,7 +147,7 @@ type Made = Promise<DataFile | undefined>;
  * The files in the temporary folder, by what they are copies of. Later queries of a session use them again.
  */
 type LocalCopies = {
-  /** The copy of `name`; if there is none, `write` creates it at `path`. */
+  /** The copy of `name`; if it does not exist, `write` creates it at `path`. */
   readonly get: (name: string, write: (path: string) => Made) => Made;
   readonly sizeBytes: () => number;
   /** Marks the copies as in use until this is disposed of. */

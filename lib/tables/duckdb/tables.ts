@@ -256,7 +256,10 @@ const changesTable = (session: Session, places: readonly Place[]): Table => ({
   },
 });
 
-/** If changes that a manifest names no longer exist, that is reported: no rows would be a wrong result. */
+/**
+ * The file of a run's changes; empty if it has none. A file that no longer exists is reported: no rows would be a
+ * wrong result.
+ */
 async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
   const changes = (await manifestAt(session, place, at))?.changes;

@@ -63,7 +63,7 @@ type Levels = {
 /** Maximum of each level, since it has four bits of a place. */
 export const MAX_LEVEL = 15;
 
-/** By how many bits each level is shifted within a place (`Levels.places`). */
+/** The number of bits by which each level is shifted within a place (`Levels.places`). */
 export const SHIFTS = { repetition: 4, definition: 0 } as const;
 
 const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), count: 0 });

@@ -118,7 +118,7 @@ export const buildParquet = (part: PartToRead, columns: TableColumns): Promise<B
   createParquetBuilder(columns)(part);
 
 /**
- * Builds Parquet of JSON lines; undefined if there are none. `report` receives lines that are not JSON; these
+ * Builds Parquet of JSON lines; undefined without lines. `report` receives lines that are not JSON; these
  * are left out.
  */
 export async function parquetOfLines(

@@ -266,7 +266,7 @@ export async function* chunkRows(
 
 /**
  * Replaces a chunk's row that has the token `expected`. Returns the row that is stored then; undefined if
- * there is none.
+ * the row does not exist.
  */
 export async function writeChunkRow(
   chunkId: ChunkId,

@@ -242,7 +242,7 @@ function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions)
     own.token = current?.token ?? null;
     if (current !== undefined) own.row = parseCacheRow(current);
   };
-  /** Frees the row, with this number of sends; if there were none, deletes it. */
+  /** Frees the row, with this number of sends; deletes it if that is 0. */
   const free = async (sends: number) => {
     if (sends > 0) return write({ state: 'FREE', sends });
     if (own.token !== null) await table.delete(key, own.token);

@@ -35,7 +35,7 @@ const SEARCHED = [...sources, ...MODELLED] as const;
 
 const isModelled = (source: string | undefined): boolean => MODELLED.some((table) => table === source);
 
-/** The last published runs of these sources. Throws `ToolError` if there are none. */
+/** The last published runs of these sources. Throws `ToolError` if nothing is published. */
 async function publishedOf(store: Store, wanted: readonly Source[]): Promise<readonly LastRun[]> {
   const { runs } = await lastRuns(store, wanted);
   if (runs.length === 0) throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);

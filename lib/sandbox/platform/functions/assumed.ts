@@ -13,7 +13,7 @@ export const assumed = {
   memoryLimitBytes: 256 * 1024 * 1024,
   /** The initial size of the interpreter's memory; the limit cannot be lower. */
   lowestMemoryLimitBytes: 16 * 1024 * 1024,
-  /** With more stack than this, a runaway recursion would overflow Node's own stack first. */
+  /** The stack of a function. With a larger one, a runaway recursion would overflow Node's own stack first. */
   stackLimitBytes: 256 * 1024,
   logEntries: 1_000,
   /** Maximum UTF-16 code units of JSON that are stored for each of stdout and stderr. */

@@ -361,7 +361,7 @@ function hasSort({ body }: RawInput): boolean {
   return memberOf(body, 'sort') !== undefined;
 }
 
-/** Adds a sort if there is none, so that the rest of the body can be checked. */
+/** Adds a sort to a body without one, so that the rest of the body can be checked. */
 function withSort(body: unknown): unknown {
   return typeof body === 'object' && body !== null
     ? { ...body, sort: { field: 'id', ascending: true } }

@@ -49,7 +49,7 @@ export const progressSchema = z.object({
   /** The offset to continue from; since then, rows may have moved below it. */
   next: z.number(),
   /**
-   * By how many rows the next page starts earlier, because the last page was not proved to follow the one
+   * How many rows earlier the next page starts, because the last page was not proved to follow the one
    * before.
    */
   stepBack: z.number(),

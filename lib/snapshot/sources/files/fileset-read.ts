@@ -289,7 +289,7 @@ type ScannedFilePage = {
   readonly createdMs: (row: number) => number;
   /** Some of the files as they were sent, with `_filesetId` added at the start. */
   readonly batchOf: (rows: Uint32Array) => RecordBatch;
-  /** The cursor sent with the page; null if there is none. */
+  /** The cursor sent with the page; null if the page has no cursor. */
   readonly next: string | null;
   readonly total: number | null;
   /** Whether the page can show the end: false if it has neither a cursor (null counts as one) nor a total. */
