@@ -95,9 +95,7 @@ test('an assistant’s submit refuses it too, and names what a person can do', a
   const known = await submission.check(job());
 
   expect(lost).toEqual({
-    faults: [
-      expect.stringMatching(new RegExp(`Not known:\\s+calculation ${id}\\n.* submit FILE --no-undo$`)),
-    ],
+    faults: [expect.stringMatching(new RegExp(`Unknown:\\s+calculation ${id}\\n.* submit FILE --no-undo$`))],
   });
   expect(known).toEqual([{ id: 'f', text: job() }]);
 });
