@@ -10,7 +10,7 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{gated-pace,fleet-slots,fleet-slots-steps,table-clock,clocks,wrong-dates,recovery}.test.ts',
-      'test/pace/{enqueue,clock,effective-rate,budget,stored-budget,reserve-block}.test.ts',
+      'test/pace/{enqueue,clock,gcra,budget,stored-budget,reserve-block}.test.ts',
       'test/pace/{fleet-breaker,acceptance-tracker,budget-view,gcra,fair-queue,fleet-pace,local-pace,breaker}.test.ts',
       'test/pace/{fleet,outage}.test.ts',
     ],
@@ -24,7 +24,7 @@ export const groups = {
   },
   scan: {
     mutate: [
-      'lib/snapshot/sources/{rereading,resumable}.ts',
+      'lib/snapshot/sources/{rereading,source-definition}.ts',
       'lib/snapshot/sources/calculations/!(definition|scan).ts',
     ],
     tests: [
@@ -34,7 +34,7 @@ export const groups = {
   },
   sources: {
     mutate: [
-      'lib/snapshot/sources/{fan-out,read-ahead}.ts',
+      'lib/snapshot/sources/fan-out.ts',
       'lib/snapshot/sources/calculations/scan.ts',
       'lib/snapshot/sources/{cards,files,data-files}/!(definition).ts',
     ],
@@ -94,10 +94,7 @@ export const groups = {
     ],
   },
   run: {
-    mutate: [
-      'lib/snapshot/{run,durable,frames}/*.ts',
-      'lib/snapshot/{keys,manifest,missing-snapshots,read-again,run-id,same-platform}.ts',
-    ],
+    mutate: ['lib/snapshot/{run,durable,frames}/*.ts', 'lib/snapshot/{keys,manifest,missing-snapshots}.ts'],
     tests: [
       'test/snapshot/{run,durable,frames,changes,history}/*.test.ts',
       'test/functions/snapshot.test.ts',
@@ -128,17 +125,14 @@ export const groups = {
     ],
   },
   table: {
-    mutate: [
-      'lib/table/{check-row,dynamo-failure,dynamo-table,sqlite-table,store-table}.ts',
-      'lib/places.ts',
-    ],
+    mutate: ['lib/table/{check-row,dynamo-table,sqlite-table,store-table}.ts', 'lib/places.ts'],
     tests: [
       'test/table/{table,lost-responses,dynamo-refusals,dynamo-table,sqlite-table,store-table}.test.ts',
       'test/{places,settings,base/aws/{client-attempts,missing-settings}}.test.ts',
     ],
   },
   store: {
-    mutate: ['lib/store/{key,error,stored-json,until,open,boundary}.ts'],
+    mutate: ['lib/store/{key,error,stored-json,update-object,open,boundary}.ts'],
     tests: [
       'test/{store/{make-folder,id-in-key,stored-json,until,open,memory-store,directory},base/aws/missing-settings}.test.ts',
     ],
