@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findings, findingsInPage, findingsInSource } from './language.ts';
+import { findings, findingsInPage, findingsInSource, findingsInTitles } from './language.ts';
 
 test('comments, messages and docs are in plain English: `node test/language.ts` lists the violations', () => {
   expect(findings()).toEqual([]);
@@ -71,6 +71,16 @@ test('a docstring says more than the name below it', () => {
   expect(rulesOf('/** Reads the rows. */\nreadonly readRows: () => void;')).toHaveLength(1);
   expect(rulesOf('/** The key of the part in the store. */\nexport const partKey = 1;')).toEqual([]);
   expect(rulesOf('/** The key, as `part`. */\nexport const partKey = 1;')).toEqual([]);
+});
+
+test('a word to avoid is found in the title of a test or a group, and not in its body', () => {
+  const [away, missing] = ['the table is away', '%s is none'];
+  const source = `describe('${away}', () => {\n  test.each(names)('${missing}', (name) => say('nobody knows', name));\n});`;
+
+  expect(findingsInTitles('a.test.ts', source).map(({ rule, line }) => `${line}: ${rule}`)).toEqual([
+    '1: away: unavailable',
+    '2: is none: invalid, missing',
+  ]);
 });
 
 test('only the prose of a page is read: no code and no address', () => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * What is not plain English in comments, messages and docs, counted by rule. `node test/language.ts` prints the counts,
+ * What is not plain English in comments, messages, titles of tests and docs, counted by rule. `node test/language.ts` prints the counts,
  * and each place by file; a word after it, such as `away` or `lib/cli/`, selects rules or files.
  */
 
@@ -174,12 +174,29 @@ const inWords = (text: string) =>
     })),
   );
 
-/** All that is to be written differently in code that ships, and in the pages that people wrote. */
+/** The title of a test or a group, which a comma and its function follow. */
+const TITLES =
+  /(?:\b(?:test|describe)(?:\.\w+)*|\))\(\s*(?<title>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`[^`]*`)\s*,\s*(?:async|[({]|\w+\))/g;
+
+/** What is to be written differently in the titles of one file of tests. */
+export const findingsInTitles = (file: string, source: string): readonly Finding[] =>
+  [...source.matchAll(TITLES)].flatMap(({ index, groups }) =>
+    inWords(groups?.['title'] ?? '').map(({ rule, around }) => ({
+      rule,
+      file,
+      line: lineAt(source, index),
+      text: shown(around),
+    })),
+  );
+
+/** All that is to be written differently in code that ships, titles of tests, and pages that people wrote. */
 export function findings(): readonly Finding[] {
   const sources = globSync('{lib,functions,infra}/**/*.{ts,tsx}').sort();
+  const tests = globSync('test/**/*.{ts,tsx}').sort();
   const pages = ['README.md', 'infra/RUNBOOK.md', ...globSync('docs/**/*.md').sort()];
   return [
     ...sources.flatMap((file) => findingsInSource(file, readFileSync(file, 'utf8'))),
+    ...tests.flatMap((file) => findingsInTitles(file, readFileSync(file, 'utf8'))),
     ...pages
       .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
       .filter(({ text }) => !text.startsWith('<!-- generated'))

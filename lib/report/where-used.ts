@@ -237,7 +237,7 @@ function reachedFrom(
 
 /** A thing, and what depends on it. Listed dependents are described by the columns of their records. */
 function usedNode(
-  { node, kinds, counts, isCut, nodes, edges, hops: away }: ReturnType<typeof reachedFrom>,
+  { node, kinds, counts, isCut, nodes, edges, hops: distances }: ReturnType<typeof reachedFrom>,
   said: ReadonlyMap<number, Description>,
   model: Model,
 ): UsedThing {
@@ -261,7 +261,7 @@ function usedNode(
     kinds,
     isCut,
     dependents: Array.from(nodes, (each, place) => ({
-      hop: away[place] ?? 0,
+      hop: distances[place] ?? 0,
       ...shown(each),
       ...(ways.get(each) ?? noWay),
     })),

@@ -64,7 +64,7 @@ async function executionsIn(jobs: Jobs): Promise<number> {
 }
 
 describe('a worker', () => {
-  test('whose output is closed finishes what has left, and puts the other jobs back', async () => {
+  test('whose output is closed finishes calls that have left, and requeues the other jobs', async () => {
     await using jobs = await startJobs({ latencyMs: 1_500 });
     const child = await startWorker(jobs);
     child.stderr.destroy();

@@ -264,7 +264,7 @@ describe('formula apply, before it sends', () => {
 });
 
 describe('formula undo', () => {
-  test('sets back formulas that nobody has changed since, and once only', async () => {
+  test('restores formulas that have not changed since, and only once', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
 

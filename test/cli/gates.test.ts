@@ -63,7 +63,7 @@ test('a gate of a place refuses the snapshot of a job too', async () => {
 });
 
 test.each(['snapshot calculations', 'snapshot all', 'publish calculations 20261120T091500Z-3fa9c1'])(
-  '%s with a gate that is none exits 2, says what was expected, and begins no run',
+  '%s with an invalid gate exits 2, says what was expected, and begins no run',
   async (line) => {
     const { code, err } = await run(line, { calculations: { shrunk: '80%' }, calcs: { shrunk: 0.8 } });
 

@@ -54,7 +54,7 @@ test('jobs that ended before are listed no more, their responses are in their re
   expect(jobs.sandbox.counts().requests).toBe(requests);
 });
 
-test('a pruned job is answered from its result, by jobs ID and by run --output', async () => {
+test('jobs ID and run --output take the outcome of a pruned job from its result', async () => {
   await using jobs = await startWithOld([], []);
   vi.setSystemTime(NOW - 100 * DAY);
   const file = join(jobs.folder, 'jobs.ndjson');

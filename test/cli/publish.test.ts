@@ -63,7 +63,7 @@ describe('publish', () => {
     });
   });
 
-  test('makes its tables, unless they are left to the first query', async () => {
+  test('builds its tables, unless they are left to the first query', async () => {
     const { run: refused } = await snapshot('7');
     const publish = ['publish', 'data-files', refused, '--force'];
     const parquet = () => readdir(join(folder.path, 'parquet'));

@@ -35,7 +35,7 @@ describe('a cron expression', () => {
       'day of the week is 1 to 7 or SUN to SAT with , - *, or ?, L, a day with L, or a day with # and 1 to 5, not "L-3"',
     ],
     ['0 *-5 * * ? *', 'hour is 0 to 23 with , - * /, not "*-5"'],
-  ])('%s is refused by Scheduler, though not by everybody', (expression, fault) => {
+  ])('%s is refused by Scheduler, although other readers of crons accept it', (expression, fault) => {
     expect(cronFaults(expression)).toEqual([`a cron expression whose ${fault}`]);
   });
 

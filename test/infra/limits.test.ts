@@ -85,12 +85,15 @@ test.each([
   // https://sqs.ap-southeast-2.amazonaws.com.cn/123456789012/
   ['the URL of a queue', { Ref: 'Jobs' }, 57 + 80],
   ['a name without its slash', { 'Fn::Join': ['/', { 'Fn::Split': ['//', { Ref: 'Short' }] }] }, 20],
-])('what is known only at deployment counts as the longest of its kind: %s', (_, value, length) => {
-  const known = {
-    resources: { Rows: { Type: 'AWS::DynamoDB::Table' }, Jobs: { Type: 'AWS::SQS::Queue' } },
-    parameters: { Short: { Type: 'String', MaxLength: 20 }, Any: { Type: 'String' } },
-    longest: new Map([['{"Fn::ImportValue":"bucket"}', 63]]),
-  };
+])(
+  'a value that is known only at deployment counts with the maximum length of its kind: %s',
+  (_, value, length) => {
+    const known = {
+      resources: { Rows: { Type: 'AWS::DynamoDB::Table' }, Jobs: { Type: 'AWS::SQS::Queue' } },
+      parameters: { Short: { Type: 'String', MaxLength: 20 }, Any: { Type: 'String' } },
+      longest: new Map([['{"Fn::ImportValue":"bucket"}', 63]]),
+    };
 
-  expect(sizeOf({ a: value }, known)).toBe('{"a":""}'.length + length);
-});
+    expect(sizeOf({ a: value }, known)).toBe('{"a":""}'.length + length);
+  },
+);

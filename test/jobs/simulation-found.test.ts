@@ -35,7 +35,7 @@ test('a lease is given up after the result is written, so that a failure to writ
   expect(order).toEqual(['write the result', 'give the lease up']);
 });
 
-test('a job is handed back before its lease is given up', async () => {
+test('a job is requeued before its lease is released', async () => {
   await using bench = await fakeWorker({
     'run-function': async () => {
       throw new Error('the store is unavailable');

@@ -116,7 +116,7 @@ describe('a queue that is unavailable', () => {
     },
   );
 
-  test('can be stopped while it is away', async () => {
+  test('does not keep a worker from being stopped', async () => {
     await using fake = await fakeWorker({});
     const stop = new AbortController();
 
@@ -237,7 +237,7 @@ test('a message whose deletion gets no response is a warning that names it', asy
   });
 });
 
-test('a delay that is refused is a warning, and the job counts as handed back', async () => {
+test('a delay that is refused is a warning, and the job counts as requeued', async () => {
   await using fake = await fakeWorker({
     'run-function': async () => {
       throw new RequeueError('not now', 86_400_000);

@@ -129,7 +129,7 @@ test.for([
   ['refused token', 1],
   ['not the platform', 0],
 ] as const)(
-  'jobs that fail by their own fault (%s) do not open it: a probe that is answered refutes them',
+  'jobs that fail by their own fault (%s) do not open it: a probe that gets a response refutes them',
   async ([outcome, written]) => {
     const failing = { call: () => outcome, probe: () => 'answered' as const };
 

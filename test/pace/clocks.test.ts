@@ -31,7 +31,7 @@ describe('clocks that are apart', () => {
     ['by 100 ms', skewed(100, 0, -100, 50, -50, 0, 0, 100, -100, 20)],
     ['by 2 s', skewed(1_000, -1_000, 500, -500, 0, 900, -900, 300, 0, -100)],
     ['by 5 minutes', skewed(300_000, 0, 0, -300_000, 0, 0, 0, 0, 0)],
-  ])('%s let no second hold more than the rate, use it, and starve nobody', async (_, workers) => {
+  ])('%s let no second hold more than the rate, use it, and starve no worker', async (_, workers) => {
     const { used, most, leastShare } = await fleetOf(workers);
 
     expect(most).toBeLessThanOrEqual(RATE);

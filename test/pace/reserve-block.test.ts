@@ -118,7 +118,7 @@ describe('a block', () => {
     const given = { maxWaitMs: 20_000, budget: { tatMs: 80_001, longestWaitMs: 5_000, incidents: 3 } };
     const { reserve, read, setBack } = createWorker(given);
 
-    // A second later, when nobody holds slots of before.
+    // A second later, when no worker holds earlier slots.
     expect((await reserve()).block).toMatchObject({ slots: [1_000, 1_103], throttleEpoch: 4 });
     expect(await read()).toMatchObject({ tatMs: 1_206, incidents: 4, longestWaitMs: 20_000 });
     expect(setBack).toEqual(['set back']);

@@ -43,9 +43,9 @@ export type FleetPlan = {
   readonly isLost?: (request: number, atMs: number) => boolean;
   /** How late a timer wakes; default 0. */
   readonly lateness?: () => number;
-  /** Whether the table is away: requests to it then fail. By default it never is. */
+  /** Whether the table is unavailable: requests to it then fail. Default: always available. */
   readonly isAway?: (atMs: number, worker: number) => boolean;
-  /** How long a request to a table that is away takes to fail. Default: a second, as by its time limit. */
+  /** How long a request to an unavailable table takes to fail. Default: a second, as by its time limit. */
   readonly awayMs?: number;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
   readonly refuse?: (atMs: number, operation: string) => number | 'absent' | undefined;
@@ -204,7 +204,7 @@ export async function simulateFleet(plan: FleetPlan) {
   return { departures, refusals, outages, clocksOff, requests, budget, paces };
 }
 
-/** The most calls that left within one second. */
+/** The maximum number of calls that left within one second. */
 export function mostInASecond(departures: readonly Departure[]): number {
   const times = departures.map(({ atMs }) => atMs).toSorted((a, b) => a - b);
   let [first, most] = [0, 0];

@@ -194,7 +194,7 @@ test.each([
   },
 );
 
-test('`doctor` says first which clients of AWS are missing, all of them, and goes on', async () => {
+test('`doctor` says first which clients of AWS are missing, all of them, and continues', async () => {
   const { code, out } = await runProgram(platformSync('doctor', '--json'), {
     folder: project,
     environment: AWS,

@@ -276,11 +276,14 @@ describe('what decides is required, and an error names the field and the record'
     expect(read.message).toContain('dataFileId: expected 12, got "13"');
   });
 
-  test.each(['text', 5, [], [{ id: 1 }]])('an object that is a list: %j is none', async (whole) => {
-    const { platform } = fakeCall([ok(whole)]);
+  test.each(['text', 5, [], [{ id: 1 }]])(
+    'a response that should be a list and is not is refused: %j',
+    async (whole) => {
+      const { platform } = fakeCall([ok(whole)]);
 
-    expect((await caught(platform.calculations.search({ sort }))).failure.kind).toBe('shape');
-  });
+      expect((await caught(platform.calculations.search({ sort }))).failure.kind).toBe('shape');
+    },
+  );
 
   test('but null is a list without anything in it, and no error is', async () => {
     const { platform } = fakeCall([ok(null)]);

@@ -30,6 +30,6 @@ test.each([
   [{}],
   [null],
   [undefined],
-])('%s is none', (created) => {
+])('%s is no time: NaN', (created) => {
   expect(timeMs(created)).toBeNaN();
 });

@@ -212,7 +212,7 @@ describe('a day is refused with a word', () => {
     ['yesterday', 'got "yesterday"'],
     ['2026-02-30', 'got "2026-02-30"'],
     ['2999-01-01', 'got "2999-01-01"'],
-  ])('that is none, or has not begun: %s', async (at, got) => {
+  ])('if it is invalid or has not begun: %s', async (at, got) => {
     const { code, err } = await command(['where-used', '1', '--at', at]);
 
     expect(code).toBe(2);

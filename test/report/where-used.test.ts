@@ -106,7 +106,7 @@ test('an id of several kinds is found in each, unless one kind is asked for', as
   expect((await find('7', { kind: 'card' })).found.map(({ kind }) => kind)).toEqual(['card']);
 });
 
-test('a part that is damaged is named, and nothing is said of the rest', async () => {
+test('a damaged part is named, and no uses are shown', async () => {
   await publishChain();
   const [key = ''] = [...store.objects.keys()].filter((each) => /^cards\/.*part/.test(each));
   await store.put(key, Buffer.from('not compressed'));

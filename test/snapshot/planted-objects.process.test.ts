@@ -97,7 +97,7 @@ const packedSpaces = { gzip: gzipSync(spaces), zstd: zstdCompressSync(spaces) };
 const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 
-test('notes that form a circle of parts are refused, and so is one that leads elsewhere', async () => {
+test('part entries that form a circle are refused, and so is one that leads to another kind of object', async () => {
   const [one, two] = [`${WORK}part-00000-a.json`, `${WORK}part-00000-b.json`];
   const part = await plant(0, record);
   await store.put(one, printStored({ part, previous: two }));

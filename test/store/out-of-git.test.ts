@@ -22,7 +22,7 @@ test('a store that is begun in a folder of its own is ignored by git, and has no
   );
 });
 
-test('so is one whose table was made first', async () => {
+test('a store whose table was created first is ignored by git too', async () => {
   const root = join(folder.path, 'store');
   await mkdir(join(root, '.store'), { recursive: true });
 

@@ -54,6 +54,6 @@ test('a writer that loses 20 times in a row fails as busy', async () => {
   await expect(updateObject(losing, KEY, added)).rejects.toMatchObject({ failure: { kind: 'busy' } });
 });
 
-test('an object is as it was read if its etag is the same, or there still is none', () => {
+test('an object is unchanged if its etag is the same, or if it is still missing', () => {
   expect([ifUnchanged('e'), ifUnchanged(undefined)]).toEqual([{ ifMatch: 'e' }, { ifAbsent: true }]);
 });

@@ -42,7 +42,7 @@ describe('in DynamoDB', () => {
   });
 
   test.each([{}, { row: { S: '{}' } }, { token: { S: 't' } }])(
-    'an item that is not a row is none: %j',
+    'an item that is not a valid row is no row: %j',
     async (item) => {
       const tableName = await newTable();
       const table = open(tableName);

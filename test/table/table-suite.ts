@@ -151,7 +151,7 @@ function describeConditions(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toEqual({ row: { a: 2 }, token: 't2' });
   });
 
-  test('a put over a deleted row reports that there is none', async () => {
+  test('a put over a deleted row reports that the row is missing', async () => {
     const table = await buildTable();
 
     const result = await table.put(key, { a: 1 }, { expected: 't1', token: 't2' });

@@ -65,12 +65,12 @@ export function reach(
   // The nodes in the order in which they are reached; and for each node its index there, plus 1; 0 if it was
   // not reached.
   const nodes = numbers();
-  const away = numbers();
+  const distances = numbers();
   const places = numbers();
   let length = 0;
   function add(node: number, hop: number): void {
     nodes[length] = node;
-    away[length] = hop;
+    distances[length] = hop;
     length += 1;
     places[node] = length;
   }
@@ -82,7 +82,7 @@ export function reach(
   let isCut = false;
   for (let place = 0; place < length; place += 1) {
     const node = nodes[place] ?? 0;
-    const hop = (away[place] ?? 0) + 1;
+    const hop = (distances[place] ?? 0) + 1;
     for (let way = starts[node] ?? 0; way < (starts[node + 1] ?? 0); way += 1) {
       const edge = edges[way] ?? 0;
       const target = to[edge] ?? 0;
@@ -94,13 +94,13 @@ export function reach(
         see?.(target);
       }
       const reached = (places[target] ?? 0) - 1;
-      if (reached < end && away[reached] === hop) ways.push(edge);
+      if (reached < end && distances[reached] === hop) ways.push(edge);
     }
   }
   const last = Math.min(end, length);
   return {
     nodes: nodes.slice(first, last),
-    hops: away.slice(first, last),
+    hops: distances.slice(first, last),
     edges: Uint32Array.from(ways),
     counts,
     isCut,

@@ -161,7 +161,7 @@ describe('what the client throws names the queue and what was tried', () => {
   });
 });
 
-test('a delay of a day is one that SQS accepts after the longest that a deployed worker may hold a message', async () => {
+test('a delay of a day is shortened to one that SQS accepts, however long a deployed worker has held the message', async () => {
   const { sqs, queue } = mockedQueue();
   sqs.on(ChangeMessageVisibilityCommand).resolves({});
 

@@ -18,7 +18,7 @@ test('an empty store has nothing to show, and no faults', async () => {
 });
 
 test.each(['missing', 'altered'])(
-  'a part that is %s is named, and nothing is said of records, but of snapshots',
+  'a part that is %s is named: the report shows snapshots, and no records',
   async (how) => {
     const store = await storeOf({ calculations: ['{"id":1}', '{"id":2}'], cards: CARDS });
     const before = await collect(store);

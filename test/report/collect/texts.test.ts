@@ -114,20 +114,17 @@ test('a batch without topics has one entry, and a part that is gone is named', a
   ]);
 });
 
-test.each(['{', 'null', '7'])(
-  'a summary that is none (%s) is named, and hides no other batch',
-  async (body) => {
-    const store = await scored([[], []]);
-    await store.put('scores/bad/_summary.json', Buffer.from(body));
-    await store.put('scores/open/part-00000-a.ndjson.gz', Buffer.from('x'));
-    const { options, faults } = reading(store);
+test.each(['{', 'null', '7'])('an invalid summary (%s) is named, and hides no other batch', async (body) => {
+  const store = await scored([[], []]);
+  await store.put('scores/bad/_summary.json', Buffer.from(body));
+  await store.put('scores/open/part-00000-a.ndjson.gz', Buffer.from('x'));
+  const { options, faults } = reading(store);
 
-    expect((await readBatches(options)).map(({ batch }) => batch)).toEqual(['may']);
-    expect(faults).toEqual([
-      expect.stringMatching(/^batch bad: scores\/bad\/_summary.json is not what platform-sync writes there/),
-    ]);
-  },
-);
+  expect((await readBatches(options)).map(({ batch }) => batch)).toEqual(['may']);
+  expect(faults).toEqual([
+    expect.stringMatching(/^batch bad: scores\/bad\/_summary.json is not what platform-sync writes there/),
+  ]);
+});
 
 test.each([
   ['2026-11-22', '2026-11-22'],

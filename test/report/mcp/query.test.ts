@@ -133,13 +133,13 @@ test.each([
   "FROM (PIVOT calculations ON name IN ('Revenue') USING count(*))",
   'SELECT key FROM json_each(\'{"a":1}\')',
   'SELECT column_name FROM information_schema.columns LIMIT 1',
-])('%s is answered', async (sql) => {
+])('%s returns rows and no error', async (sql) => {
   const { isError, text } = await server.call('query', { sql });
 
   expect({ isError, text }).toMatchObject({ isError: false });
 });
 
-test('every saved query is answered', async () => {
+test('every saved query runs without an error', async () => {
   for (const { name } of savedQueries())
     expect(await server.call('query', { saved: name })).toMatchObject({ isError: false });
 });

@@ -36,7 +36,7 @@ describe('an integer key', () => {
     '"1/"',
     '"1:"',
     `1.${'0'.repeat(66)}`,
-  ])('%s is none', (value) => {
+  ])('%s is no key', (value) => {
     expect(keysOf('1', value, '2')).toEqual(['1', '2']);
   });
 

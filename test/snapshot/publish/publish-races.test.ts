@@ -103,7 +103,7 @@ test('a prune of another run costs a publisher no comparison', async () => {
   expect(await readLatest(store, 'calculations')).toMatchObject({ run: wednesday.id, removed: [monday.id] });
 });
 
-test('a publisher whose move is answered by silence, and followed by another run, has published', async () => {
+test('a publisher whose move gets no response, and is followed by another run, has published', async () => {
   await publish(monday);
   const silent = moving(async (put) => {
     await put();

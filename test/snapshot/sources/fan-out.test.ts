@@ -83,7 +83,7 @@ test.each([400, 409, 410, 422, 423, 451, 499, 500, 503])(
   },
 );
 
-test('an id that failed with the platform, and is answered once another one is, is not missing', async () => {
+test('an id that failed while the platform did, and succeeds once another one does, is not missing', async () => {
   let failures = 2;
   const read = async (id: string) => {
     failures -= 1;

@@ -202,7 +202,7 @@ test('wherever a publisher by force is killed, what latest.json names has no tag
   });
 });
 
-test('without the right to tag, the tables are made all the same, with a warning for each run', async () => {
+test('without the right to tag, the tables are built all the same, with a warning for each run', async () => {
   const denied: Store = {
     ...store,
     tagAll: async (prefix) => {

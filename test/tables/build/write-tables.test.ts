@@ -36,7 +36,7 @@ test('what is damaged is named', async () => {
   });
 });
 
-test('a call for a place that was published makes its tables alone', async () => {
+test('a call for a place that was published builds only the tables of that place', async () => {
   await publishLines(store, { run: monday, lines: ['{"id":1}'] });
   await publishLines(store, { place: 'calculations.mine', run: monday, lines: ['{"id":1}'] });
 

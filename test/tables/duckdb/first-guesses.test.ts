@@ -465,7 +465,7 @@ describe('a value that a column never has', () => {
       "WITH f AS (SELECT * FROM files) SELECT count(*) FROM f WHERE file_type = 'csv'",
       'file_type is never "csv" here: it is directory, document or text',
     ],
-  ])('is said of what the platform sends, by what is there: %s', async (sql, words) => {
+  ])('is reported with the values that the column has: %s', async (sql, words) => {
     expect(await notesOf(sql)).toEqual([words]);
   });
 

@@ -67,7 +67,7 @@ describe('a query only reads', () => {
 test.each([
   'WITH x AS (SELECT 1 AS id) INSERT INTO calculations (id) SELECT id FROM x',
   "FROM calculations; COPY (SELECT 1) TO 'x.csv'",
-])('what begins as a query and writes is none: %s', async (sql) => {
+])('SQL that begins as a query and writes is refused: %s', async (sql) => {
   expect((await errorOf(sql)).failure?.kind).toBe('sql');
 });
 

@@ -129,7 +129,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(paid.filter((text) => text === 'fine')).toHaveLength(1);
   });
 
-  test('hands back at a long wait before any call has left, and has claimed nothing', async () => {
+  test('at a long wait before any call has left, the job is requeued, and no text is claimed', async () => {
     const { analyze, paid } = scriptedAnalyze({ good: [longWait] });
     const { options, table, slept } = worker(analyze);
 

@@ -140,7 +140,7 @@ describe('an output that is not of the declared type', () => {
     });
   });
 
-  test('is OUTPUT_UNDEFINED when there is none, without errorInformation', async () => {
+  test('is OUTPUT_UNDEFINED, without errorInformation, when the function returns nothing', async () => {
     const execution = executionOf(await run(trial('returnsNothing')));
 
     expect(execution).toMatchObject({ status: 'OUTPUT_UNDEFINED', result: null });

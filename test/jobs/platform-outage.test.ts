@@ -14,12 +14,12 @@ import { countingQueue } from './counting-queue.ts';
 import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 
 /*
- * The platform is away for 12 hours, and two invocations of the deployed worker run at once, as Lambda's poller keeps
+ * The platform is unavailable for 12 hours, and two invocations of the deployed worker run at once, as Lambda's poller keeps
  * them: as soon as one has responded, the next begins if a message is visible.
  */
 
 const HOUR = 3_600_000;
-const AWAY_MS = 12 * HOUR;
+const OUTAGE_MS = 12 * HOUR;
 const WORKERS = 2;
 /** The function's time limit, and the parameters of its queue. */
 const LIMIT_MS = 400_000;
@@ -37,21 +37,21 @@ test.for([
   { timeout: 120_000 },
   async ({ jobs, mustLastMs, mostAnHour }) => {
     const clock = createVirtualClock();
-    const isAway = () => clock.now() < AWAY_MS;
+    const isOutage = () => clock.now() < OUTAGE_MS;
     const ids = Array.from({ length: jobs }, (_, number) => `job-${number}`);
     const bodies = ids.map((id) => JSON.stringify({ ...runFunctionJob, id }));
     const { queue, receive, seen, lost } = countingQueue(clock.now, bodies);
     const item = createMemoryBudget();
     const invocations = new Map<number, number>();
     const calls: number[] = [];
-    const untilMs = AWAY_MS + 90_000;
+    const untilMs = OUTAGE_MS + 90_000;
 
     await using fake = await fakeWorker({});
     const { now, sleep } = clock;
     const ledger = createLedger({ table: fake.batches.table, now });
 
     const poll = async () => {
-      const outcome = () => (isAway() ? 'unreachable' : 'answered');
+      const outcome = () => (isOutage() ? 'unreachable' : 'answered');
       const probe = () => sleep(50).then(outcome);
       const breaker = createFleetBreaker({ item, clock, probe });
       const call: RunJob<Job> = async (_job, turn) => {
@@ -59,7 +59,7 @@ test.for([
         turn.onSend();
         await sleep(CALL_MS);
         breaker.ended(outcome(), CALL_MS);
-        if (isAway()) throw new PlatformError(refused, context);
+        if (isOutage()) throw new PlatformError(refused, context);
         calls.push(now());
         return { status: 'done', response: '1' };
       };
@@ -71,11 +71,11 @@ test.for([
           await sleep(1_000);
           continue;
         }
-        // Within a minute it is found out.
+        // The workers notice the outage within a minute.
         const hour = Math.floor((now() - 60_000) / HOUR);
         const count = (invocations.get(hour) ?? 0) + 1;
-        if (isAway()) invocations.set(hour, count);
-        if (isAway() && hour >= 0 && count > WORKERS * mostAnHour) return;
+        if (isOutage()) invocations.set(hour, count);
+        if (isOutage() && hour >= 0 && count > WORKERS * mostAnHour) return;
         const lease: Lease = leaseOf(LIMIT_MS, { now, steady: now });
         const given = { worker: { ...fake.worker, ...mine }, lease, queue, concurrency: 8 };
         const failed = await runBatch(messages, given);
@@ -91,8 +91,8 @@ test.for([
     expect(lost).toEqual([]);
     expect(seen.mostReceives).toBeLessThanOrEqual(200);
     const [first = Number.POSITIVE_INFINITY] = calls;
-    expect(first - AWAY_MS).toBeLessThan(15_000);
-    const soon = calls.filter((atMs) => atMs >= AWAY_MS + 30_000 && atMs < AWAY_MS + 60_000).length;
+    expect(first - OUTAGE_MS).toBeLessThan(15_000);
+    const soon = calls.filter((atMs) => atMs >= OUTAGE_MS + 30_000 && atMs < OUTAGE_MS + 60_000).length;
     // A batch is ten jobs, of which eight run at once.
     if (jobs > 10) expect(soon).toBeGreaterThan(0.95 * WORKERS * 10 * (30_000 / (2 * CALL_MS)));
     else expect(calls).toHaveLength(10);
