@@ -8,10 +8,7 @@ export type HiveType = string;
 
 /** How a query may use a column, beyond its type. */
 type ColumnUse = {
-  /**
-   * Whether it is an id of the platform, or a hash: it can be compared with numbers, and case does not
-   * matter.
-   */
+  /** Whether it is an id of the platform, or a hash: it can be compared with numbers, and case does not matter. */
   readonly isId?: true;
   /** Whether it is a value of a fixed list, such as a status, in lower case: then case does not matter. */
   readonly isWord?: true;
@@ -21,15 +18,12 @@ type ColumnUse = {
   readonly moment?: string;
   /** Names that people may try; the error then names the column. */
   readonly guesses?: readonly string[];
-  /**
-   * Whether the platform never sends this field in a list: a query reports that if it is null in all rows.
-   */
+  /** Whether the platform never sends this field in a list: a query reports that if it is null in all rows. */
   readonly isUnsent?: true;
 };
 
 /**
- * A column: its type, the SQL expression that computes it, and a line about its meaning. Default of `sql`:
- * its name.
+ * A column: its type, the SQL expression that computes it, and a line about its meaning. Default of `sql`: its name.
  */
 export type Column = ColumnUse & { readonly type: HiveType; readonly about: string; readonly sql?: string };
 
@@ -39,9 +33,7 @@ export type StoredColumn<Type extends HiveType = HiveType> = Column & { readonly
 /** The columns of a table, in the order in which SQL shows them; SQL has the names in lower case. */
 export type TableColumns = Readonly<Record<string, Column | StoredColumn>>;
 
-/**
- * The definition of a table. Files, SQL here and in Athena, hints and the page of columns are built from it.
- */
+/** The definition of a table. Files, SQL here and in Athena, hints and the page of columns are built from it. */
 export type TableDefinition<Columns extends TableColumns = TableColumns> = {
   /** What a row is: `a job that has ended`. */
   readonly about: string;

@@ -5,10 +5,7 @@ import type * as z from 'zod/mini';
 import { checkedBy, faultsOf } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
 
-/**
- * Thrown for invalid settings. Every fault is listed with the variable's name; values of secrets are not
- * shown.
- */
+/** Thrown for invalid settings. Every fault is listed with the variable's name; values of secrets are not shown. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly faults: readonly string[];
@@ -19,9 +16,7 @@ export class SettingsError extends Error {
   }
 }
 
-/**
- * Parses a setting that is JSON. Throws `SettingsError` with every fault, each with its place in the value.
- */
+/** Parses a setting that is JSON. Throws `SettingsError` with every fault, each with its place in the value. */
 export function jsonSetting<T>(name: string, text: string, schema: z.ZodMiniType<T>): T {
   const given = jsonIn(name, text);
   const parsed = checkedBy(schema, given);

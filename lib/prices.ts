@@ -31,10 +31,7 @@ type PricedCalls = Readonly<Record<string, number>>;
 /** An amount of money. `amount` includes `possibly`, which is for calls whose outcome is unknown. */
 export type Money = { readonly unit: string; readonly amount: number; readonly possibly: number };
 
-/**
- * What calls cost. `unknown`: how many of them have an unknown outcome. Undefined if none of them has a
- * price.
- */
+/** What calls cost. `unknown`: how many of them have an unknown outcome. Undefined if none of them has a price. */
 export function moneyFor(
   prices: Prices | undefined,
   calls: PricedCalls,

@@ -57,8 +57,7 @@ type SessionOptions = {
   /** Set if a person is watching at a terminal. Default: not set. */
   readonly screen?: object | undefined;
   /**
-   * How many slots of the fleet's budget are reserved at once: `single` for callers that can wait, such as a
-   * snapshot.
+   * How many slots of the fleet's budget are reserved at once: `single` for callers that can wait, such as a snapshot.
    */
   readonly reserve?: 'single' | 'batch';
   readonly inHand?: InHand;
@@ -75,8 +74,7 @@ type SessionOptions = {
 };
 
 /**
- * If a person is watching: how long to try before it is reported that the platform cannot be reached, in
- * milliseconds.
+ * If a person is watching: how long to try before it is reported that the platform cannot be reached, in milliseconds.
  */
 const MAX_UNREACHED_MS = 6_000;
 
@@ -144,8 +142,7 @@ type Parts = {
 };
 
 /**
- * The breaker of the fleet, or of this process. It reads nothing, and loads no SDK, until a job is about to
- * be taken.
+ * The breaker of the fleet, or of this process. It reads nothing, and loads no SDK, until a job is about to be taken.
  */
 const breakerOf = ({ host, budget, logger }: Parts, call: Call, onAway: SessionOptions['onAway']): Breaker =>
   createFleetBreaker({
@@ -196,10 +193,7 @@ function tokenOf(
   return token === undefined ? openStoredToken({ place, environment }) : fixedToken(token);
 }
 
-/**
- * Logs calls: problems as warnings, everything else at lower levels; only the first odd response of each
- * operation.
- */
+/** Logs calls: problems as warnings, everything else at lower levels; only the first odd response of each operation. */
 function logCalls(logger: Logger): Observe {
   const odd = new Set<string>();
   return ({ kind, ...facts }) => {

@@ -10,10 +10,7 @@ export { SettingsError };
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;
 
-/**
- * The validated settings of a process, with one field for each variable. Times are in milliseconds, sizes in
- * bytes.
- */
+/** The validated settings of a process, with one field for each variable. Times are in milliseconds, sizes in bytes. */
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** The settings for where jobs and snapshots store things, and which jobs are allowed. */
@@ -22,16 +19,11 @@ type SyncSettings = z.infer<typeof syncSchema>;
 /** The settings that identify the budget of a fleet. */
 type PaceSettings = z.infer<typeof paceSchema>;
 
-/**
- * Reads all settings. An empty variable counts as absent. Throws `SettingsError` with every fault at once.
- */
+/** Reads all settings. An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
 export const readSettings = (environment: Environment): Settings =>
   read(settingsSchema, environment, [tokenFaults, storeFaults, networkFaults]);
 
-/**
- * Reads the settings of the store, table and queues, for callers without a platform. Throws like
- * `readSettings`.
- */
+/** Reads the settings of the store, table and queues, for callers without a platform. Throws like `readSettings`. */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
   read(syncSchema, environment, [storeFaults, networkFaults]);
 
@@ -220,10 +212,7 @@ const queueUrl = z.string().check(
   }),
 );
 
-/**
- * Headers that must not carry a token: those of the connection (RFC 9110, 7.6.1), and those that every
- * request has.
- */
+/** Headers that must not carry a token: those of the connection (RFC 9110, 7.6.1), and those that every request has. */
 const OTHER_HEADERS =
   /^(accept(-encoding)?|connection|content-(encoding|length|type)|expect|host|keep-alive|proxy-(authorization|connection)|range|te|trailer|transfer-encoding|upgrade)$/i;
 

@@ -159,10 +159,7 @@ export function quoted(word: string): string {
   return process.platform === 'win32' ? '"…"' : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * The operating system's reason in words, such as `no such file or directory`. For other errors, their
- * message.
- */
+/** The operating system's reason in words, such as `no such file or directory`. For other errors, their message. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, code, message } = error as NodeJS.ErrnoException;

@@ -120,9 +120,7 @@ async function checkStoreOf(command: Command, { environment, openStore }: Termin
   if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
 }
 
-/**
- * Whether the output of a command is for people, with lines to paste, rather than rows, formulas or files.
- */
+/** Whether the output of a command is for people, with lines to paste, rather than rows, formulas or files. */
 const printsHints = (path: string): boolean =>
   /^(init|doctor|run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(
     path,
@@ -147,8 +145,7 @@ function addSettingsOptions(command: Command, isHidden = false): void {
 }
 
 /**
- * Creates the program with all commands. They write to the terminal, and throw where commander would end the
- * process.
+ * Creates the program with all commands. They write to the terminal, and throw where commander would end the process.
  */
 export function createProgram(terminal: Terminal, finish: (ended: Ended) => void): Command {
   const program = new Command('platform-sync')
@@ -252,10 +249,7 @@ const commands: { readonly [Path in CommandPath]: DefinitionOf<Path> } = Object.
   ...Object.values(families),
 );
 
-/**
- * The commands that run something. A handler whose arguments differ from its definition does not compile
- * here.
- */
+/** The commands that run something. A handler whose arguments differ from its definition does not compile here. */
 const runnable: {
   readonly [Path in CommandPath as DefinitionOf<Path> extends { readonly load: unknown } ? Path : never]: {
     readonly load: () => Promise<{ readonly default: Run<Path> }>;

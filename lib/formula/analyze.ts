@@ -54,9 +54,7 @@ type FormulaFacts = {
   readonly nonAggregatedColumns: readonly string[];
   /** Unique names without backticks, in the order of their first use. */
   readonly columns: readonly string[];
-  /**
-   * The calculations and variables that the formula refers to, each once, in the order of their first use.
-   */
+  /** The calculations and variables that the formula refers to, each once, in the order of their first use. */
   readonly references: readonly FormulaReference[];
 };
 
@@ -287,10 +285,7 @@ export type ParsedFormula =
 /** Maximum faults that are reported for one formula; more would not help. */
 const MAX_FAULTS = 20;
 
-/**
- * Maximum length of a formula, in UTF-16 code units. At about ten times this length, the lexer's patterns
- * fail.
- */
+/** Maximum length of a formula, in UTF-16 code units. At about ten times this length, the lexer's patterns fail. */
 const MAX_LENGTH = 1_000_000;
 
 /**
@@ -336,9 +331,7 @@ function placed(text: string, objections: readonly Objection[]): readonly Formul
     .map(({ offset, message }) => faultAt(text, offset, message));
 }
 
-/**
- * A node of a formula with its place: its parent node, and whether it is inside an aggregate's parentheses.
- */
+/** A node of a formula with its place: its parent node, and whether it is inside an aggregate's parentheses. */
 type PlacedNode = {
   readonly node: Expression;
   readonly parent: Expression | undefined;

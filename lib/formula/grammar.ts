@@ -200,9 +200,7 @@ function callOf(at: Reader): syntax.Call {
   return { kind: 'call', name, distinct, args, offset };
 }
 
-/**
- * Reads an argument, including what some functions allow: a part of a date, a type, or words between values.
- */
+/** Reads an argument, including what some functions allow: a part of a date, a type, or words between values. */
 function argument(at: Reader, name: string, index: number, expected: string): Expression {
   const { kind, word, offset } = at.peek();
   const after = at.peek(1).word;
@@ -221,10 +219,7 @@ function argument(at: Reader, name: string, index: number, expected: string): Ex
   return phrase(at, [expression(at, name === 'POSITION' ? precedence.sum : precedence.or, expected)]);
 }
 
-/**
- * Reads the words and values that follow the parts of an argument. Without any, returns the first part
- * alone.
- */
+/** Reads the words and values that follow the parts of an argument. Without any, returns the first part alone. */
 function phrase(at: Reader, parts: Expression[], words = CONNECTIVES): Expression {
   for (let word = at.take(...words); word !== undefined; word = at.take(...words)) {
     doubted(at, word);
@@ -326,9 +321,7 @@ const wordOf = (first: Token, ...rest: readonly Token[]): syntax.Word => ({
   offset: first.offset,
 });
 
-/**
- * Creates a phrase. If its first part is itself a phrase, as in `DATE '2026-01-31' DESC`, the two become one.
- */
+/** Creates a phrase. If its first part is itself a phrase, as in `DATE '2026-01-31' DESC`, the two become one. */
 const phraseOf = (parts: readonly Expression[], isList = false): syntax.Phrase => ({
   kind: 'phrase',
   parts: isList
@@ -398,10 +391,9 @@ const escapes: ReadonlyMap<string, string> = new Map([
 const LIKE_WILDCARDS: ReadonlySet<string> = new Set(['%', '_']);
 
 /**
- * Maximum depth to which parentheses, CASEs, NOTs and signs may be nested. The grammar is recursive, and so
- * are the functions that read its trees. On Node's default stack (984 KB), in a process that has just started
- * and whose code is not compiled yet, the worst mix of operators and calls takes 200 levels; `ABS(ABS(…`
- * alone takes 700.
+ * Maximum depth to which parentheses, CASEs, NOTs and signs may be nested. The grammar is recursive, and so are the
+ * functions that read its trees. On Node's default stack (984 KB), in a process that has just started and whose code is
+ * not compiled yet, the worst mix of operators and calls takes 200 levels; `ABS(ABS(…` alone takes 700.
  */
 const MAX_NESTING = 128;
 
@@ -447,9 +439,7 @@ function createReader(tokens: readonly Token[], text: string) {
     return words.includes(peek().word) ? next() : undefined;
   }
 
-  /**
-   * Throws the fault. If the formula ends too early, it also names the parenthesis or CASE that is left open.
-   */
+  /** Throws the fault. If the formula ends too early, it also names the parenthesis or CASE that is left open. */
   function fail(message: string, { offset, kind }: Token): never {
     const last = kind === 'end' ? open.at(-1) : undefined;
     const hint = last === undefined ? '' : unclosed(last, text);

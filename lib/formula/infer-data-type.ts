@@ -91,9 +91,7 @@ function typeOfCast(args: readonly Expression[], typeOf: TypeOf): DataType | und
   return type && typeOf(type);
 }
 
-/**
- * The type of a date that intervals move: DATETIME if it was one, or if an interval changes the time of day.
- */
+/** The type of a date that intervals move: DATETIME if it was one, or if an interval changes the time of day. */
 function typeOfMoved(parts: readonly Expression[], typeOf: TypeOf): DataType {
   const hasClock = parts.some((part) =>
     part.kind === 'interval' ? CLOCK_UNITS.has(part.unit) : typeOf(part) === 'DATETIME',
@@ -112,10 +110,7 @@ function commonType(types: readonly (DataType | undefined)[]): DataType | undefi
   return known.isSubsetOf(new Set(dates)) ? 'DATETIME' : 'STRING';
 }
 
-/**
- * The type of arithmetic with values of these types: a text is read as a DOUBLE, an unknown type as a
- * DECIMAL.
- */
+/** The type of arithmetic with values of these types: a text is read as a DOUBLE, an unknown type as a DECIMAL. */
 function widestNumber(types: readonly (DataType | undefined)[]): DataType {
   const numeric = new Set(types.map((type) => (type === undefined ? 'DECIMAL' : asNumber[type])));
   return numbers.findLast((number) => numeric.has(number)) ?? 'DECIMAL';
@@ -135,9 +130,7 @@ const asNumber: Readonly<Record<DataType, DataType>> = {
   DATETIME: 'LONG',
 };
 
-/**
- * The type of the values of a calculation or a column. A truth value is a LONG, a time of day is a STRING.
- */
+/** The type of the values of a calculation or a column. A truth value is a LONG, a time of day is a STRING. */
 export type DataType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
 /** Types of columns by name, without backticks. A column that is missing has an unknown type. */

@@ -58,10 +58,7 @@ export function printFormula(expression: Expression): string {
   }
 }
 
-/**
- * The same text for all formulas that differ only in white space, comments, the case of names and the order
- * of AND.
- */
+/** The same text for all formulas that differ only in white space, comments, the case of names and the order of AND. */
 export const canonicalFormula = (expression: Expression): string => printFormula(inOneForm(expression));
 
 function inOneForm<Value>(value: Value): Value {

@@ -1,8 +1,7 @@
 /**
- * A formula as a tree. Every node has the `offset` of its first character in the formula, in UTF-16 code
- * units from 0 (parentheses around a node are not part of it). Recursion over a formula that parses cannot
- * overflow the stack: long chains of operators are flat, and the parser limits how deep everything else is
- * nested.
+ * A formula as a tree. Every node has the `offset` of its first character in the formula, in UTF-16 code units from 0
+ * (parentheses around a node are not part of it). Recursion over a formula that parses cannot overflow the stack: long
+ * chains of operators are flat, and the parser limits how deep everything else is nested.
  */
 export type Expression =
   | Column
@@ -84,10 +83,7 @@ type Between = Node<'between'> & {
   readonly negated: boolean;
 };
 
-/**
- * `CASE [subject] WHEN … THEN … [ELSE …] END`, with at least one branch. Without a subject it is a searched
- * CASE.
- */
+/** `CASE [subject] WHEN … THEN … [ELSE …] END`, with at least one branch. Without a subject it is a searched CASE. */
 export type Case = Node<'case'> & {
   readonly subject: Expression | undefined;
   readonly branches: readonly Branch[];
@@ -121,10 +117,7 @@ export type Fixed = Node<'fixed'> & {
   readonly filtered?: readonly Expression[];
 };
 
-/**
- * An OVER clause: `RANK() OVER (PARTITION BY a ORDER BY b DESC ROWS 3 PRECEDING)`. A descending key is a
- * phrase.
- */
+/** An OVER clause: `RANK() OVER (PARTITION BY a ORDER BY b DESC ROWS 3 PRECEDING)`. A descending key is a phrase. */
 export type Window = Node<'window'> & {
   readonly call: Call;
   readonly partitionBy: readonly Expression[];
@@ -133,8 +126,7 @@ export type Window = Node<'window'> & {
 };
 
 /**
- * Words between values: keywords, or the name of a type or of a part of a date, such as `AS`, `DECIMAL(10,
- * 2)`, `YEAR`.
+ * Words between values: keywords, or the name of a type or of a part of a date, such as `AS`, `DECIMAL(10, 2)`, `YEAR`.
  */
 export type Word = Node<'word'> & { readonly text: string };
 
@@ -148,10 +140,7 @@ export type Phrase = Node<'phrase'> & {
   readonly isList: boolean;
 };
 
-/**
- * How tightly operators bind; a higher number binds more tightly. The order is that of the grammar, and of
- * MySQL.
- */
+/** How tightly operators bind; a higher number binds more tightly. The order is that of the grammar, and of MySQL. */
 export const precedence = {
   or: 1,
   xor: 2,

@@ -38,9 +38,7 @@ type AfterFailure =
 /** Maximum sends of a job that may have been executed, if a repeat does no harm. */
 const MAX_ATTEMPTS = 5;
 
-/**
- * The waits between attempts. They are longer than those within a call, since the message waits on the queue.
- */
+/** The waits between attempts. They are longer than those within a call, since the message waits on the queue. */
 const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 
 /**
@@ -52,8 +50,7 @@ const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
 /**
- * The waits during an outage: work resumes at most a minute after it. Few jobs try, since the breaker stops
- * all others.
+ * The waits during an outage: work resumes at most a minute after it. Few jobs try, since the breaker stops all others.
  */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 
@@ -91,10 +88,7 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
 
-/**
- * Decides after a send that may have been executed, if the job may be repeated: such a job never becomes
- * unknown.
- */
+/** Decides after a send that may have been executed, if the job may be repeated: such a job never becomes unknown. */
 function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
   if (attempts >= MAX_ATTEMPTS) return failed(error);

@@ -22,10 +22,7 @@ const allowSchema = z.strictObject(
  */
 export type Allow = z.infer<typeof allowSchema>;
 
-/**
- * Reads the setting SYNC_ALLOW. Without a value, everything is allowed. Throws `SettingsError` with every
- * fault.
- */
+/** Reads the setting SYNC_ALLOW. Without a value, everything is allowed. Throws `SettingsError` with every fault. */
 export const readAllow = (text: string | undefined): Allow =>
   text === undefined ? {} : jsonSetting('SYNC_ALLOW', text, allowSchema);
 

@@ -47,10 +47,7 @@ type JobDelivery = AsyncDisposable & {
   readonly close: () => Promise<Claim | undefined>;
 };
 
-/**
- * Thrown if the claim failed: the job is held by another worker, has ended, or has other content under the
- * same id.
- */
+/** Thrown if the claim failed: the job is held by another worker, has ended, or has other content under the same id. */
 export class NotClaimedError extends Error {
   override readonly name = 'NotClaimedError';
   readonly answer: Exclude<ClaimAnswer, { readonly kind: 'claimed' }>;
@@ -238,9 +235,7 @@ async function recordProgress({ worker, place }: DeliveryOptions, claim: Claim |
 /** How long a failed call waits to learn whether the platform is unavailable. */
 const MAX_LOOK_MS = 30_000;
 
-/**
- * Whether all calls fail, not only those of one job. A harmless read decides that, if there is time for it.
- */
+/** Whether all calls fail, not only those of one job. A harmless read decides that, if there is time for it. */
 async function isPlatformAway(
   { breaker, now, sleep }: DeliveryOptions['worker'],
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,

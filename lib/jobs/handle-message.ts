@@ -52,8 +52,7 @@ export type Worker = JobClock & {
 };
 
 /**
- * The outcome of handling a message: it is done, is delivered again after a delay, or is replaced by another
- * message.
+ * The outcome of handling a message: it is done, is delivered again after a delay, or is replaced by another message.
  */
 type Handled =
   | { readonly kind: 'done' }
@@ -63,8 +62,7 @@ type Handled =
 const DONE: Handled = { kind: 'done' };
 
 /**
- * A message whose job another worker has is delivered again this long after that worker's lease ends, in
- * milliseconds.
+ * A message whose job another worker has is delivered again this long after that worker's lease ends, in milliseconds.
  */
 const AFTER_LEASE_MS = 1_000;
 
@@ -186,9 +184,8 @@ async function notClaimed(
 }
 
 /**
- * Whether a job may begin: false if a send that starts now could take longer than the time left. While the
- * platform is unavailable, the message waits here as long as there is time, which leads to fewer and longer
- * invocations.
+ * Whether a job may begin: false if a send that starts now could take longer than the time left. While the platform is
+ * unavailable, the message waits here as long as there is time, which leads to fewer and longer invocations.
  */
 async function mayBegin(
   job: Job,
@@ -277,10 +274,7 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
   return await publishResult(task, ended.row, worker);
 }
 
-/**
- * Whether a claim without a response may have been stored, or may be stored later, judged by the error of its
- * step.
- */
+/** Whether a claim without a response may have been stored, or may be stored later, judged by the error of its step. */
 const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
   !(thrown instanceof NotClaimedError) ||
   (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
@@ -360,10 +354,7 @@ async function publishResult(
   return runsAgain(ended) ? sendAgain(message) : DONE;
 }
 
-/**
- * The thrown value as an error that can be logged and stored; an error that can be read is returned
- * unchanged.
- */
+/** The thrown value as an error that can be logged and stored; an error that can be read is returned unchanged. */
 export function thrownError(thrown: unknown): Error {
   try {
     if (!(thrown instanceof Error)) return new Error(String(thrown));

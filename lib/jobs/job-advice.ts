@@ -50,8 +50,7 @@ export function adviceFor(
 }
 
 /**
- * The advice as a sentence, with the command line for a POSIX shell. Ids of jobs have no characters that need
- * quotes.
+ * The advice as a sentence, with the command line for a POSIX shell. Ids of jobs have no characters that need quotes.
  */
 export function adviceWords(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
   const { say, command, id, batch } = adviceFor(jobsId, status, error);

@@ -18,9 +18,7 @@ export type JobStorage = {
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
   readonly host: string;
-  /**
-   * Throws unless the table belongs to the store, and knows which jobs have ended. Otherwise no job is sent.
-   */
+  /** Throws unless the table belongs to the store, and knows which jobs have ended. Otherwise no job is sent. */
   readonly checkTable: CheckTable;
 };
 

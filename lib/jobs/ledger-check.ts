@@ -134,10 +134,7 @@ const lostBy = (table: string): string =>
     ? 'it was created anew, or restored from an earlier time (docs/restore.md, "Restore from a point in time")'
     : 'an older copy, or one whose log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved")';
 
-/**
- * Stores the end of a job in the ledger, from its result. An unreadable result is skipped: the next check
- * names it.
- */
+/** Stores the end of a job in the ledger, from its result. An unreadable result is skipped: the next check names it. */
 async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store): Promise<void> {
   const text = (await store.get(key, WHOLE))?.body.toString().trim() ?? '';
   const result = resultSchema.safeParse(objectIn(text));

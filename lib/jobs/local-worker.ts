@@ -87,9 +87,7 @@ export async function openLocalWorker(
 type RunRowsOptions = Pick<Parameters<typeof work>[0], 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
-  /**
-   * Called for each job that had ended before, found by its first read, or that another process has ended.
-   */
+  /** Called for each job that had ended before, found by its first read, or that another process has ended. */
   readonly onEndedElsewhere: (row: EndedJobRow, hadEndedBefore: boolean) => void;
 };
 

@@ -41,9 +41,7 @@ export async function openRedrive(options: {
   const parts = { ...given, store: batches.store, queue };
   const { SYNC_DEAD_LETTER_URL: deadUrl } = settings;
   return {
-    /**
-     * Whether a job is known: it is in the ledger, or its message is stored, since its row may have expired.
-     */
+    /** Whether a job is known: it is in the ledger, or its message is stored, since its row may have expired. */
     isKnown: async (id: string): Promise<boolean> =>
       (await ledger.read(id)) !== undefined || (await findFailedMessage(batches.store, id)) !== undefined,
     /** The jobs that would run again although the platform executed them. */
@@ -55,10 +53,7 @@ export async function openRedrive(options: {
       movedBack: null,
       held: null,
     }),
-    /**
-     * Reopens the jobs with these ids. Without ids: all failed jobs, and the dead letters if their queue is
-     * set.
-     */
+    /** Reopens the jobs with these ids. Without ids: all failed jobs, and the dead letters if their queue is set. */
     async jobs(ids: readonly string[]): Promise<RedriveReport> {
       const redriven = await redriveFailed(ids, parts);
       const isAll = ids.length === 0;

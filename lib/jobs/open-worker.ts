@@ -25,9 +25,7 @@ type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
-/**
- * Opens a worker. Throws `SettingsError` for a wrong setting, and a `bad-table` TableError for another table.
- */
+/** Opens a worker. Throws `SettingsError` for a wrong setting, and a `bad-table` TableError for another table. */
 export async function openWorker(
   session: Session,
   storage: JobStorage,
@@ -77,10 +75,7 @@ function createFinishedReporter({ settings, environment, logger }: Session): Wor
   return async (event) => (await reporter())(event);
 }
 
-/**
- * The length of a lease in a worker without a deadline, in milliseconds. If a worker dies, its jobs wait this
- * long.
- */
+/** The length of a lease in a worker without a deadline, in milliseconds. If a worker dies, its jobs wait this long. */
 const HELD_LEASE_MS = 30_000;
 
 /**
@@ -89,10 +84,7 @@ const HELD_LEASE_MS = 30_000;
  */
 const GRACE_MS = 20_000;
 
-/**
- * The lease of a process that runs for long. Once `stop` is aborted, jobs are requeued unless a request was
- * sent.
- */
+/** The lease of a process that runs for long. Once `stop` is aborted, jobs are requeued unless a request was sent. */
 export function renewedLease(
   ledger: Ledger,
   { leaseMs = HELD_LEASE_MS, stop }: { readonly leaseMs?: number; readonly stop?: AbortSignal } = {},
@@ -121,9 +113,7 @@ const AFTER_INVOCATION_MS = 2_000;
 /** The time that is reserved for returning messages to the queue and responding, in milliseconds. */
 const TO_RESPOND_MS = 1_000;
 
-/**
- * Lambda's limit in milliseconds. Its runtime computes the time left from the clock here, which may be wrong.
- */
+/** Lambda's limit in milliseconds. Its runtime computes the time left from the clock here, which may be wrong. */
 const MAX_INVOCATION_MS = 900_000;
 
 /**
@@ -158,9 +148,8 @@ class LeaseLostError extends Error {
 }
 
 /**
- * Renews a lease after each third of its length, until it expires. A renewal that fails is repeated after the
- * next third. When the lease is lost, the signal is aborted with a `LeaseLostError`. `stop` waits for a
- * renewal in progress.
+ * Renews a lease after each third of its length, until it expires. A renewal that fails is repeated after the next
+ * third. When the lease is lost, the signal is aborted with a `LeaseLostError`. `stop` waits for a renewal in progress.
  */
 export function renewLease(options: {
   readonly ledger: Pick<Ledger, 'renew'>;

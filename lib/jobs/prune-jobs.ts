@@ -8,9 +8,7 @@ type OldJob = { readonly id: string; readonly finishedAt: number };
 
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 
-/**
- * The jobs that ended before a moment, oldest first. The moment may be given as an age before the newest end.
- */
+/** The jobs that ended before a moment, oldest first. The moment may be given as an age before the newest end. */
 export async function oldJobs(
   before: (newestMs: number) => number,
   { ledger, signal }: PruneParts,
@@ -30,9 +28,8 @@ export async function oldJobs(
 const AT_ONCE = 16;
 
 /**
- * Removes everything but the end from the rows of jobs, so that they do not run again; their results have the
- * rest. Returns the ids of the jobs whose rows stay: their results are not in the store, or they were
- * reopened meanwhile.
+ * Removes everything but the end from the rows of jobs, so that they do not run again; their results have the rest.
+ * Returns the ids of the jobs whose rows stay: their results are not in the store, or they were reopened meanwhile.
  */
 export async function pruneJobs(
   jobs: readonly OldJob[],

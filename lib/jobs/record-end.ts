@@ -10,8 +10,7 @@ import { stagedOutcome } from './result.ts';
 import type { JobClock } from './send-context.ts';
 
 /**
- * How the write of an outcome is retried: a try that takes 2 s is reported as slow, and a failed disk ends
- * the tries.
+ * How the write of an outcome is retried: a try that takes 2 s is reported as slow, and a failed disk ends the tries.
  */
 export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean => !isOfDisk(error) };
 

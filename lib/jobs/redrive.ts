@@ -26,10 +26,9 @@ import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/fi
 import { definitionOf, type Job } from './types/job-types.ts';
 
 /**
- * Scores the failed rows of a batch, and no others: reopens each chunk with such rows, reopens its job after
- * any outcome, and sends its message. Chunks that have not ended are left alone, and named. If a redrive
- * crashes, the next one completes it: a reopened chunk counts as open although it has a part. `chunks` counts
- * all of them.
+ * Scores the failed rows of a batch, and no others: reopens each chunk with such rows, reopens its job after any
+ * outcome, and sends its message. Chunks that have not ended are left alone, and named. If a redrive crashes, the next
+ * one completes it: a reopened chunk counts as open although it has a part. `chunks` counts all of them.
  */
 export async function redriveBatch(
   batch: string,
@@ -143,10 +142,7 @@ export async function redriveFailed(
   return sendReopened(reopened(), parts);
 }
 
-/**
- * The jobs, of these ids or of all failed ones, that the platform executed: reopening one repeats its
- * effects.
- */
+/** The jobs, of these ids or of all failed ones, that the platform executed: reopening one repeats its effects. */
 export async function executedJobs(
   ids: readonly string[],
   { store, ledger, signal }: Pick<RedriveParts, 'store' | 'ledger' | 'signal'>,
@@ -241,10 +237,9 @@ type MoveParts = {
 const PATIENCE = 5;
 
 /**
- * Moves dead letters back to the queue until none are left. Each is sent before it is deleted; those that
- * cannot be sent stay. A message without an id gets its id here, so that a repeated move does not create a
- * second job. `held`: roughly how many others exist but were never received; most likely another process has
- * them.
+ * Moves dead letters back to the queue until none are left. Each is sent before it is deleted; those that cannot be
+ * sent stay. A message without an id gets its id here, so that a repeated move does not create a second job. `held`:
+ * roughly how many others exist but were never received; most likely another process has them.
  */
 export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, signal }: MoveParts): Promise<{
   readonly moved: number;

@@ -15,15 +15,11 @@ export const resultKey = ({ type, dt, id }: ResultOf): string =>
   `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
 /**
- * The limit for reading a result, more than any response has: a JavaScript string has at most half as many
- * characters.
+ * The limit for reading a result, more than any response has: a JavaScript string has at most half as many characters.
  */
 export const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
 
-/**
- * A response with more bytes than this is stored in the store first: a row of the table may have at most 400
- * KB.
- */
+/** A response with more bytes than this is stored in the store first: a row of the table may have at most 400 KB. */
 const MAX_ROW_BYTES = 100_000;
 
 /** The outcome in the form of the ledger: a large response is staged, and replaced by its key. */
@@ -196,8 +192,7 @@ async function* wantedKeys(
 }
 
 /**
- * Finds the result of a job; undefined if it has none, or one of an earlier end. A value that is not JSON is
- * undefined.
+ * Finds the result of a job; undefined if it has none, or one of an earlier end. A value that is not JSON is undefined.
  */
 export async function findResult(
   store: Pick<Store, 'get'>,

@@ -93,10 +93,7 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   return { kind: 'refused', refused };
 }
 
-/**
- * The key for the reasons why a request is refused. The request's name may be invalid, and may have any
- * characters.
- */
+/** The key for the reasons why a request is refused. The request's name may be invalid, and may have any characters. */
 function refusedKeyOf(key: string): string {
   const name = batchOf(key).replace(/[^A-Za-z0-9._:-]/g, '_');
   return `refused/inbox-${keySegment(name.slice(0, MAX_BATCH_NAME_LENGTH))}.json`;
@@ -184,8 +181,7 @@ const inboxSchema = z.strictObject(
 );
 
 /**
- * Parses a request (UTF-8), and reports all of its faults at once. `key` is the object's key, which names the
- * batch.
+ * Parses a request (UTF-8), and reports all of its faults at once. `key` is the object's key, which names the batch.
  */
 export function parseInboxRequest(
   key: string,

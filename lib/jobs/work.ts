@@ -22,10 +22,7 @@ type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /**
-   * How many short jobs run at once, and how many long ones (`sendsMany`): short jobs do not wait for long
-   * ones.
-   */
+  /** How many short jobs run at once, and how many long ones (`sendsMany`): short jobs do not wait for long ones. */
   readonly concurrency: number;
   /** How long a message is hidden at a time, in seconds; that is extended while its job runs. */
   readonly visibilitySeconds: number;
@@ -44,9 +41,7 @@ type WorkOptions = {
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** The polls of a queue that has none of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
-  /**
-   * Whether a person is watching, so that it fails at once if the queue cannot be reached. Default: false.
-   */
+  /** Whether a person is watching, so that it fails at once if the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
 };
 
@@ -129,15 +124,12 @@ function createHandling(options: WorkOptions) {
 }
 
 /**
- * How often a worker polls if it has room only for some types of jobs. A queue that knows types scans all due
- * messages, which takes 0.1 µs each. From any other queue the worker receives them, and requeues those that
- * it has no room for.
+ * How often a worker polls if it has room only for some types of jobs. A queue that knows types scans all due messages,
+ * which takes 0.1 µs each. From any other queue the worker receives them, and requeues those that it has no room for.
  */
 const lookMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 
-/**
- * The delay of a message for which there is no room, so that the queue first returns the messages behind it.
- */
+/** The delay of a message for which there is no room, so that the queue first returns the messages behind it. */
 const NO_ROOM_MS = 10_000;
 
 /**
@@ -316,10 +308,7 @@ const UNAVAILABLE_DELAY = { leastMs: 10_000, spreadMs: 20_000 };
 
 const TABLE_UNAVAILABLE = { problem: 'TableAway' satisfies ProblemName };
 
-/**
- * Handles one delivery of a message, and ensures that the message is delivered again if necessary. Never
- * throws.
- */
+/** Handles one delivery of a message, and ensures that the message is delivered again if necessary. Never throws. */
 export const handleDelivery = (message: QueueMessage, parts: DeliveryParts): Promise<HandledDelivery> =>
   withIds({ messageId: message.messageId }, () => handleWithIds(message, parts));
 
@@ -355,20 +344,14 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
  * two deliveries of one job. A message that cannot be handled is not copied.
  */
 
-/**
- * A message is copied after this many receives: far below the queue's limit, and rarely enough to cost
- * little.
- */
+/** A message is copied after this many receives: far below the queue's limit, and rarely enough to cost little. */
 const MAX_RECEIVES = 200;
 
-/**
- * If the queue's limit is lower, a message is copied when it has one receive left, for a worker that dies.
- */
+/** If the queue's limit is lower, a message is copied when it has one receive left, for a worker that dies. */
 const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MAX_RECEIVES, maxReceives - 1);
 
 /**
- * A message is copied at this age, in milliseconds: some queues delete messages after 4 days, which is SQS's
- * default.
+ * A message is copied at this age, in milliseconds: some queues delete messages after 4 days, which is SQS's default.
  */
 const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
 
@@ -427,9 +410,8 @@ function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
 }
 
 /**
- * Replaces a message by one with another body, which must name its job. The new message is sent before the
- * old one is deleted: if it crashes in between, both remain. Throws `AwsError`; then the old message is
- * delivered again.
+ * Replaces a message by one with another body, which must name its job. The new message is sent before the old one is
+ * deleted: if it crashes in between, both remain. Throws `AwsError`; then the old message is delivered again.
  */
 async function replaceMessage(
   { receipt }: QueueMessage,
@@ -441,10 +423,7 @@ async function replaceMessage(
   await queue.delete(receipt);
 }
 
-/**
- * Handles messages side by side, short ones beside long ones. Returns the ids of those that were not
- * finished.
- */
+/** Handles messages side by side, short ones beside long ones. Returns the ids of those that were not finished. */
 export async function runBatch(
   messages: readonly QueueMessage[],
   { concurrency, ...parts }: Omit<DeliveryParts, 'stopHiding'> & { readonly concurrency: number },

@@ -53,10 +53,7 @@ export type PackedModel = {
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
-  /**
-   * Whether the thing does not exist: a whole snapshot of its kind lacks it. Whatever uses it has a missing
-   * target.
-   */
+  /** Whether the thing does not exist: a whole snapshot of its kind lacks it. Whatever uses it has a missing target. */
   readonly isMissing: (node: number) => boolean;
 };
 
@@ -331,9 +328,7 @@ async function readCalculations(
   return { held, isInvalid: isBad.values(), names: names.values() };
 }
 
-/**
- * Collects what cards use, and the figures of their owners. A card may be in the lists of several datasets.
- */
+/** Collects what cards use, and the figures of their owners. A card may be in the lists of several datasets. */
 function readCards(
   source: SourceColumns | undefined,
   uses: UsesCollector,

@@ -7,10 +7,9 @@ import type { LastRun } from './runs.ts';
 import { thingsIn } from './uses-graph.ts';
 
 /**
- * The history of models, with one object a day, which cannot be computed again: how many things had each
- * flag, by owner, for SQL; and since when each thing has been unused or broken, which the next model
- * continues. The day is that of the newest run of calculations or cards, not the day on which the model is
- * computed.
+ * The history of models, with one object a day, which cannot be computed again: how many things had each flag, by
+ * owner, for SQL; and since when each thing has been unused or broken, which the next model continues. The day is that
+ * of the newest run of calculations or cards, not the day on which the model is computed.
  */
 export const HISTORY_FOLDER = 'model/history/';
 const rowsKey = (day: string) => `${HISTORY_FOLDER}${day}.json`;
@@ -51,9 +50,7 @@ async function findState(store: Store, day: string) {
   return { state: undefined, etag };
 }
 
-/**
- * The start of the newest run of calculations or cards. A flag that is new in this model holds since then.
- */
+/** The start of the newest run of calculations or cards. A flag that is new in this model holds since then. */
 function newestStart(runs: readonly LastRun[]): string | undefined {
   const starts = runs.flatMap(({ source, manifest }) => (hasLinks(source) ? [manifest.startedAt] : []));
   return starts.sort().at(-1);
@@ -161,8 +158,7 @@ async function writeDay(store: Store, { model, runs, start, before: { state, eta
 }
 
 /**
- * The rows of a day for SQL: one for each flag, counting all things, without an owner; and one for each flag
- * and owner.
+ * The rows of a day for SQL: one for each flag, counting all things, without an owner; and one for each flag and owner.
  */
 function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
   const all = { owner_id: null, owner_name: null };
@@ -182,8 +178,7 @@ function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
 }
 
 /**
- * The start of the run to which stored rows belong, in epoch milliseconds; negative infinity if the rows are
- * damaged.
+ * The start of the run to which stored rows belong, in epoch milliseconds; negative infinity if the rows are damaged.
  */
 const startOf = (rows: Buffer): number =>
   Number(/"as_of":(\d+)/.exec(rows.toString('utf8', 0, 1_024))?.[1] ?? Number.NEGATIVE_INFINITY);

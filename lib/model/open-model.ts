@@ -88,9 +88,7 @@ const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
 const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
-/**
- * Whether a model was computed from other runs or other formulas. By default the formulas are not compared.
- */
+/** Whether a model was computed from other runs or other formulas. By default the formulas are not compared. */
 function isBehind(
   { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
   current: readonly LastRun[],
@@ -147,10 +145,7 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
 const ownTables = ({ tables, tablesAsOf, asOf }: StoredModel): StoredTables | undefined =>
   tables !== null && tablesAsOf === asOf ? tables : undefined;
 
-/**
- * Opens the model for queries. Its tables, which take twice as long, are built only when SQL first needs
- * them.
- */
+/** Opens the model for queries. Its tables, which take twice as long, are built only when SQL first needs them. */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   const { stored, computed, ...about } = await current(options, false);
   const packed = computed ?? (stored && (await readPacked(options.store, stored)));
@@ -197,10 +192,7 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
-/**
- * Returns undefined if access is denied: another account may be allowed to read published runs, but not
- * formulas.
- */
+/** Returns undefined if access is denied: another account may be allowed to read published runs, but not formulas. */
 function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }
@@ -225,10 +217,9 @@ type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
 };
 
 /**
- * Stores a model and moves `latest.json` to it. If another writer has stored one meanwhile, deletes its own
- * objects instead. If a writer is killed, the previous model stays complete. Readers may still use a replaced
- * model, so the next writer deletes it, and also what killed writers left. Returns the stored model of these
- * runs, if any.
+ * Stores a model and moves `latest.json` to it. If another writer has stored one meanwhile, deletes its own objects
+ * instead. If a writer is killed, the previous model stays complete. Readers may still use a replaced model, so the
+ * next writer deletes it, and also what killed writers left. Returns the stored model of these runs, if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, known, before } = options;

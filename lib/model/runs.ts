@@ -64,10 +64,7 @@ type PartColumns = {
 };
 
 export type SourceColumns = {
-  /**
-   * Whether a thing that the source lacks does not exist: it is one run of the whole source, without missing
-   * ids.
-   */
+  /** Whether a thing that the source lacks does not exist: it is one run of the whole source, without missing ids. */
   readonly isWhole: boolean;
   /** When the first of its runs began, in epoch milliseconds. */
   readonly startedAtMs: number;
@@ -125,10 +122,7 @@ function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsTo
   }));
 }
 
-/**
- * The row groups of a source, each with the number of records before it. Memory holds one file and its
- * columns.
- */
+/** The row groups of a source, each with the number of records before it. Memory holds one file and its columns. */
 export async function* groupsOf(
   source: SourceColumns | undefined,
 ): AsyncGenerator<{ readonly group: RowGroup; readonly start: number }> {

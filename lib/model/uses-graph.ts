@@ -13,10 +13,7 @@ import {
   type Use,
 } from './rules/record-rules.ts';
 
-/**
- * Things and their uses as they are stored, as numbers: edge `i` says that node `user[i]` uses node
- * `used[i]`.
- */
+/** Things and their uses as they are stored, as numbers: edge `i` says that node `user[i]` uses node `used[i]`. */
 export type PackedUses = {
   /** The ids of the things; the tag of each is the index of its kind. */
   readonly things: PackedTexts;
@@ -57,10 +54,7 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
     /** The node whose record states the use, and so its validity. */
     staterAt: (edge: number) =>
       (isStatedByUsed(relationAt(edge), statedByAt(edge)) ? used[edge] : user[edge]) ?? 0,
-    /**
-     * Whether a link that is not VALID is in the user's record; if not, it is in the record of the used
-     * thing.
-     */
+    /** Whether a link that is not VALID is in the user's record; if not, it is in the record of the used thing. */
     isBrokenByUser: (edge: number) => (attributesAt(edge) & BROKEN_BY_USER) !== 0,
     isBrokenByUsed: (edge: number) => (attributesAt(edge) & BROKEN_BY_USED) !== 0,
     statedByAt,
@@ -179,10 +173,7 @@ export function createUsesCollector() {
   };
 }
 
-/**
- * Moves the first use of each pair to the front, merged with the pair's other uses; returns the number of
- * pairs.
- */
+/** Moves the first use of each pair to the front, merged with the pair's other uses; returns the number of pairs. */
 function keepFirst(
   options: {
     readonly nodes: number;
@@ -224,9 +215,8 @@ function keepFirst(
 }
 
 /**
- * Removes uses that only a link states and that a formula contradicts: of two calculations only one refers to
- * the other, and the formula shows which. The validity of the removed link is kept for the use in the right
- * direction.
+ * Removes uses that only a link states and that a formula contradicts: of two calculations only one refers to the
+ * other, and the formula shows which. The validity of the removed link is kept for the use in the right direction.
  */
 export function withDirections(uses: PackedUses): PackedUses {
   const { user, used, isByLinkAlone, relationAt, isBrokenAt } = graphIn(uses);
@@ -277,10 +267,7 @@ function createValidities() {
   return { texts, numberOf };
 }
 
-/**
- * Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`. It begins with its length and its
- * tag.
- */
+/** Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`. It begins with its length and its tag. */
 type PackedTexts = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;

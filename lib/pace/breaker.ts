@@ -60,19 +60,13 @@ const PROBE_EVERY_MS = 10_000;
 const CLOSED_KNOWN_MS = 30_000;
 const OPEN_KNOWN_MS = 1_000;
 
-/**
- * After a probe has refuted a suspicion, no new one is raised for this long: then the jobs themselves are at
- * fault.
- */
+/** After a probe has refuted a suspicion, no new one is raised for this long: then the jobs themselves are at fault. */
 const REFUTED_MS = 5_000;
 
 /** How long a call waits while an outage is suspected: the probe ends sooner than that. */
 const SUSPECTED_MS = 1_000;
 
-/**
- * For this long after another worker ended an outage, a new suspicion stops only this worker and not the
- * fleet.
- */
+/** For this long after another worker ended an outage, a new suspicion stops only this worker and not the fleet. */
 const OWN_OUTAGE_MS = 60_000;
 
 /* Ages are measured by a clock that is never set. Only times in the budget are by the workers' own clocks. */
@@ -100,8 +94,7 @@ type State = FleetBreakerOptions & {
 };
 
 /**
- * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker has a breaker
- * of its own.
+ * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker has a breaker of its own.
  */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
@@ -280,9 +273,7 @@ async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/**
- * How often a worker may record at most that its token is refused: another worker's token may be accepted.
- */
+/** How often a worker may record at most that its token is refused: another worker's token may be accepted. */
 const MARK_EVERY_MS = 60_000;
 
 /**

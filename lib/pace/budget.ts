@@ -48,10 +48,7 @@ export type OperationNews = {
   /** When the last accepted call was sent. */
   readonly answeredAtMs?: number | undefined;
   readonly refusedAtMs?: number | undefined;
-  /**
-   * Since when this operation is throttled while others are accepted. Its calls first wait in a separate
-   * line.
-   */
+  /** Since when this operation is throttled while others are accepted. Its calls first wait in a separate line. */
   readonly aloneSinceMs?: number | undefined;
 };
 
@@ -132,8 +129,7 @@ export const BLOCK_MS = 250;
 export const LATE_MS = 10;
 
 /**
- * How much more the delays of requests may differ between machines than on one machine. The spacing allows
- * for it too.
+ * How much more the delays of requests may differ between machines than on one machine. The spacing allows for it too.
  */
 const MACHINES_DRIFT_MS = 10;
 
@@ -157,10 +153,7 @@ const longestWait = ({ longestWaitMs = 0, longestWaitAtMs = 0 }: Budget, nowMs: 
 export const latestLineMs = (budget: Budget, maxWaitMs: number, nowMs: number): number =>
   nowMs + Math.max(longestWait(budget, nowMs), Math.min(maxWaitMs, UNLIMITED_MS)) + WRONG_CLOCK_MS;
 
-/**
- * The members that report this process's maximum wait; empty if the same or a longer one was reported
- * recently.
- */
+/** The members that report this process's maximum wait; empty if the same or a longer one was reported recently. */
 export function longerWait(budget: Budget, maxWaitMs: number, nowMs: number): Partial<Budget> {
   const waitMs = Math.min(maxWaitMs, UNLIMITED_MS);
   const longestMs = longestWait(budget, nowMs);
@@ -218,9 +211,7 @@ export const fullSpacing = (rate: number, budget: Budget): Spacing =>
 
 const paidMs = ({ driftMs = MACHINES_DRIFT_MS }: Budget): number => LATE_MS + driftMs;
 
-/**
- * The budget after a 429 of a call that was sent after the last 429. Slots that were not due yet become void.
- */
+/** The budget after a 429 of a call that was sent after the last 429. Slots that were not due yet become void. */
 export function afterRefusal(
   budget: Budget,
   refusal: {
@@ -261,9 +252,8 @@ const DRIFT_MS = 5;
 
 /**
  * The spacing for a rate in requests a second: no sliding second, here or at the platform, has more than `k =
- * ceil(rate)` requests. k + 1 requests span at least `k × interval − tolerance`, which must be a second plus
- * the drift and `lateMs`. For a whole number, this costs 2 % of the rate for one process, and 3 % for a
- * fleet.
+ * ceil(rate)` requests. k + 1 requests span at least `k × interval − tolerance`, which must be a second plus the drift
+ * and `lateMs`. For a whole number, this costs 2 % of the rate for one process, and 3 % for a fleet.
  */
 function spacingFor(rate: number, lateMs = 0): Spacing {
   const most = Math.ceil(rate);

@@ -145,9 +145,7 @@ function decide(
 
 const refusedAt = ({ refusedAtMs = 0 }: OperationNews): number => refusedAtMs;
 
-/**
- * The budget in which an operation joins the fleet's line, if it was refused a moment before all others were.
- */
+/** The budget in which an operation joins the fleet's line, if it was refused a moment before all others were. */
 const joinedIfRefused =
   (nowMs: number) =>
   ([name, news]: [string, OperationNews]): [string, OperationNews] =>
@@ -155,9 +153,7 @@ const joinedIfRefused =
       ? [name, { ...news, aloneSinceMs: undefined }]
       : [name, news];
 
-/**
- * Ends a separate line that is back at the fleet's rate: the operation's calls join the fleet's line again.
- */
+/** Ends a separate line that is back at the fleet's rate: the operation's calls join the fleet's line again. */
 async function join(view: BudgetView, operation: string): Promise<void> {
   const joined = (budget: Budget): Budget | undefined =>
     budget.operations?.[operation]?.aloneSinceMs === undefined

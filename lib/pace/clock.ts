@@ -5,9 +5,7 @@ export type Clock = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Milliseconds on a clock that is never set. Default: `now` itself is never set. */
   readonly steady?: (() => number) | undefined;
-  /**
-   * The clock's maximum error in either direction, beyond what the spacing of slots allows for. Default: 0.
-   */
+  /** The clock's maximum error in either direction, beyond what the spacing of slots allows for. Default: 0. */
   readonly clockErrorMs?: () => number;
   /** How often the clock was set so far, if a correction can hide that. Default: corrections hide nothing. */
   readonly steps?: () => number;
@@ -46,15 +44,11 @@ function apartMs({ now, steady = now }: Pick<Clock, 'now' | 'steady'>): number {
 
 const DECAY = 0.9;
 
-/**
- * Longer durations do not count: requests give up after 1 s, plus 1 s for connecting, so the process was
- * stopped.
- */
+/** Longer durations do not count: requests give up after 1 s, plus 1 s for connecting, so the process was stopped. */
 const MAX_MS = 2_000;
 
 /**
- * Creates a maximum of recent durations, in milliseconds, that decays with each shorter one. It is 0 before
- * the first.
+ * Creates a maximum of recent durations, in milliseconds, that decays with each shorter one. It is 0 before the first.
  */
 export function createDecayingMax() {
   let maxMs = 0;

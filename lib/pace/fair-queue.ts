@@ -1,15 +1,12 @@
-/**
- * Which calls leave first: those of urgent jobs, those of other jobs and commands, or those of large batches.
- */
+/** Which calls leave first: those of urgent jobs, those of other jobs and commands, or those of large batches. */
 export type Priority = 'high' | 'normal' | 'bulk';
 
 /** How many calls of each priority leave while calls of all three wait. So every priority makes progress. */
 const WEIGHTS = { high: 8, normal: 4, bulk: 1 } as const satisfies Record<Priority, number>;
 
 /**
- * Weighted fair queueing: the next call to leave is the one that would end first if every priority were
- * served at its weight. Source: Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing
- * Algorithm", 1989.
+ * Weighted fair queueing: the next call to leave is the one that would end first if every priority were served at its
+ * weight. Source: Demers, Keshav, Shenker, "Analysis and Simulation of a Fair Queueing Algorithm", 1989.
  */
 export function createFairOrder() {
   const ends: Record<Priority, number> = { high: 0, normal: 0, bulk: 0 };
@@ -35,14 +32,12 @@ type PlaceInOrder = {
 };
 
 /**
- * Runs a task in a queue. An abort removes the task only while it waits: if the queue itself got the signal,
- * it would start the next task before an aborted one has ended. Without a `place`, tasks run in the order in
- * which they come.
+ * Runs a task in a queue. An abort removes the task only while it waits: if the queue itself got the signal, it would
+ * start the next task before an aborted one has ended. Without a `place`, tasks run in the order in which they come.
  */
 export async function enqueue<T>(
   /**
-   * The queue, described without p-queue's types: they name types of browsers, which our declarations must
-   * not need.
+   * The queue, described without p-queue's types: they name types of browsers, which our declarations must not need.
    */
   queue: {
     readonly add: <T>(

@@ -38,16 +38,12 @@ type FleetPaceOptions = {
   readonly onTableUnavailable?: (cause: unknown) => void;
   readonly onTableAvailable?: () => void;
   /**
-   * Called when the clock of this process is found to be minutes off; the pace follows the table's clock all
-   * the same.
+   * Called when the clock of this process is found to be minutes off; the pace follows the table's clock all the same.
    */
   readonly onClockOff?: Parameters<typeof createTableClock>[0]['onClockOff'];
   /** Called when this worker has set back a line that a wrong clock had moved ahead. */
   readonly onLineSetBack?: () => void;
-  /**
-   * Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default:
-   * `Date.now`.
-   */
+  /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
   readonly now?: () => number;
   /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
   readonly steady?: () => number;
@@ -55,8 +51,7 @@ type FleetPaceOptions = {
 };
 
 /**
- * The budget at the start: if nothing is known of the limit yet, the fleet starts at `rate` and may rise to
- * `ceiling`.
+ * The budget at the start: if nothing is known of the limit yet, the fleet starts at `rate` and may rise to `ceiling`.
  */
 function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
   if (budget.throttle !== undefined || rate >= ceiling) return budget;
@@ -207,8 +202,7 @@ function createDispatcher(source: SlotSource) {
 }
 
 /**
- * Takes a slot when it is the call's turn, and another one if the process was suspended before the call could
- * leave.
+ * Takes a slot when it is the call's turn, and another one if the process was suspended before the call could leave.
  */
 async function takeInTime(
   turns: PQueue,
@@ -280,9 +274,7 @@ function createPreparation(given: {
     },
     /** Calls that are not ready yet. */
     calls,
-    /**
-     * How many of those calls will be ready soon: one, until the first preparation shows how long it takes.
-     */
+    /** How many of those calls will be ready soon: one, until the first preparation shows how long it takes. */
     expected: () => (isMeasured ? calls() : Math.min(1, calls())),
     leadMs: longest.ms,
   };

@@ -85,9 +85,7 @@ export function createFleetSlots(options: FleetSlotsOptions) {
   return {
     /** Waits until a call's slot is only `leadMs` ahead, without taking it. */
     waitUntilDue: (request: DueRequest) => waitUntilDue(worker, request),
-    /**
-     * Reports that a call that waited until it was due will take no slot: the next call need not wait for it.
-     */
+    /** Reports that a call that waited until it was due will take no slot: the next call need not wait for it. */
     wake: () => worker.acceptance.wake(),
     /** Returns a slot in which no call left. */
     giveBack: (slot: Slot) => giveBack(worker, slot),
@@ -140,8 +138,7 @@ type DueRequest = SlotRequest & {
 };
 
 /**
- * Waits until a slot is near that the calls ahead do not need. Reserves a block at once, to have a place in
- * the line.
+ * Waits until a slot is near that the calls ahead do not need. Reserves a block at once, to have a place in the line.
  */
 async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> {
   const { clock, maxWaitMs, acceptance } = worker;
@@ -176,9 +173,7 @@ async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> 
 export const waitsTooLong = ({ clock, maxWaitMs }: Pick<Line, 'clock' | 'maxWaitMs'>, dueMs: number) =>
   new PaceWaitError(Math.max(0, dueMs - clock.now()), maxWaitMs);
 
-/**
- * Whether a slot reserved now most likely comes at once: a recent view of the budget shows no waiting calls.
- */
+/** Whether a slot reserved now most likely comes at once: a recent view of the budget shows no waiting calls. */
 function isLineFree({ view, clock }: Worker): boolean {
   const { tatMs = 0, throttle, pausedAtMs } = view.last() ?? emptyBudget;
   return (
@@ -195,10 +190,7 @@ function usedUpMs({ held, clock }: Worker, calls: number): number {
   return last === undefined ? Number.POSITIVE_INFINITY : Math.max(1, last - clock.now());
 }
 
-/**
- * Reserves a block unless the worker has one. `leadMs`: how long after the response its first slot can be
- * used.
- */
+/** Reserves a block unless the worker has one. `leadMs`: how long after the response its first slot can be used. */
 function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
   const { clock } = worker;
   const forecast = () => ({
@@ -317,8 +309,7 @@ function setHeld(worker: Worker, left: Held | undefined): number {
 }
 
 /**
- * When a call with `ahead` calls before it may leave: in a slot that is already reserved, or at the end of
- * the line.
+ * When a call with `ahead` calls before it may leave: in a slot that is already reserved, or at the end of the line.
  */
 function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number): number {
   const slots = held?.slots ?? [];

@@ -4,8 +4,7 @@ import type { createFleetPace, LocalPaceOptions } from './fleet-pace.ts';
 import { checkLimits, type Pace } from './pace.ts';
 
 /**
- * Creates a pace that the first call opens. Until then it reports `rate`, in requests a second, as its
- * effective rate.
+ * Creates a pace that the first call opens. Until then it reports `rate`, in requests a second, as its effective rate.
  */
 export function lazyPace(rate: number, open: () => Promise<Pace>): Pace {
   let pace: Pace | undefined;

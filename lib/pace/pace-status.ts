@@ -32,8 +32,7 @@ export async function readPaceStatus(item: BudgetItem, configuredRate: number, n
     effectiveRate: effectiveRate(rate, budget, nowMs),
     intervalMs: lineSpacing(rate, budget, nowMs).intervalMs,
     /**
-     * The learned limit of the platform, and since when it is known (epoch milliseconds); undefined if none
-     * is known.
+     * The learned limit of the platform, and since when it is known (epoch milliseconds); undefined if none is known.
      */
     learned: throttle && { rate: throttle.rate, atMs: latestMs(throttle) },
     /** Whether the platform refuses calls, so that only one leaves at a time until one succeeds. */

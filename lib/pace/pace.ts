@@ -2,17 +2,11 @@ import type { Priority } from './fair-queue.ts';
 
 /** A permission for one call to leave now. */
 export type Slot = {
-  /**
-   * When the slot began, in milliseconds on the pace's clock. It shows whether a 429 belongs to an earlier
-   * episode.
-   */
+  /** When the slot began, in milliseconds on the pace's clock. It shows whether a 429 belongs to an earlier episode. */
   readonly atMs: number;
   /** How long the call waited for it, in milliseconds. */
   readonly waitedMs: number;
-  /**
-   * With a fleet's budget: how many 429s the line had met when the slot was reserved. It does not depend on
-   * clocks.
-   */
+  /** With a fleet's budget: how many 429s the line had met when the slot was reserved. It does not depend on clocks. */
   readonly throttleEpoch?: number;
   /**
    * The latest time to leave in this slot, in milliseconds on the pace's clock; undefined if a delay only
@@ -43,14 +37,10 @@ export type RunOptions<T> = {
   /** Decides how many other calls leave before this one. Default: `normal`. */
   readonly priority?: Priority | undefined;
   /**
-   * The name of the operation. An operation that is throttled while others are accepted waits alone. Default:
-   * no name.
+   * The name of the operation. An operation that is throttled while others are accepted waits alone. Default: no name.
    */
   readonly operation?: string | undefined;
-  /**
-   * Whether the call's result shows that the platform accepts calls. Default: true, unless the call was
-   * throttled.
-   */
+  /** Whether the call's result shows that the platform accepts calls. Default: true, unless the call was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**
    * Work that must be finished before the call leaves. It is awaited shortly before the call takes its slot,

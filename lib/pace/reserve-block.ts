@@ -43,10 +43,7 @@ type Block = {
   readonly lateMs: number;
   /** The budget's `incidents` when the slots were reserved. Once it is higher, they are void. */
   readonly throttleEpoch: number;
-  /**
-   * `held`: reserved long before it begins, and must be checked before then. `begun`: some of its slots were
-   * used.
-   */
+  /** `held`: reserved long before it begins, and must be checked before then. `begun`: some of its slots were used. */
   readonly state: 'held' | 'checked' | 'begun';
 };
 
@@ -62,9 +59,7 @@ type Line = {
   readonly view: BudgetView;
   readonly usage: UsageReporter;
   readonly acceptance: ReturnType<typeof createAcceptanceTracker>;
-  /**
-   * When operations were last accepted for this worker; a reservation reports it to the fleet. Default: none.
-   */
+  /** When operations were last accepted for this worker; a reservation reports it to the fleet. Default: none. */
   readonly answered?: ReadonlyMap<string, number> | undefined;
 };
 
@@ -146,8 +141,7 @@ function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: 
 }
 
 /**
- * For how long the operation that was refused last leaves the next probe to other operations, which may be
- * accepted.
+ * For how long the operation that was refused last leaves the next probe to other operations, which may be accepted.
  */
 const YIELD_MS = 300;
 
@@ -253,14 +247,10 @@ function positionInLine(
   { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): {
   readonly startMs: number;
-  /**
-   * How much later the slots may be used, in milliseconds, since they begin before the response can arrive.
-   */
+  /** How much later the slots may be used, in milliseconds, since they begin before the response can arrive. */
   readonly spareMs?: number;
   readonly changed?: Partial<Budget>;
-  /**
-   * Whether this is the one slot of a probe while the platform refuses calls: the line does not move then.
-   */
+  /** Whether this is the one slot of a probe while the platform refuses calls: the line does not move then. */
   readonly isProbe?: boolean;
   /** Whether the line was set back because a wrong clock had moved it. */
   readonly isStray?: boolean;

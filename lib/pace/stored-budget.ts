@@ -23,8 +23,7 @@ type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
 };
 
 /**
- * The time limit of one request in milliseconds. A call waits for the budget, so a late response is worse
- * than none.
+ * The time limit of one request in milliseconds. A call waits for the budget, so a late response is worse than none.
  */
 const TIMEOUT_MS = 1_000;
 
@@ -34,10 +33,7 @@ export async function openBudget(
     /** A DynamoDB table, or `sqlite:FILE`. */
     readonly table: string;
     readonly environment: AwsEnvironment;
-    /**
-     * How often a request to DynamoDB is tried. Default: twice, since a keep-alive connection may have been
-     * closed.
-     */
+    /** How often a request to DynamoDB is tried. Default: twice, since a keep-alive connection may have been closed. */
     readonly attempts?: number;
     readonly check?: CheckTable | undefined;
   },
@@ -61,10 +57,7 @@ const MAX_ROUNDS = 10;
  */
 const SPREAD_MS = 100;
 
-/**
- * Opens the budget of a host as a row of a table. Its key is `pace#HOST` and `-`, or the name of an
- * operation.
- */
+/** Opens the budget of a host as a row of a table. Its key is `pace#HOST` and `-`, or the name of an operation. */
 export function createTableBudget(options: TableBudgetOptions): BudgetItem {
   const { table, host, operation = '-', onBudget, onDate, sleep = delay, random = Math.random } = options;
   const key = { partition: `pace#${host}`, sort: operation };

@@ -1,10 +1,7 @@
 import type { DateSeen } from '../table/index.ts';
 import { type Clock, watchSteps } from './clock.ts';
 
-/**
- * The clock of a process, corrected by the `Date` of the table's responses. All times are in epoch
- * milliseconds.
- */
+/** The clock of a process, corrected by the `Date` of the table's responses. All times are in epoch milliseconds. */
 type TableClock = Required<Clock> & {
   readonly steady: () => number;
   /** Reports that a response with a `Date` has arrived. */
@@ -29,17 +26,11 @@ const DRIFT = 0.000_1;
 /** How far apart bounds from different servers may be, in milliseconds. */
 const SERVERS_MS = 25;
 
-/**
- * The spacing of slots allows for a clock error of this many milliseconds, and for all of it within
- * `AGREED_MS`.
- */
+/** The spacing of slots allows for a clock error of this many milliseconds, and for all of it within `AGREED_MS`. */
 const PAID_MS = 9;
 const AGREED_MS = 40;
 
-/**
- * How narrow the bounds must be before anything is reserved, and how narrow they get by one more read a
- * second.
- */
+/** How narrow the bounds must be before anything is reserved, and how narrow they get by one more read a second. */
 const COARSE_MS = 45;
 const FINE_MS = 18;
 
@@ -55,9 +46,8 @@ const SET_AGAIN_MS = 5 * MAX_MS;
 const REPORTED_MS = 60_000;
 
 /**
- * Creates a clock that follows the table's. It shows the time here while that agrees with the dates seen,
- * otherwise the middle of their bounds. `onClockOff` is called when the clock here is found to be off by a
- * minute or more.
+ * Creates a clock that follows the table's. It shows the time here while that agrees with the dates seen, otherwise the
+ * middle of their bounds. `onClockOff` is called when the clock here is found to be off by a minute or more.
  */
 export function createTableClock(
   options: Pick<Clock, 'now' | 'sleep' | 'steady'> & {

@@ -18,9 +18,7 @@ type ThrottleState =
       readonly at: Mark;
       /** The duration of the first steps beyond the limit, in milliseconds. */
       readonly stepMs: number;
-      /**
-       * Since when slots have been in use without a break. The slots granted since then measure the limit.
-       */
+      /** Since when slots have been in use without a break. The slots granted since then measure the limit. */
       readonly from: Mark;
     };
 
@@ -72,8 +70,7 @@ const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
 /**
- * If fewer calls than this were made since the line was measured, a 429 at most halves the rate, and shows no
- * limit.
+ * If fewer calls than this were made since the line was measured, a 429 at most halves the rate, and shows no limit.
  */
 const MEASURED_CALLS = 10;
 
@@ -102,9 +99,7 @@ const REST_MS = 2_000;
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/**
- * The maximum pause after a probe that was refused although its `Retry-After` had passed, in milliseconds.
- */
+/** The maximum pause after a probe that was refused although its `Retry-After` had passed, in milliseconds. */
 const MAX_PAST_PAUSE_MS = 5_000;
 
 /**
@@ -114,8 +109,7 @@ const MAX_PAST_PAUSE_MS = 5_000;
 const OBEYED_MS = 60_000;
 
 /**
- * How long a 429 stops all calls if nothing more is heard, in milliseconds: its `Retry-After`, but at most 15
- * minutes.
+ * How long a 429 stops all calls if nothing more is heard, in milliseconds: its `Retry-After`, but at most 15 minutes.
  */
 export const pauseAfter429 = (retryAfterMs = 0): number =>
   Math.max(MIN_PAUSE_MS, Math.min(retryAfterMs, 900_000));
@@ -123,9 +117,7 @@ export const pauseAfter429 = (retryAfterMs = 0): number =>
 /** Whether calls leave one at a time as probes, since the platform refuses them. */
 export const isProbing = (state: ThrottleState | undefined): state is Refused => state?.kind === 'refused';
 
-/**
- * The latest time in the state, in epoch milliseconds. The ends of pauses that a 429 asks for do not count.
- */
+/** The latest time in the state, in epoch milliseconds. The ends of pauses that a 429 asks for do not count. */
 export const latestMs = (state: ThrottleState): number =>
   isProbing(state) ? Math.max(state.refusedAtMs, state.nextMs - OBEYED_MS) : state.at.atMs;
 
@@ -192,8 +184,7 @@ function pauseMs(refusals: number, retryAfterMs: number | undefined): number {
 }
 
 /**
- * The state after a probe was sent in this slot. If its outcome stays unknown, the next one may follow after
- * `gapMs`.
+ * The state after a probe was sent in this slot. If its outcome stays unknown, the next one may follow after `gapMs`.
  */
 export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleState => ({
   ...state,
@@ -202,9 +193,8 @@ export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleS
 });
 
 /**
- * The state after a success. The limit is between two rates. At the lower one, calls went through until the
- * platform was seen to accept them again. The higher one assumes that it refused calls only while it was seen
- * to refuse them.
+ * The state after a success. The limit is between two rates. At the lower one, calls went through until the platform
+ * was seen to accept them again. The higher one assumes that it refused calls only while it was seen to refuse them.
  */
 export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): ThrottleState {
   const { rate, from, firstAtMs, closedUntilMs } = state;

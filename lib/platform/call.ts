@@ -38,27 +38,21 @@ export type CallOptions = AttemptOptions & {
 
 /** Calls an endpoint: checks the input, waits for its turn, sends, and retries by the policy. */
 export type Call = {
-  /**
-   * Returns the response, validated by the endpoint's schema. Throws `PlatformError`, or the caller's abort.
-   */
+  /** Returns the response, validated by the endpoint's schema. Throws `PlatformError`, or the caller's abort. */
   <Input extends EndpointInput, Output>(
     endpoint: Endpoint<Input, Output>,
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Output>;
-  /**
-   * Returns the response as received: complete, valid JSON of any shape. For callers that store records
-   * unchanged.
-   */
+  /** Returns the response as received: complete, valid JSON of any shape. For callers that store records unchanged. */
   raw<Input extends EndpointInput>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<JsonResponse>;
   /**
-   * Returns what `read` makes of the response's bytes. `read` must throw `SyntaxError` unless they are
-   * complete, valid JSON; the call is then repeated if a repeat does no harm. Any other error is a `shape`
-   * failure.
+   * Returns what `read` makes of the response's bytes. `read` must throw `SyntaxError` unless they are complete, valid
+   * JSON; the call is then repeated if a repeat does no harm. Any other error is a `shape` failure.
    */
   read<Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
@@ -168,10 +162,7 @@ function prepareCall<Input extends EndpointInput>(
   };
 }
 
-/**
- * The path and query of a call, percent-encoded, without absent query values. Half a surrogate pair becomes
- * U+FFFD.
- */
+/** The path and query of a call, percent-encoded, without absent query values. Half a surrogate pair becomes U+FFFD. */
 function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(input.path?.[name]).toWellFormed()),
@@ -239,8 +230,7 @@ const readAsBoundedJson: ReadAnswer<JsonResponse> = (body, onOdd) => {
 };
 
 /**
- * Returns the reader for a response. A response that cannot be fetched again is read even if it has very many
- * values.
+ * Returns the reader for a response. A response that cannot be fetched again is read even if it has very many values.
  */
 const jsonReader = ({ mayRepeat }: Pick<Endpoint, 'mayRepeat'>): ReadAnswer<JsonResponse> =>
   mayRepeat ? readAsBoundedJson : readAsJson;

@@ -55,10 +55,7 @@ export const operations = (call: Call) => ({
       call(listCards, { path: { datasetId }, query: { drill } }, options),
   },
   functions: {
-    /**
-     * Runs a code function; never sent twice. A failed execution is returned like any other: check its
-     * `status`.
-     */
+    /** Runs a code function; never sent twice. A failed execution is returned like any other: check its `status`. */
     run: ({ packageId, version, functionName, ...body }: FunctionCall, options?: CallOptions) =>
       call(runFunction, { path: { packageId, version, functionName }, body }, options),
   },

@@ -23,8 +23,7 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   /** The schema that checks the input before anything is sent; its output is sent. */
   readonly input: z.ZodMiniType<Input, unknown>;
   /**
-   * The schema that checks the members that the response to this input must have; everything else stays as
-   * received.
+   * The schema that checks the members that the response to this input must have; everything else stays as received.
    */
   readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
   /** Where a response has its records. If the response itself is a record: the members that it may have. */
@@ -36,8 +35,7 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   /** Whether a repeat does no harm: the operation reads, or a repeat costs only its price. */
   readonly mayRepeat: boolean;
   /**
-   * Whether the input is private, such as a text to score: then no error quotes a response, which may quote
-   * the input.
+   * Whether the input is private, such as a text to score: then no error quotes a response, which may quote the input.
    */
   readonly isPrivate?: true;
   /** The record that a call is about, for errors: `calculation 12`. */

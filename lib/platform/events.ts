@@ -47,10 +47,7 @@ export function countCalls() {
   let counts: CallCounts = { requests: 0, retries: 0, throttled: 0, waitedMs: 0 };
   return {
     counts: () => counts,
-    /**
-     * The calls that cost something, by the names of their prices, and how many of them have an unknown
-     * outcome.
-     */
+    /** The calls that cost something, by the names of their prices, and how many of them have an unknown outcome. */
     paid: paid as Readonly<Record<keyof typeof paid, Readonly<Record<string, number>>>>,
     observe: (event: PlatformEvent) => {
       const { name, isCertain } = (event.kind === 'request' && paidFor(event)) || {};

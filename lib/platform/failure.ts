@@ -15,8 +15,7 @@ export type PlatformFailure =
       readonly isPaused?: boolean;
     }
   /**
-   * The platform responded with an error. `reference` is the platform's own (`toe`), `detail` its message,
-   * shortened.
+   * The platform responded with an error. `reference` is the platform's own (`toe`), `detail` its message, shortened.
    */
   | {
       readonly kind: 'status';
@@ -56,10 +55,7 @@ export type PlatformFailure =
       readonly proxy?: string;
       readonly proxyStatus?: number;
     }
-  /**
-   * The response is valid JSON that lacks what the contract requires; each fault names the record and the
-   * field.
-   */
+  /** The response is valid JSON that lacks what the contract requires; each fault names the record and the field. */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
   /** A list exceeded the maximum number of pages, or of `empty` pages in a row. */
   | { readonly kind: 'endless'; readonly pages: number; readonly empty?: boolean };

@@ -36,8 +36,7 @@ export type PlatformOptions = {
   /** Called for each event of a call; errors that it throws are ignored. */
   readonly observe?: Observe;
   /**
-   * Lists the calls in progress, for the log of a process that is about to be stopped. Default: calls are not
-   * listed.
+   * Lists the calls in progress, for the log of a process that is about to be stopped. Default: calls are not listed.
    */
   readonly inHand?: InHand | undefined;
   /**

@@ -35,9 +35,7 @@ function statusOutcome(status: number): CallOutcome {
   return status >= 500 ? 'server errors' : 'answered';
 }
 
-/**
- * Reading one row is fast: if it takes longer than this, in milliseconds, the platform counts as unavailable.
- */
+/** Reading one row is fast: if it takes longer than this, in milliseconds, the platform counts as unavailable. */
 const PROBE_TIMEOUT_MS = 20_000;
 
 /**

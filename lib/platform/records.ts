@@ -10,21 +10,13 @@ import { anyRecord } from '../base/index.ts';
 /** The types of JSON values. `none` means null or absent. */
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'none';
 
-/**
- * The types that each member of a record has by contract and in practice, besides the one that names the
- * record.
- */
+/** The types that each member of a record has by contract and in practice, besides the one that names the record. */
 type Members = Readonly<Record<string, readonly JsonType[]>>;
 
-/**
- * The members that a record may have: as received, of any type, null or absent. A misspelt name does not
- * compile.
- */
+/** The members that a record may have: as received, of any type, null or absent. A misspelt name does not compile. */
 type Sent<M extends Members> = { readonly [Name in keyof M]?: unknown };
 
-/**
- * Sets of types by meaning. Ids are digits as a number or as text; times are epoch milliseconds or ISO text.
- */
+/** Sets of types by meaning. Ids are digits as a number or as text; times are epoch milliseconds or ISO text. */
 const TYPES = {
   text: ['string'],
   flag: ['boolean'],
@@ -147,10 +139,7 @@ export const sentiment = {
 
 /** The sentiment of a text, by topic (`topicSentiments`, null for a topic without one) or overall (`sentiment`). */
 export type Sentiment = Omit<Sent<typeof sentiment>, 'topicSentiments'> & {
-  /**
-   * The sentiment of each requested topic, by its name; null or absent for a topic that the text does not
-   * mention.
-   */
+  /** The sentiment of each requested topic, by its name; null or absent for a topic that the text does not mention. */
   readonly topicSentiments?: Readonly<Record<string, unknown>>;
 };
 
@@ -178,9 +167,7 @@ export const dataFile = {
 /** The metadata of a data file; revisions only if `expand` requests them. */
 export type DataFile = { /** Digits of any length. */ readonly dataFileId: Id } & Sent<typeof dataFile>;
 
-/**
- * Where a response has its records, and which fields name one. Lists, scans and jobs read responses with it.
- */
+/** Where a response has its records, and which fields name one. Lists, scans and jobs read responses with it. */
 export type RecordsIn = {
   /** The member that holds the list. Default: the response itself is the list, or the only record. */
   readonly member?: string;
@@ -221,10 +208,7 @@ export function recordIn<Name extends string, M extends Members>({
   >;
 }
 
-/**
- * Schema of a response about one record. The response need not have the record's id, but must not have
- * another one.
- */
+/** Schema of a response about one record. The response need not have the record's id, but must not have another one. */
 export const aboutRecord = <Name extends string, M extends Members>(
   answer: z.ZodMiniType<Readonly<Record<string, unknown>>, unknown>,
   field: Name,
@@ -293,9 +277,7 @@ export const anyAnswer = z.transform(
     anyRecord().safeParse(given).success ? Object(given) : {},
 );
 
-/**
- * Lists the members that differ from the contract, each with the types received, such as `startedBy: number`.
- */
+/** Lists the members that differ from the contract, each with the types received, such as `startedBy: number`. */
 export const oddMembers = (
   members: Members,
   typesOf: (name: string) => readonly string[],
@@ -350,8 +332,7 @@ export function compareIds(a: Id, b: Id): number {
 }
 
 /**
- * Maximum digits of an id. Real ids have at most 20; reading, comparing and storing longer ones costs more
- * and more.
+ * Maximum digits of an id. Real ids have at most 20; reading, comparing and storing longer ones costs more and more.
  */
 export const MAX_ID_DIGITS = 64;
 

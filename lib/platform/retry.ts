@@ -45,9 +45,8 @@ type RetryDecision =
   | { readonly kind: 'stop'; readonly why: 'permanent' | 'harmful' | 'exhausted' | 'over-budget' };
 
 /**
- * The whole retry policy. Failures that may be temporary are retried, but only if the platform certainly did
- * not act, or a repeat does no harm. `Retry-After` beats backoff. A wait that would end after the time budget
- * is not started.
+ * The whole retry policy. Failures that may be temporary are retried, but only if the platform certainly did not act,
+ * or a repeat does no harm. `Retry-After` beats backoff. A wait that would end after the time budget is not started.
  */
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { failure, mayRepeat, attempt, elapsedMs, wasReached = true, random, limits } = facts;

@@ -1,10 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type AwsEnvironment, awsClientConfig } from '../base/aws/index.ts';
 
-/**
- * Reads a secret of Secrets Manager. It has a file of its own, so that the client is loaded only if it is
- * needed.
- */
+/** Reads a secret of Secrets Manager. It has a file of its own, so that the client is loaded only if it is needed. */
 export function openSecret(
   id: string,
   environment: AwsEnvironment,

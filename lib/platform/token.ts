@@ -100,9 +100,8 @@ export function openStoredToken({ place, environment }: StoredOptions): TokenSou
 type StoredText = { readonly text: string | undefined; readonly type?: string | undefined };
 
 /**
- * Extracts the token from a stored text: the text itself, in quotes, or the value of its only pair, which is
- * how the console of Secrets Manager stores it. Throws `AwsError`, without showing the text, for anything
- * else.
+ * Extracts the token from a stored text: the text itself, in quotes, or the value of its only pair, which is how the
+ * console of Secrets Manager stores it. Throws `AwsError`, without showing the text, for anything else.
  */
 export function storedToken(place: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();

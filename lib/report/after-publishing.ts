@@ -19,8 +19,7 @@ import { findReport, type StoredReport } from './stored-report.ts';
 type ReportToWrite = Parameters<typeof printReport>[0];
 
 /**
- * The event of the function write-report: the places of the schedules, and the topics that get digests of
- * some of them.
+ * The event of the function write-report: the places of the schedules, and the topics that get digests of some of them.
  */
 const eventSchema = z.object({
   places: z.array(placeSchema),
@@ -104,9 +103,8 @@ type AfterPublishing = {
 };
 
 /**
- * Does what follows a publication: writes the report, renews the model, and then sends the digests, which
- * mention the report. It is called every ten minutes. If the report fails, the other steps are still done.
- * Throws the first error.
+ * Does what follows a publication: writes the report, renews the model, and then sends the digests, which mention the
+ * report. It is called every ten minutes. If the report fails, the other steps are still done. Throws the first error.
  */
 export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
   const { places, digests, write, renew, openSender, now, links, warn, signal } = options;
@@ -188,10 +186,9 @@ type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
 type SentDigest = { readonly place: Place; readonly run: string };
 
 /**
- * Sends a digest of the last published run of each of these places. It covers all changes since the run of
- * the previous digest, so also those of runs in between. The first digest of a place must be of a run of the
- * last day. If the sender throws, the next call sends the digest again. Throws the first error, after all
- * places.
+ * Sends a digest of the last published run of each of these places. It covers all changes since the run of the previous
+ * digest, so also those of runs in between. The first digest of a place must be of a run of the last day. If the sender
+ * throws, the next call sends the digest again. Throws the first error, after all places.
  */
 export async function sendDigests(options: SendDigestsOptions): Promise<readonly SentDigest[]> {
   const places = [...new Set(options.places)];
@@ -272,8 +269,7 @@ export function createFailures(options: {
   /** The clock, in epoch milliseconds. */
   readonly now: () => number;
   /**
-   * Called with the number of failures within `OFTEN_MS`, from the third on; also if the store itself is
-   * unavailable.
+   * Called with the number of failures within `OFTEN_MS`, from the third on; also if the store itself is unavailable.
    */
   readonly onOften: (times: number) => void;
 }) {

@@ -68,10 +68,7 @@ export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
   };
 }
 
-/**
- * Decides whether a key is a part whose job ended later than `at`, or the summary of a batch that had not
- * ended.
- */
+/** Decides whether a key is a part whose job ended later than `at`, or the summary of a batch that had not ended. */
 function unscoredAt(store: Store, at: string, wasThere: (result: string) => Promise<boolean>) {
   const later = once(async () => {
     const ids: string[] = [];
@@ -96,9 +93,7 @@ const BUILT = /^parquet\/(?:uses\/)?[^/]+\/dt=[^/]+\/run=[^/]+\//;
 
 const RUN = String.raw`\d{8}T\d{6}Z-[0-9a-f]{6}`;
 
-/**
- * Match the part of a key that shows when its object was stored at the earliest: a run, a moment or a day.
- */
+/** Match the part of a key that shows when its object was stored at the earliest: a run, a moment or a day. */
 const TIMES: readonly RegExp[] = [
   new RegExp(`^(?:parquet/|parquet/uses/|changes/)?[^/]+/dt=[^/]+/run=(${RUN})/`),
   new RegExp(`^work/[^/]+/(${RUN})/`),
@@ -125,10 +120,7 @@ function endIn(key: string, body: Buffer): number {
 
 type Named = { readonly key: string; readonly run: string; readonly startMs: number };
 
-/**
- * All runs that have been the last one of a place, the oldest first, and the starts of those that were
- * removed.
- */
+/** All runs that have been the last one of a place, the oldest first, and the starts of those that were removed. */
 async function namedRuns(store: Store, place: Place) {
   const latest = await readLatest(store, place);
   if (latest === undefined) return undefined;
@@ -186,10 +178,7 @@ async function lastAt(store: Store, place: Place, atMs: number) {
 const wasBetween = (timesMs: readonly number[], fromMs: number, toMs: number) =>
   timesMs.some((ms) => ms > fromMs && ms <= toMs);
 
-/**
- * Throws `StoredObjectError` if no place had a run then. Runs that were removed are reported when they are
- * read.
- */
+/** Throws `StoredObjectError` if no place had a run then. Runs that were removed are reported when they are read. */
 async function expectRuns(store: Store, atMs: number, lastOf: (place: Place) => Promise<unknown>) {
   const firsts: number[] = [];
   const faults: string[] = [];

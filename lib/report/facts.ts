@@ -49,13 +49,10 @@ export type ReportFacts = {
   /** Every place with a published run, in the order of the sources. */
   readonly snapshots: readonly SnapshotFacts[];
   /**
-   * What could not be read, in words: a damaged manifest, changes that have expired. The report shows
-   * everything else.
+   * What could not be read, in words: a damaged manifest, changes that have expired. The report shows everything else.
    */
   readonly faults: readonly string[];
-  /**
-   * The runs, by place, from which all figures of records are computed, and when these were the last runs.
-   */
+  /** The runs, by place, from which all figures of records are computed, and when these were the last runs. */
   readonly model: { readonly asOfMs: number; readonly runs: Readonly<Record<string, string>> };
   /** The counts of the models of each day, the oldest first. */
   readonly days: readonly DayCounts[];
@@ -121,10 +118,7 @@ export type SnapshotFacts = Numbers<'startedAt' | 'finishedAt' | 'records' | 'mi
   readonly refused: { readonly run: string; readonly reasons: readonly string[] } | undefined;
   /** The last thirty published runs, oldest first. */
   readonly history: readonly RunFacts[];
-  /**
-   * What changed in the last published run; undefined if it was compared with no run, or the changes have
-   * expired.
-   */
+  /** What changed in the last published run; undefined if it was compared with no run, or the changes have expired. */
   readonly changes: ChangesFacts | undefined;
 };
 
@@ -153,8 +147,7 @@ export type ChangeFacts = {
 };
 
 /**
- * A formula that an `update-formula` job or `formula set` stored, with the one that we had stored before it,
- * if any.
+ * A formula that an `update-formula` job or `formula set` stored, with the one that we had stored before it, if any.
  */
 type KnownFormulas = {
   /** How many there are, with those that the report leaves out. */
@@ -175,10 +168,7 @@ export type FormulaUpdate = {
   readonly after: string;
 };
 
-/**
- * What may be wrong with a calculation, or is worth knowing about it: one bit for each, in the column
- * `flags`.
- */
+/** What may be wrong with a calculation, or is worth knowing about it: one bit for each, in the column `flags`. */
 export const calculationFlags = {
   ...flagBits,
   locked: 512,

@@ -106,9 +106,7 @@ type PageCode = z.infer<typeof codeSchema>;
 /** The file with the page's code: in the package, and beside a deployed function's code. */
 const CODE_FILE = join(import.meta.dirname, 'report-page.json');
 
-/**
- * The page's code. If it was built, it is read once a process; in a checkout it is bundled from its sources.
- */
+/** The page's code. If it was built, it is read once a process; in a checkout it is bundled from its sources. */
 const pageCode: () => Promise<PageCode> = once(async () => {
   if (existsSync(CODE_FILE)) return z.parse(codeSchema, parseOwnJson(await readFile(CODE_FILE, 'utf8')));
   const { bundlePage }: { readonly bundlePage: () => Promise<PageCode> } = await import(BUNDLER);
@@ -132,8 +130,7 @@ type Flagged<F extends string> = {
 };
 
 /**
- * The figures of the report, for machines; null for what is not published. Datasets and owners have the
- * columns of SQL.
+ * The figures of the report, for machines; null for what is not published. Datasets and owners have the columns of SQL.
  */
 export function figuresOf(facts: ReportFacts) {
   const { model, calculations, cards, datasets, owners, files, dataFiles, jobs } = facts;

@@ -61,8 +61,7 @@ export const changesKey = (place: Place, run: Run, against: string, token: strin
   `changes/${publishedFolder(place, run)}against=${against}-${token}/part.ndjson.gz`;
 
 /**
- * The prefixes of everything that a run has outside `work/`: its folder (the argument), its Parquet, uses and
- * changes.
+ * The prefixes of everything that a run has outside `work/`: its folder (the argument), its Parquet, uses and changes.
  */
 export const foldersOf = (folder: string) =>
   [folder, `parquet/${folder}`, `parquet/uses/${folder}`, `changes/${folder}`] as const;
@@ -86,10 +85,7 @@ export const runOfKey = (key: string): string | undefined => /\/run=([^/]+)\//.e
 /** The object in the folder of a run that records that all of the run has the tag of replaced runs. */
 export const TAGGED_NAME = '_tagged.json';
 
-/**
- * The tag of objects of published runs. If its value is `REPLACED`, the lifecycle rule for runs lets them
- * expire.
- */
+/** The tag of objects of published runs. If its value is `REPLACED`, the lifecycle rule for runs lets them expire. */
 export const RUN_TAG = 'platform-sync-run';
 
 export const REPLACED = 'replaced';

@@ -21,9 +21,7 @@ export const partSchema = z.object({
   lastKey: z.string(),
 });
 
-/**
- * A durable part; it is in the run's work folder until the run is published. `bytes` is its compressed size.
- */
+/** A durable part; it is in the run's work folder until the run is published. `bytes` is its compressed size. */
 export type Part = z.infer<typeof partSchema>;
 
 export const callsSchema = z.object({
@@ -138,10 +136,7 @@ async function readManifest(store: Store, key: string): Promise<Manifest> {
   );
 }
 
-/**
- * Reads the manifest of a run under a key. Throws `StoredObjectError` if it is missing, invalid, or another
- * run's.
- */
+/** Reads the manifest of a run under a key. Throws `StoredObjectError` if it is missing, invalid, or another run's. */
 export async function manifestOf(
   store: Store,
   key: string,
@@ -205,9 +200,7 @@ export async function publishedRuns(
   return [found(latest.run, latest.manifest), ...replaced.map(([run, key]) => found(run, key))];
 }
 
-/**
- * Every place that has a run in the store, published or not: sorted by source, the source's own place first.
- */
+/** Every place that has a run in the store, published or not: sorted by source, the source's own place first. */
 export async function placesIn(store: Store): Promise<readonly Place[]> {
   const found = new Set<Place>();
   for (const source of sources) {
@@ -223,8 +216,7 @@ export async function placesIn(store: Store): Promise<readonly Place[]> {
 }
 
 /**
- * Runs `read`, and runs it once more if something was missing or damaged: a run may have been pruned while it
- * was read.
+ * Runs `read`, and runs it once more if something was missing or damaged: a run may have been pruned while it was read.
  */
 export async function readAgain<T>(
   read: () => Promise<T>,

@@ -72,8 +72,7 @@ async function lastPublished(place: Place, enoughMs: number, { store, warn }: Ch
 const SINCE_KEY = 'work/expected-snapshots.json';
 
 /**
- * How often the object is written again, in milliseconds: lifecycle rules delete what has not been written
- * for 15 days.
+ * How often the object is written again, in milliseconds: lifecycle rules delete what has not been written for 15 days.
  */
 const WRITTEN_AGAIN_MS = 24 * HOUR_MS;
 

@@ -19,9 +19,8 @@ export type ScanStep<Position> = {
   /** How much of the scan is done, from 0 to 1, if the number of records does not show it; a hint. */
   readonly share?: number | undefined;
   /**
-   * Set by a scan that may read something again. `begins`: this step's records begin a new segment.
-   * `restarts`: all records since the segment began are dropped, and this step has none. The first segment
-   * begins with the run.
+   * Set by a scan that may read something again. `begins`: this step's records begin a new segment. `restarts`: all
+   * records since the segment began are dropped, and this step has none. The first segment begins with the run.
    */
   readonly segment?: 'begins' | 'restarts' | undefined;
 };
@@ -53,9 +52,7 @@ export const assumptionNames = [
  */
 type Assumption = (typeof assumptionNames)[number];
 
-/**
- * How complete a scan is, and what the platform must guarantee for that. A best-effort scan assumes nothing.
- */
+/** How complete a scan is, and what the platform must guarantee for that. A best-effort scan assumes nothing. */
 export type Completeness = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
 export const UNVERIFIED: Completeness = { consistency: 'best-effort', assumes: [] };
@@ -63,8 +60,7 @@ export const verifiedIf = (isProved: boolean, assumes: readonly Assumption[]): C
   isProved ? { consistency: 'proved', assumes } : UNVERIFIED;
 
 /**
- * A requested id that could not be read, and the HTTP status of the platform's response; 0 if no response was
- * complete.
+ * A requested id that could not be read, and the HTTP status of the platform's response; 0 if no response was complete.
  */
 export const missingIdSchema = z.object({ id: z.string(), status: z.number() });
 export type MissingId = Readonly<z.infer<typeof missingIdSchema>>;

@@ -183,10 +183,7 @@ async function syncFolders(root: string, folder: string): Promise<void> {
   if (folder !== '.') await syncFolders(root, dirname(folder));
 }
 
-/**
- * A file that is complete and on disk, but not yet visible to readers. Disposing removes it unless it was
- * moved.
- */
+/** A file that is complete and on disk, but not yet visible to readers. Disposing removes it unless it was moved. */
 type TemporaryFile = { readonly path: string } & AsyncDisposable;
 
 export const writeTemporary = (
@@ -201,9 +198,8 @@ export const writeTemporary = (
   });
 
 /**
- * Creates a hard link in `folder` to the file at `source`, which is on disk. That is safe, since files of a
- * store are replaced and never rewritten. It is a copy if the file system has no hard links, or the file is
- * another user's.
+ * Creates a hard link in `folder` to the file at `source`, which is on disk. That is safe, since files of a store are
+ * replaced and never rewritten. It is a copy if the file system has no hard links, or the file is another user's.
  */
 const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
   createTemporary(folder, async (path) => {
@@ -372,9 +368,7 @@ async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<
   }
 }
 
-/**
- * The error codes for a target that exists. Windows moves no folder onto another, not even onto an empty one.
- */
+/** The error codes for a target that exists. Windows moves no folder onto another, not even onto an empty one. */
 const taken = () => ['ENOTEMPTY', 'EEXIST', ...(process.platform === 'win32' ? ['EPERM'] : [])];
 
 /**
@@ -428,10 +422,7 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
   };
 }
 
-/**
- * Maximum tries: another process that deletes the last object of a folder may remove the folder above at any
- * time.
- */
+/** Maximum tries: another process that deletes the last object of a folder may remove the folder above at any time. */
 const MAX_ATTEMPTS = 10;
 
 const SET_GROUP = 0o2000;

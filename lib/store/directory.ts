@@ -9,10 +9,9 @@ import { checkKey, checkPrefix, compareKeys, isKey } from './key.ts';
 import { type ListedObject, MAX_OBJECT_BYTES, type Store } from './store.ts';
 
 /**
- * Opens a store whose objects are files under `directory`, which is created with the first one.
- * An object's etag is the SHA-256 of its content in hex; content types are not stored. The file system must
- * be shared by all writers and preserve names: on a case-insensitive one, keys that differ only in case are
- * one object.
+ * Opens a store whose objects are files under `directory`, which is created with the first one. An object's etag is the
+ * SHA-256 of its content in hex; content types are not stored. The file system must be shared by all writers and
+ * preserve names: on a case-insensitive one, keys that differ only in case are one object.
  */
 export function createDirectoryStore(directory: string): Store {
   const root = resolve(directory);

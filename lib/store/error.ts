@@ -14,10 +14,7 @@ export type StoreFailure =
   | { readonly kind: 'denied'; readonly code: string }
   /** For a directory: its file system is read-only, or full. */
   | { readonly kind: 'read-only' | 'full'; readonly code: string }
-  /**
-   * Others kept writing to the key, or the service was overloaded or failed, for longer than a caller should
-   * wait.
-   */
+  /** Others kept writing to the key, or the service was overloaded or failed, for longer than a caller should wait. */
   | { readonly kind: 'busy'; readonly code: string }
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };

@@ -115,8 +115,7 @@ export async function linkToObject(
 }
 
 /**
- * The key of an object that an event names, in the store at `s3://bucket/prefix`. Throws if the object is
- * elsewhere.
+ * The key of an object that an event names, in the store at `s3://bucket/prefix`. Throws if the object is elsewhere.
  */
 export function keyInStore(location: string, bucket: string, objectKey: string): string {
   const root = `${location.replace(/\/$/, '')}/`;

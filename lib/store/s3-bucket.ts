@@ -60,9 +60,7 @@ async function regionsOf(client: S3Client, bucket: string, abort: { readonly abo
   return { found, set: await client.config.region() };
 }
 
-/**
- * Prefixes whose objects expire by design: work folders, results and texts, by `lifetimes` of the template.
- */
+/** Prefixes whose objects expire by design: work folders, results and texts, by `lifetimes` of the template. */
 const MAY_EXPIRE = ['work/', 'results/', 'inbox/', 'scores/', 'refused/'] as const;
 
 /** Storage classes whose objects must be restored for hours before they can be read. */

@@ -2,9 +2,8 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { type AwsEnvironment, awsClientConfig, lean } from '../base/aws/index.ts';
 
 /**
- * Creates a client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets
- * are addressed by path. With `SYNC_ENCRYPTION`, it requests that encryption for every object that it writes
- * or copies.
+ * Creates a client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are
+ * addressed by path. With `SYNC_ENCRYPTION`, it requests that encryption for every object that it writes or copies.
  */
 export function createS3Client(environment: AwsEnvironment): S3Client {
   const config = awsClientConfig(environment, {
@@ -27,10 +26,7 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
 /** The requests that create an object. Parts of an upload have the encryption of the upload. */
 const WRITES = new Set(['PutObjectCommand', 'CopyObjectCommand', 'CreateMultipartUploadCommand']);
 
-/**
- * The encryption that `SYNC_ENCRYPTION` names, in the parameters of S3: `AES256`, `aws:kms`, or
- * `aws:kms:KEY`.
- */
+/** The encryption that `SYNC_ENCRYPTION` names, in the parameters of S3: `AES256`, `aws:kms`, or `aws:kms:KEY`. */
 function encryptionIn({ SYNC_ENCRYPTION: setting }: AwsEnvironment) {
   const [, algorithm, key] = /^(AES256|aws:kms)(?::(.+))?$/.exec(setting ?? '') ?? [];
   if (algorithm === undefined) return undefined;

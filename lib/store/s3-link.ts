@@ -3,10 +3,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { AwsEnvironment } from '../base/aws/index.ts';
 import { createS3Client } from './s3-client.ts';
 
-/**
- * Signs a link to an object with the credentials of this process. Sends no request: the object need not
- * exist.
- */
+/** Signs a link to an object with the credentials of this process. Sends no request: the object need not exist. */
 export async function signLink(options: {
   readonly bucket: string;
   readonly key: string;

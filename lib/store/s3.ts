@@ -35,9 +35,8 @@ type Signal = AbortSignal | undefined;
 type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly folder: string };
 
 /**
- * Opens a store in a bucket. An object's etag is S3's ETag. The client makes three attempts (or
- * `AWS_MAX_ATTEMPTS`), and verifies checksums. Throws a `bad-key` StoreError for a prefix that is not a valid
- * key.
+ * Opens a store in a bucket. An object's etag is S3's ETag. The client makes three attempts (or `AWS_MAX_ATTEMPTS`),
+ * and verifies checksums. Throws a `bad-key` StoreError for a prefix that is not a valid key.
  */
 export function createS3Store(
   /**
@@ -159,9 +158,7 @@ async function* pagesOf(
   }
 }
 
-/**
- * Lists objects. Keys that no store could have written, such as the console's folder markers, are left out.
- */
+/** Lists objects. Keys that no store could have written, such as the console's folder markers, are left out. */
 async function* listObjects(own: OwnFolder, under: string, signal: Signal): AsyncGenerator<ListedObject> {
   for await (const { Contents = [] } of pagesOf(own, under, signal))
     for (const { Key = '', Size = 0, ETag = '', LastModified } of Contents) {
@@ -308,9 +305,8 @@ type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body:
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
 
 /**
- * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3
- * checks the condition at the end, with the last part. A stream must have no condition, since it can be sent
- * only once.
+ * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3 checks the
+ * condition at the end, with the last part. A stream must have no condition, since it can be sent only once.
  */
 async function putS3Object(
   client: S3Client,

@@ -10,8 +10,7 @@ export type PutOptions = Abortable & {
   readonly condition?: PutCondition;
   readonly contentType?: string;
   /**
-   * The SHA-256 of the body in hex, if the caller knows it: a directory store need not compute it again for
-   * the etag.
+   * The SHA-256 of the body in hex, if the caller knows it: a directory store need not compute it again for the etag.
    */
   readonly sha256?: string;
   /** The tag that the object gets when it is created, if the store supports tags. Default: no tag. */
@@ -30,14 +29,10 @@ export type ListedObject = {
   readonly key: string;
   readonly sizeBytes: number;
   /**
-   * Changes when other content is stored. In S3 it is the etag that `get` and `put` return; callers only
-   * compare it.
+   * Changes when other content is stored. In S3 it is the etag that `get` and `put` return; callers only compare it.
    */
   readonly mark: string;
-  /**
-   * When it was last stored, in epoch milliseconds, by the clock of the disk or of S3; absent if that is
-   * unknown.
-   */
+  /** When it was last stored, in epoch milliseconds, by the clock of the disk or of S3; absent if that is unknown. */
   readonly storedMs?: number | undefined;
 };
 
@@ -52,9 +47,7 @@ export type ListedObject = {
 export type Store = {
   /** Its location, for people: `s3://bucket/prefix` or the absolute path of the directory. */
   readonly location: string;
-  /**
-   * The whole object, or undefined if it does not exist. Meant for small objects: manifests, `latest.json`.
-   */
+  /** The whole object, or undefined if it does not exist. Meant for small objects: manifests, `latest.json`. */
   get(
     key: string,
     options?: Abortable & {
@@ -88,9 +81,8 @@ export type Store = {
    */
   list(prefix: string, options?: Abortable): AsyncGenerator<ListedObject>;
   /**
-   * Lists every folder with objects whose key starts with `prefix`, without the folders in it, in no order:
-   * `a/run` if there is an object `a/run/1/x`, for the prefix `a/r`. Only folders are read, however many
-   * objects they hold.
+   * Lists every folder with objects whose key starts with `prefix`, without the folders in it, in no order: `a/run` if
+   * there is an object `a/run/1/x`, for the prefix `a/r`. Only folders are read, however many objects they hold.
    */
   folders(prefix: string, options?: Abortable): AsyncGenerator<string>;
   /** Deletes the object, if it exists. */

@@ -66,9 +66,7 @@ export async function findStored<T>(
   return stored && { value: parseStored(key, stored.body, schema, mostBytes), etag: stored.etag };
 }
 
-/**
- * Reads the object under a key; undefined if it is missing. Throws `StoredObjectError` if it is too large.
- */
+/** Reads the object under a key; undefined if it is missing. Throws `StoredObjectError` if it is too large. */
 export async function getBounded(
   store: Pick<Store, 'get'>,
   key: string,

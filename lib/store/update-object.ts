@@ -1,10 +1,7 @@
 import { StoreError } from './error.ts';
 import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
 
-/**
- * The condition that an object is unchanged since it was read: it has this etag, or is still absent if
- * undefined.
- */
+/** The condition that an object is unchanged since it was read: it has this etag, or is still absent if undefined. */
 export const ifUnchanged = (etag: string | undefined): PutCondition =>
   etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
 

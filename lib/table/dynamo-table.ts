@@ -179,9 +179,7 @@ const within = (partition: string) => ({
   ExpressionAttributeValues: { ':pk': { S: partition } },
 });
 
-/**
- * The condition for a text that begins with `prefix`. DynamoDB does not accept an empty text as an operand.
- */
+/** The condition for a text that begins with `prefix`. DynamoDB does not accept an empty text as an operand. */
 const beginningWith = (prefix: string) =>
   prefix === ''
     ? {}
@@ -215,10 +213,7 @@ function rowInTheWay(error: unknown): StoredRow | undefined {
   return error instanceof ConditionalCheckFailedException ? toStored(error.Item) : undefined;
 }
 
-/**
- * The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last
- * one.
- */
+/** The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last one. */
 async function* rowsOf(
   TableName: string,
   tried: string,
@@ -248,8 +243,7 @@ const isConditionFailed = (error: unknown): boolean =>
 const UNSENT_CODES: readonly string[] = ['CredentialsProviderError', 'MissingRegion', 'TokenProviderError'];
 
 /**
- * Whether the write may have been made: a connection broke, or the service failed, in this attempt or an
- * earlier one.
+ * Whether the write may have been made: a connection broke, or the service failed, in this attempt or an earlier one.
  */
 function isAmbiguous(failure: unknown): boolean {
   const { code, status, attempts } = readAwsFault(failure);

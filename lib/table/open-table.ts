@@ -28,9 +28,7 @@ export async function openTable(
   return { table: createDynamoTable({ tableName: name, environment, client, onDate }), onDate };
 }
 
-/**
- * Opens a SQLite file, or creates it with the first write. All parts of a process share its one connection.
- */
+/** Opens a SQLite file, or creates it with the first write. All parts of a process share its one connection. */
 export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
   (await import('./sqlite-file.ts')).sqliteFile(path);
 

@@ -11,10 +11,7 @@ import { BUSY, codeOf } from './sqlite-failure.ts';
 
 const SEEN_MS = 500;
 
-/**
- * Maximum tries to lock a new file: two processes that start at once may collide, but each has its own file
- * name.
- */
+/** Maximum tries to lock a new file: two processes that start at once may collide, but each has its own file name. */
 const MAX_TRIES = 10;
 
 /** Creates the record of which processes are running: each has a locked file in this folder. */
@@ -76,9 +73,7 @@ function isLocked(path: string): boolean {
   }
 }
 
-/**
- * Deletes the file of a process that ended, while holding its lock, so that no process that starts uses it.
- */
+/** Deletes the file of a process that ended, while holding its lock, so that no process that starts uses it. */
 function deleteEnded(path: string): void {
   const lock = lockOf(path);
   if (lock !== undefined) release(lock, path);

@@ -67,9 +67,7 @@ export const SCHEMA = `
 
 const files = new Map<string, SqliteFile>();
 
-/**
- * The SQLite file at a path: the same object for every caller in this process. Opens and creates nothing yet.
- */
+/** The SQLite file at a path: the same object for every caller in this process. Opens and creates nothing yet. */
 export function sqliteFile(given: string): SqliteFile {
   const path = resolve(given);
   if (files.size === 0) process.once('exit', closeAll);
@@ -147,10 +145,7 @@ function createFile(path: string): SqliteFile {
   };
 }
 
-/**
- * Opens a connection for reading, until the first write opens one for writing; from then on that one does
- * both.
- */
+/** Opens a connection for reading, until the first write opens one for writing; from then on that one does both. */
 function createConnections(path: string) {
   let reader: DatabaseSync | undefined;
   let writer: DatabaseSync | undefined;

@@ -106,9 +106,7 @@ const found = (db: DatabaseSync, { partition, sort }: RowKey) =>
 
 const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 
-/**
- * A prepared statement of an open file, which is reused: preparing takes four times as long as running it.
- */
+/** A prepared statement of an open file, which is reused: preparing takes four times as long as running it. */
 function statement(db: DatabaseSync, sql: string): StatementSync {
   const own = prepared.get(db) ?? new Map<string, StatementSync>();
   const made = own.get(sql) ?? db.prepare(sql);

@@ -24,10 +24,7 @@ const namedSchema = z.object({
 
 type NamedTable = z.infer<typeof namedSchema>;
 
-/**
- * Checks that the store names this table. Otherwise it throws a `bad-table` TableError, and nothing may be
- * sent.
- */
+/** Checks that the store names this table. Otherwise it throws a `bad-table` TableError, and nothing may be sent. */
 export type CheckTable = () => Promise<void>;
 
 /**

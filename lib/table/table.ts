@@ -22,8 +22,7 @@ type WriteOptions = {
   /** A name that only this write has: a writer whose response was lost recognizes its own row by it. */
   readonly token: string;
   /**
-   * How long DynamoDB keeps the row at least, by its own clock; SQLite keeps it until it is deleted. Default:
-   * forever.
+   * How long DynamoDB keeps the row at least, by its own clock; SQLite keeps it until it is deleted. Default: forever.
    */
   readonly lifetimeMs?: number;
   /**
@@ -64,9 +63,8 @@ export type Table = {
 };
 
 /**
- * Replaces a row by the result of `decide`, if it is unchanged since `decide` saw it; otherwise calls
- * `decide` again with the new row. `decide` returns undefined to leave the row alone. Returns the row that
- * was stored, if any.
+ * Replaces a row by the result of `decide`, if it is unchanged since `decide` saw it; otherwise calls `decide` again
+ * with the new row. `decide` returns undefined to leave the row alone. Returns the row that was stored, if any.
  */
 export async function updateRow<R extends Row>(
   table: Pick<Table, 'get' | 'put'>,

@@ -20,10 +20,7 @@ export async function* buildTables(options: TablesToBuild): AsyncGenerator<Table
   yield* (await import('./build/build-tables.ts')).buildTables(options);
 }
 
-/**
- * Builds tables in one step of the function that a publication or the nightly schedule starts. Returns what
- * to log.
- */
+/** Builds tables in one step of the function that a publication or the nightly schedule starts. Returns what to log. */
 export const writeTables = async (
   ...given: Parameters<typeof import('./build/build-tables.ts').writeTables>
 ) => (await import('./build/build-tables.ts')).writeTables(...given);

@@ -54,17 +54,13 @@ export async function encoderOf(encoding: string): Promise<(text: string) => Buf
   };
 }
 
-/**
- * The encodings that are possible, the most likely first, with the first non-ASCII lines as decoded by each.
- */
+/** The encodings that are possible, the most likely first, with the first non-ASCII lines as decoded by each. */
 type Doubt = {
   readonly line: number;
   readonly readings: readonly { readonly encoding: string; readonly lines: readonly string[] }[];
 };
 
-/**
- * A guess at the encoding. `doubt` is set if the bytes do not decide; `encoding` is then the most likely one.
- */
+/** A guess at the encoding. `doubt` is set if the bytes do not decide; `encoding` is then the most likely one. */
 export type Guess = { readonly encoding: string; readonly doubt?: Doubt | undefined };
 
 /**
@@ -78,8 +74,7 @@ const SINGLE_BYTE = [
 ];
 
 /**
- * An encoding is certain if, with every other one, the share of lines that make sense is smaller by at least
- * this much.
+ * An encoding is certain if, with every other one, the share of lines that make sense is smaller by at least this much.
  */
 const CLEAR = 0.25;
 
@@ -181,10 +176,7 @@ async function likeliestByFrequency(sample: Uint8Array): Promise<string | undefi
   return likeliest === undefined ? undefined : encodingNamed(likeliest.name);
 }
 
-/**
- * Recognizes UTF-16 without a byte order mark, as some databases export it: every other byte of ASCII text is
- * zero.
- */
+/** Recognizes UTF-16 without a byte order mark, as some databases export it: every other byte of ASCII text is zero. */
 function unmarkedUtf16(sample: Uint8Array): string | undefined {
   const zeros = [0, 0];
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;

@@ -7,10 +7,7 @@ export type TextPlace = { readonly name?: string | undefined; readonly line?: nu
  */
 type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';
 
-/**
- * Thrown if a text cannot be read. The message names the file and the line, what was expected, and what to
- * do.
- */
+/** Thrown if a text cannot be read. The message names the file and the line, what was expected, and what to do. */
 export class TextError extends Error {
   override readonly name = 'TextError';
   readonly failure: { readonly kind: TextFailure };

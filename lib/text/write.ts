@@ -114,9 +114,7 @@ async function writeLines(
   }
 }
 
-/**
- * The permissions of a file, always with read and write for its owner; undefined if the file does not exist.
- */
+/** The permissions of a file, always with read and write for its owner; undefined if the file does not exist. */
 const modeOf = (file: string): Promise<number | undefined> =>
   stat(file).then(
     (found) => (found.isFile() ? (found.mode & 0o666) | 0o600 : undefined),
@@ -124,9 +122,7 @@ const modeOf = (file: string): Promise<number | undefined> =>
   );
 
 export type CellOptions = {
-  /**
-   * Whether a cell that a spreadsheet would run gets an apostrophe in front. Default: cells stay unchanged.
-   */
+  /** Whether a cell that a spreadsheet would run gets an apostrophe in front. Default: cells stay unchanged. */
   readonly isSafe?: boolean | undefined;
 };
 

@@ -52,10 +52,7 @@ export function awsClientConfig(
   };
 }
 
-/**
- * Parses an address as the SDK does, but once instead of for each request. Throws `TypeError` if it is not a
- * URL.
- */
+/** Parses an address as the SDK does, but once instead of for each request. Throws `TypeError` if it is not a URL. */
 function parsedEndpoint(url: string) {
   const { protocol, hostname, port, pathname: path } = new URL(url);
   return { protocol, hostname, path, ...(port === '' ? {} : { port: Number(port) }) };

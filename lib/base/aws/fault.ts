@@ -9,15 +9,11 @@ type AwsFault = {
   readonly code: string;
   readonly message: string;
   /**
-   * The HTTP status; undefined if there was no response. It is 503 for a failure that S3 reports in the body
-   * of a 200.
+   * The HTTP status; undefined if there was no response. It is 503 for a failure that S3 reports in the body of a 200.
    */
   readonly status: number | undefined;
   readonly attempts: number;
-  /**
-   * The missing settings that the SDK needs; undefined if none is missing. If there are any, no request was
-   * sent.
-   */
+  /** The missing settings that the SDK needs; undefined if none is missing. If there are any, no request was sent. */
   readonly missing?: string;
 };
 
@@ -49,9 +45,7 @@ function codeOf(error: Error, status: number | undefined): string {
     : code;
 }
 
-/**
- * S3, DynamoDB, Secrets Manager and Parameter Store show only in the message that a KMS key may not be used.
- */
+/** S3, DynamoDB, Secrets Manager and Parameter Store show only in the message that a KMS key may not be used. */
 const ACCESS_DENIED = /^AccessDenied(Exception)?$/;
 const OF_KEY = /\bperform: kms:|Access to KMS|customer master key|\bKMS key\b/;
 
@@ -80,15 +74,10 @@ export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
 /** Statuses that a retry does not change: not implemented, and no room left. */
 const LASTING_STATUSES: readonly number[] = [501, 505, 507];
 
-/**
- * What a person can do about an error with this code; undefined if the advice for the setting is more
- * precise.
- */
+/** What a person can do about an error with this code; undefined if the advice for the setting is more precise. */
 export const remedyOf = (code: string): string | undefined => meaningOf(code)?.remedy;
 
-/**
- * What a group of error codes means. The codes are the service's own, or those that Node and the SDK throw.
- */
+/** What a group of error codes means. The codes are the service's own, or those that Node and the SDK throw. */
 type Meaning = { readonly kind: AwsFaultKind; readonly codes: RegExp; readonly remedy?: string };
 
 const meaningOf = (code: string): Meaning | undefined => {
@@ -239,9 +228,7 @@ function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'm
   return { code, missing, message: `expected ${missing}, got none` };
 }
 
-/**
- * The messages of the SDK about missing settings, the settings to name, and our own code if the SDK has none.
- */
+/** The messages of the SDK about missing settings, the settings to name, and our own code if the SDK has none. */
 const SETTINGS = [
   {
     words: 'Region is missing',

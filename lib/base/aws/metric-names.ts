@@ -2,9 +2,8 @@
 export const METRIC_NAMESPACE = 'platform-sync';
 
 /**
- * Problems: each is a log line, counted by metric filters. The name can be followed by a detail: the place of
- * a missing snapshot, the name of a scheduled function that did not run, or a part that is missing or may not
- * be used.
+ * Problems: each is a log line, counted by metric filters. The name can be followed by a detail: the place of a missing
+ * snapshot, the name of a scheduled function that did not run, or a part that is missing or may not be used.
  */
 export const problemNames = [
   'Unauthorized',
@@ -51,10 +50,7 @@ export const measureNames = [
   'SlotsGranted',
   'SlotsUsed',
   'SlotsWasted',
-  /**
-   * The rate in requests a second at the last read of the budget; it is below the configured rate after a
-   * 429.
-   */
+  /** The rate in requests a second at the last read of the budget; it is below the configured rate after a 429. */
   'EffectiveRate',
   'SentimentCalls',
   'SentimentTokens',

@@ -114,15 +114,13 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
 }
 
 /**
- * The bytes of address space that are reserved, more than any part has; memory is taken only for bytes that
- * are there.
+ * The bytes of address space that are reserved, more than any part has; memory is taken only for bytes that are there.
  */
 const MAX_IN_PLACE = 2 ** 31;
 
 /**
- * Gathers bytes in memory that grows in place, and that `clear` returns to the system: large buffers of
- * changing sizes would leave holes in the heap. It is meant for bytes that are only copied, since JavaScript
- * reads them slowly.
+ * Gathers bytes in memory that grows in place, and that `clear` returns to the system: large buffers of changing sizes
+ * would leave holes in the heap. It is meant for bytes that are only copied, since JavaScript reads them slowly.
  */
 export function gatherInPlace(): Pick<GatheredBytes, 'add' | 'bytes' | 'clear'> {
   const memory = new ArrayBuffer(0, { maxByteLength: MAX_IN_PLACE });

@@ -89,10 +89,7 @@ function skipArray(json: JsonBytes, start: number, depth: number): number {
   }
 }
 
-/**
- * Skips a member's name, its colon and the space around the colon, and returns the index where the value
- * starts.
- */
+/** Skips a member's name, its colon and the space around the colon, and returns the index where the value starts. */
 export function skipName(json: JsonBytes, at: number): number {
   const { bytes } = json;
   if (bytes[at] !== QUOTE) throw unexpected(bytes, at);

@@ -64,10 +64,7 @@ function preserveDigits(_key: string, value: unknown, context: { source?: string
   return BigInt(source);
 }
 
-/**
- * The types of ECMAScript's "JSON.parse source text access", which Node 24 has and TypeScript's library
- * lacks.
- */
+/** The types of ECMAScript's "JSON.parse source text access", which Node 24 has and TypeScript's library lacks. */
 declare global {
   interface JSON {
     parse(
@@ -78,10 +75,7 @@ declare global {
   }
 }
 
-/**
- * Maximum depth of nested JSON (RFC 8259, section 9): V8's parser and our recursion could go several times as
- * deep.
- */
+/** Maximum depth of nested JSON (RFC 8259, section 9): V8's parser and our recursion could go several times as deep. */
 export const MAX_DEPTH = 512;
 
 /** Maximum digits of an integer that is read as a bigint: parsing one takes more than linear time. */
@@ -202,9 +196,8 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MAX_EXPONENT_LENGTH = 15;
 
 /**
- * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`,
- * `-100` is `-1e2`, every zero is `0`. It takes linear time, since it is converted to neither a double nor a
- * bigint.
+ * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`, `-100` is
+ * `-1e2`, every zero is `0`. It takes linear time, since it is converted to neither a double nor a bigint.
  */
 function decimalValue(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];

@@ -12,9 +12,7 @@ import { checkFile, sureEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
 
-/**
- * Stores the text of formulas. Rows with faults are named, and lead to exit code 3; all others are imported.
- */
+/** Stores the text of formulas. Rows with faults are named, and lead to exit code 3; all others are imported. */
 export default (async ([file], { fromJob, ...flags }, terminal) => {
   oneGiven({ FILE: file, '--from-job': fromJob }, 'needed');
   const store = await openStoreOf(terminal);

@@ -61,8 +61,7 @@ type Undoing = {
   /** The name; null if neither the set nor our update has it. */
   readonly name: string | null;
   /**
-   * When our update changed the calculation, in epoch milliseconds; NaN if it is unknown whether the update
-   * was sent.
+   * When our update changed the calculation, in epoch milliseconds; NaN if it is unknown whether the update was sent.
    */
   readonly changedMs: number;
   /** Identifies the update that is undone: undoing a later one is another job. */
@@ -100,10 +99,7 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
   return { ...plan, changedMs, of: shortTime(endedMs), before: undefined };
 }
 
-/**
- * The job of a row. Adds its formula to the log, since a worker may have been killed after it wrote the
- * ledger.
- */
+/** The job of a row. Adds its formula to the log, since a worker may have been killed after it wrote the ledger. */
 async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches }: PlanParts) {
   const jobId = `${set}.${id}`;
   const job = await ledger.read(jobId);
@@ -115,8 +111,7 @@ async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches
 const shortTime = (ms: number): string => Math.floor(ms).toString(36);
 
 /**
- * Why a formula that is missing from the log was not set, according to the ledger; undefined if the ledger
- * has no row.
+ * Why a formula that is missing from the log was not set, according to the ledger; undefined if the ledger has no row.
  */
 async function whyNotSet(
   job: JobRow | undefined,

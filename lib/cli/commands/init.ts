@@ -45,9 +45,7 @@ PLATFORM_TOKEN_HEADER=…                      # only if the instance wants it i
 SYNC_STORE=${DEFAULT_STORE}              # a folder, or s3://bucket/prefix
 then: ${commandLine(['doctor'])}`;
 
-/**
- * The address, the token and its header, once the platform accepts them; undefined after Ctrl-C or Ctrl-D.
- */
+/** The address, the token and its header, once the platform accepts them; undefined after Ctrl-C or Ctrl-D. */
 async function askPlatform(
   questions: ReturnType<typeof createQuestions>,
   folder: string,

@@ -30,8 +30,7 @@ async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<F
 }
 
 /**
- * Throws for an id that is neither in the ledger nor on a queue whose messages can be read: it is most likely
- * mistyped.
+ * Throws for an id that is neither in the ledger nor on a queue whose messages can be read: it is most likely mistyped.
  */
 async function refuseUnknown(
   ids: readonly string[],

@@ -11,9 +11,7 @@ type StoredResult = Extract<
   { readonly text: string }
 >;
 
-/**
- * Writes the selected results to a file. Exits with 3 if one of them cannot be read. Needs only the store.
- */
+/** Writes the selected results to a file. Exits with 3 if one of them cannot be read. Needs only the store. */
 export default (async (_, { output: file, type, since: sinceMs, ...wishes }, terminal) => {
   const { signal, err } = terminal;
   const format = await checkedOutputFile(file);

@@ -12,9 +12,7 @@ import { type Ended, shown, type Terminal } from '../terminal/terminal.ts';
 
 type QueryFlags = FlagsOf<'query'>;
 
-/**
- * Runs SQL on what is stored, or opens the prompt if there is no SQL. Needs only the store, not the platform.
- */
+/** Runs SQL on what is stored, or opens the prompt if there is no SQL. Needs only the store, not the platform. */
 export default (async ([words], typed, terminal) => {
   // `--csv` would take the SQL that follows it as a file name.
   const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';

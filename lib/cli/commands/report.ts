@@ -64,10 +64,7 @@ export async function writeReport(
   };
 }
 
-/**
- * Prints the report. A report for an earlier day has neither throttling nor cost, which are only known for
- * today.
- */
+/** Prints the report. A report for an earlier day has neither throttling nor cost, which are only known for today. */
 function printFor(store: Store, at: number | undefined, { environment, signal, err }: Terminal) {
   const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
   if (at !== undefined)
@@ -124,10 +121,7 @@ function describe(
 
 type Opened = { readonly kind: 'opened' } | { readonly kind: 'not-opened'; readonly reason: string };
 
-/**
- * The command that opens a file on a platform, named as in `process.platform`; or in words, why there is
- * none.
- */
+/** The command that opens a file on a platform, named as in `process.platform`; or in words, why none is started. */
 export function openerFor(
   platform: string,
   file: string,

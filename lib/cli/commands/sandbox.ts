@@ -6,8 +6,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { printFound, type Terminal } from '../terminal/terminal.ts';
 
 /**
- * The packages that only the sandbox needs, in the versions that are tested. They are optional peers of the
- * package.
+ * The packages that only the sandbox needs, in the versions that are tested. They are optional peers of the package.
  */
 export const sandboxPackages = {
   '@hono/node-server': '2.1.8',
@@ -27,9 +26,7 @@ function requireSandboxPackages(): void {
   }
 }
 
-/**
- * The address on this machine where the settings expect a platform, as a profile of `init --sandbox` does.
- */
+/** The address on this machine where the settings expect a platform, as a profile of `init --sandbox` does. */
 function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Terminal['environment']) {
   const port = /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url)?.[1];
   return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };

@@ -52,9 +52,8 @@ type Opened = {
 };
 
 /**
- * Checks the arguments, and returns a function that opens the run. A new run takes a while if it needs ids
- * that another source links to; otherwise it is the one to resume. If that has ended, the function returns
- * its publication.
+ * Checks the arguments, and returns a function that opens the run. A new run takes a while if it needs ids that another
+ * source links to; otherwise it is the one to resume. If that has ended, the function returns its publication.
  */
 async function runToOpen(
   command: Command,

@@ -64,10 +64,7 @@ function dryRun(
   };
 }
 
-/**
- * Puts jobs on the queue, and returns those that were sent. If some could not be sent, prints them and
- * throws.
- */
+/** Puts jobs on the queue, and returns those that were sent. If some could not be sent, prints them and throws. */
 export async function sendAll(
   all: readonly NamedJob[],
   { json, set, odd }: { readonly json?: true; readonly set?: string; readonly odd: OddRows },

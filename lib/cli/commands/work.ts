@@ -7,9 +7,7 @@ import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { counted, shown } from '../terminal/terminal.ts';
 
-/**
- * How long a received message is hidden from other workers, in seconds; it is extended while its job runs.
- */
+/** How long a received message is hidden from other workers, in seconds; it is extended while its job runs. */
 const VISIBILITY_SECONDS = 60;
 
 /**

@@ -23,9 +23,7 @@ type Examined = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly session: Session;
-  /**
-   * Returns the platform's response to the cheapest read; each call returns the same one. Throws its error.
-   */
+  /** Returns the platform's response to the cheapest read; each call returns the same one. Throws its error. */
   readonly firstRead: () => Promise<unknown>;
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -49,9 +47,8 @@ const CONDITIONS_ADVICE =
   'use a store with conditional writes (S3, or a directory): in this one, two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
 
 /**
- * Checks that the store supports writing, reading, listing, deleting and conditional writes. The object that
- * it uses for that expires if it is left over. The rules of a bucket must not delete or archive objects that
- * must stay.
+ * Checks that the store supports writing, reading, listing, deleting and conditional writes. The object that it uses
+ * for that expires if it is left over. The rules of a bucket must not delete or archive objects that must stay.
  */
 const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
@@ -262,9 +259,7 @@ const checkPackages: Check = async ({ environment }) => {
     : ok(`installed: ${clients.join(', ')}`);
 };
 
-/**
- * Shows what goes through the proxy, and what does not. The other checks find out whether the proxy works.
- */
+/** Shows what goes through the proxy, and what does not. The other checks find out whether the proxy works. */
 const checkProxy: Check = async ({ settings, environment }) => {
   const isS3 = settings.SYNC_STORE.startsWith('s3://');
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';

@@ -125,8 +125,7 @@ const SEE_DISK =
   'the disk, or a limit of this machine, refused it: look at its log (dmesg), df -h and ulimit -a; what has been stored stays valid';
 
 /**
- * What to do about a full disk. It can run out of inodes (`df -i`) as well as of bytes, and a quota looks
- * like either.
+ * What to do about a full disk. It can run out of inodes (`df -i`) as well as of bytes, and a quota looks like either.
  */
 const MAKE_ROOM =
   'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
@@ -201,10 +200,7 @@ function through(url: string | undefined, environment: Environment): string {
   return proxy === undefined ? '' : `, through the proxy ${proxy} that HTTPS_PROXY or ALL_PROXY names`;
 }
 
-/**
- * An error of a command as `--json` prints it: `{error: …}`. `message` is for people, everything else for
- * machines.
- */
+/** An error of a command as `--json` prints it: `{error: …}`. `message` is for people, everything else for machines. */
 type ErrorJson = {
   /** The class of the error. */
   readonly kind:
@@ -259,9 +255,7 @@ function ownFactsOf(error: Error): Partial<ErrorJson> | undefined {
   return kind === undefined ? undefined : { kind, failure: failure?.kind ?? 'other' };
 }
 
-/**
- * The error classes of the rooms that commands use. The kind of an error's `failure` says what went wrong.
- */
+/** The error classes of the rooms that commands use. The kind of an error's `failure` says what went wrong. */
 const BOUNDARIES = [
   [StoreError, 'store'],
   [TableError, 'table'],

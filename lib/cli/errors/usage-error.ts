@@ -9,8 +9,7 @@ export class UsageError extends Error {
 }
 
 /**
- * The name of the one value that was given. Throws `UsageError` if there are several, or no value and
- * one is `needed`.
+ * The name of the one value that was given. Throws `UsageError` if there are several, or no value and one is `needed`.
  */
 export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'needed'): string | undefined {
   const all = Object.keys(values);

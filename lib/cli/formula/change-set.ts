@@ -73,10 +73,7 @@ const withSingleSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ').
 const changesOf = (rows: readonly SetRow[]): string =>
   JSON.stringify(rows.map(({ id, expression }) => [id, expression]));
 
-/**
- * The calculation and its formula after our last update, and whether any of our updates set the formula of a
- * row.
- */
+/** The calculation and its formula after our last update, and whether any of our updates set the formula of a row. */
 export async function ourUpdates(store: Store, { id, expression }: { id: string; expression?: string }) {
   let last: FormulaLogEntry | undefined;
   let isApplied = false;
@@ -113,8 +110,7 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
 }
 
 /**
- * The set that was applied under a name; undefined if that never happened. Throws `StoredObjectError` if it is
- * damaged.
+ * The set that was applied under a name; undefined if that never happened. Throws `StoredObjectError` if it is damaged.
  */
 export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>
   (await findStored(store, keyOf(name), setSchema, MAX_LIST_BYTES))?.value;

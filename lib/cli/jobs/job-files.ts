@@ -27,10 +27,7 @@ export async function checkedJobs(
     /** False if formulas may be replaced although that cannot be undone. */
     readonly undo?: boolean;
   },
-  /**
-   * What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked
-   * before.
-   */
+  /** What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked before. */
   parts: Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true },
   terminal: Terminal,
 ): Promise<JobFile> {
@@ -136,8 +133,7 @@ export const dryRunWords = (count: number, first: readonly string[], noun: strin
 ];
 
 /**
- * The file from which a command takes jobs. Throws `UsageError` unless it is a file of jobs, or a CSV with a
- * template.
+ * The file from which a command takes jobs. Throws `UsageError` unless it is a file of jobs, or a CSV with a template.
  */
 export function fileOfJobs(
   command: string,

@@ -38,9 +38,7 @@ const MAX_NAMED = 20;
 /** How often to read the queue's counts for the progress line, in milliseconds. */
 const LOOK_EVERY_MS = 3_000;
 
-/**
- * Runs jobs in this process until none is left or it is stopped. Shows the progress and counts the outcomes.
- */
+/** Runs jobs in this process until none is left or it is stopped. Shows the progress and counts the outcomes. */
 export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal) {
   const { settings } = jobs;
   const token = createTokenWatch(settings);
@@ -77,10 +75,9 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
 }
 
 /**
- * Detects that the platform refuses the token, so that a person can fix it: every further job would be
- * refused like the first. A token from a secret is read again after its first refusal, so it must be refused
- * a second time; and jobs must have been stopped because of it. A stop alone is not enough, since it may
- * concern the token of another worker.
+ * Detects that the platform refuses the token, so that a person can fix it: every further job would be refused like the
+ * first. A token from a secret is read again after its first refusal, so it must be refused a second time; and jobs
+ * must have been stopped because of it. A stop alone is not enough, since it may concern the token of another worker.
  */
 export function createTokenWatch(
   options: Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>,

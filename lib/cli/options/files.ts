@@ -15,10 +15,7 @@ import { fileError } from '../errors/usage-error.ts';
 import { createQuestions } from '../terminal/questions.ts';
 import { shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/**
- * Reads the text of a file, or of standard input for `-`. Throws `UsageError`, or `TextError` if it is not a
- * text.
- */
+/** Reads the text of a file, or of standard input for `-`. Throws `UsageError`, or `TextError` if it is not a text. */
 export async function readText(
   file: string,
   { readInput }: Pick<Terminal, 'readInput'>,
@@ -95,10 +92,7 @@ export async function checkWritable(file: string, option = '--output'): Promise<
   });
 }
 
-/**
- * Reports that an output has another encoding than its source, which lacks one of its characters; otherwise
- * empty.
- */
+/** Reports that an output has another encoding than its source, which lacks one of its characters; otherwise empty. */
 export const otherEncoding = (written: string, source: string | undefined): string =>
   written === 'utf-8' && source !== undefined && source !== 'utf-8'
     ? `, in UTF-8 with a mark: not all of it can be written in ${source}`
@@ -120,8 +114,6 @@ export async function checkedOutput(
   return format;
 }
 
-/**
- * Removes the line break at the end of a file, which editors add and which does not belong to the formula.
- */
+/** Removes the line break at the end of a file, which editors add and which does not belong to the formula. */
 export const withoutFinalLineEnd = (text: string): string =>
   text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');

@@ -59,8 +59,7 @@ export function topicOption(text: string): { readonly topic: string; readonly de
 }
 
 /**
- * A limit of the sandbox: `6/s`, `100/min`, `5000/h`, possibly after `OPERATION=`. The sandbox checks the
- * operation.
+ * A limit of the sandbox: `6/s`, `100/min`, `5000/h`, possibly after `OPERATION=`. The sandbox checks the operation.
  */
 export function limitOption(text: string): string {
   if (/^([a-z-]+=)?\d+(\.\d+)?\/(s|min|h)$/.test(text)) return text;

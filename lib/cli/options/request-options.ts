@@ -29,10 +29,7 @@ export const requestOptions = (source: Source): readonly Option[] =>
 export const optionsGiven = (command: Command, source: Source): readonly string[] =>
   given(command, source).map(({ name }) => name);
 
-/**
- * The request that the options describe, checked like that of a message. Throws `UsageError` with every
- * fault.
- */
+/** The request that the options describe, checked like that of a message. Throws `UsageError` with every fault. */
 export async function readRequest(
   command: Command,
   source: Source,

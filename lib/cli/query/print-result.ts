@@ -121,10 +121,7 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
-/**
- * A row as CSV (RFC 4180). Null is nothing between two commas; an empty text has quotes. Nested values are
- * JSON.
- */
+/** A row as CSV (RFC 4180). Null is nothing between two commas; an empty text has quotes. Nested values are JSON. */
 function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string {
   const cells = values.map((value) => {
     if (value === '') return '""';
@@ -181,10 +178,7 @@ const textOf = (value: ExactValue) => shown(cellOf(value));
 const cut = (text: string, most: number, width: number | undefined) =>
   width === undefined || text.length <= most ? text : shortened(text, Math.max(1, most - 1));
 
-/**
- * Widths that fit: the widest columns are shortened first; if that is not enough, the last columns are left
- * out.
- */
+/** Widths that fit: the widest columns are shortened first; if that is not enough, the last columns are left out. */
 function fitted(widest: readonly number[], width: number): readonly number[] {
   const room = (columns: number) => Math.max(NARROWEST, width - GAP * (columns - 1));
   const least = (columns: number) =>

@@ -90,10 +90,7 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   return signal.aborted ? 'stopped' : 'done';
 }
 
-/**
- * Runs what was typed: a command, or statements. Returns the unfinished statement; undefined to end the
- * prompt.
- */
+/** Runs what was typed: a command, or statements. Returns the unfinished statement; undefined to end the prompt. */
 async function take(typed: string, runner: Awaited<ReturnType<typeof createRunner>>) {
   if (/^\s*\./.test(typed)) return (await runner.runCommand(typed)) ? undefined : '';
   const { ended, rest, hasRest } = splitStatements(`${typed}\n`);
@@ -292,9 +289,8 @@ const KEYWORDS =
   );
 
 /**
- * The possible completions of a statement, and the part that they replace, in the form of `node:readline`.
- * `statement`: everything typed, including earlier lines. The columns are those of the tables that it names,
- * if any.
+ * The possible completions of a statement, and the part that they replace, in the form of `node:readline`. `statement`:
+ * everything typed, including earlier lines. The columns are those of the tables that it names, if any.
  */
 export function complete(statement: string, known: Known): [completions: string[], replaced: string] {
   const line = statement.slice(statement.lastIndexOf('\n') + 1);

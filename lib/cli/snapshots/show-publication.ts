@@ -16,10 +16,7 @@ import {
   warnOn,
 } from '../terminal/terminal.ts';
 
-/**
- * Deletes the leftovers of a published run, prints how it ended, then builds its tables. Returns how it
- * ended.
- */
+/** Deletes the leftovers of a published run, prints how it ended, then builds its tables. Returns how it ended. */
 export async function endWith(
   publication: Publication,
   store: Store,
@@ -45,8 +42,7 @@ export async function endWith(
 
 /**
  * A finished run, in words and as its manifest, with the key `manifest` and what happened to it. It counts as
- * incomplete if it was not published, or with `countsMissing` if it could not read an id that the last run
- * had read.
+ * incomplete if it was not published, or with `countsMissing` if it could not read an id that the last run had read.
  */
 export function foundRun(
   publication: Publication,

@@ -13,9 +13,7 @@ const SECRET_NAMES = [
 
 const HIDDEN = '***';
 
-/**
- * Matches the user information of a URL in any text, up to the last `@`, since a password may contain one.
- */
+/** Matches the user information of a URL in any text, up to the last `@`, since a password may contain one. */
 const USER_IN_URL = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'<>]{0,300}@/gi;
 
 /**

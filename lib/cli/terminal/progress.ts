@@ -5,10 +5,7 @@ import { duration, number, type Terminal } from './terminal.ts';
 /** How often a line of progress is printed without a terminal, in milliseconds. */
 export const LINE_EVERY_MS = 30_000;
 
-/**
- * How often the line is drawn at a terminal, in milliseconds: the rate and the time left change by
- * themselves.
- */
+/** How often the line is drawn at a terminal, in milliseconds: the rate and the time left change by themselves. */
 const DRAWN_EVERY_MS = 200;
 
 /** The state of the progress, and remarks about it, such as how many records failed. */
@@ -22,9 +19,7 @@ export function createProgress(
   name: string,
   options: Pick<Terminal, 'screen' | 'err'> & {
     readonly callCounts: () => CallCounts;
-    /**
-     * How many records earlier processes took in the same run; they do not count towards the rate. Default 0.
-     */
+    /** How many records earlier processes took in the same run; they do not count towards the rate. Default 0. */
     readonly recordsBefore?: number;
     /** The nouns for what is received and for what is sent. Default: records, requests. */
     readonly nouns?: readonly [records: string, requests: string];
@@ -35,10 +30,7 @@ export function createProgress(
     readonly isEndless?: boolean;
     /** Milliseconds on a clock that never goes back. Default: that of the process. */
     readonly now?: () => number;
-    /**
-     * Calls `act` at this interval until it is disposed of. Default: a timer that does not keep the process
-     * alive.
-     */
+    /** Calls `act` at this interval until it is disposed of. Default: a timer that does not keep the process alive. */
     readonly every?: (ms: number, act: () => void) => Disposable;
   },
 ) {
@@ -94,10 +86,7 @@ function lineOf(name: string, words: readonly string[], columns = Number.POSITIV
   return `${name}: ${words.slice(0, Math.max(0, most) + 1).join(', ')}`;
 }
 
-/**
- * The percentage and the time left, as far as they are known, and the rate: `49%`, `11 s left`, `148 a
- * second`.
- */
+/** The percentage and the time left, as far as they are known, and the rate: `49%`, `11 s left`, `148 a second`. */
 function speedWords({ records, total, share }: Known, before: number, elapsed: number): readonly string[] {
   const done = share ?? (total === null ? undefined : Math.min(1, total === 0 ? 1 : records / total));
   const seconds = Math.max(0.001, elapsed);

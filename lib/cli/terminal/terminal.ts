@@ -19,9 +19,7 @@ import type { OddRows } from '../../text/index.ts';
  */
 const REPEAT_MS = 250;
 
-/**
- * A stop that takes longer than this, in milliseconds, is reported, even if it is unknown what it waits for.
- */
+/** A stop that takes longer than this, in milliseconds, is reported, even if it is unknown what it waits for. */
 const SILENT_MS = 1_000;
 
 /**
@@ -164,10 +162,7 @@ function createAwaits() {
   };
 }
 
-/**
- * What a stop waits for, and what would be lost otherwise, by operation. All other operations can be sent
- * again.
- */
+/** What a stop waits for, and what would be lost otherwise, by operation. All other operations can be sent again. */
 const LEFT: Readonly<Record<string, Awaited>> = {
   analyzeSentiment: {
     what: '# paid response(s)',
@@ -188,10 +183,7 @@ export type Dialog = { readonly input: Readable; readonly output: Writable };
 
 /** Something that a stop waits for, or that ending at once would lose. */
 type Awaited = {
-  /**
-   * What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: the stop does not wait for
-   * it.
-   */
+  /** What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: the stop does not wait for it. */
   readonly what?: string;
   /** The latest time at which it ends, by `performance.now()`. */
   readonly untilMs?: number;
@@ -216,10 +208,7 @@ export type Terminal = {
   readonly signal: AbortSignal;
   /** How many characters a line of standard output has, if it is a screen. */
   readonly width?: number | undefined;
-  /**
-   * Resolves when there is room for more results. It is false if there is no reader any more, as after `|
-   * head`.
-   */
+  /** Resolves when there is room for more results. It is false if there is no reader any more, as after `| head`. */
   readonly drained?: () => Promise<boolean>;
   /** Where people type lines; undefined without a terminal. */
   readonly dialog?: Dialog | undefined;
@@ -227,18 +216,14 @@ export type Terminal = {
   readonly pipes?: Dialog | undefined;
   /** Why some results could not be written; undefined if all were. Absent: all results are always written. */
   readonly outputFault?: () => OutputFault | undefined;
-  /**
-   * Registers something that a stop waits for, or that ending at once would lose. Absent: nothing is
-   * registered.
-   */
+  /** Registers something that a stop waits for, or that ending at once would lose. Absent: nothing is registered. */
   readonly awaits?: (awaited: Awaited) => Disposable;
   /** Registers a call that was sent: a stop waits for its response. Absent: nothing is registered. */
   readonly holdLeft?: HoldLeft;
   /** How queues are polled. Absent: by long polls. */
   readonly polls?: Queue['polls'];
   /**
-   * Opens the store for commands that do not need the platform. Absent: the store that `SYNC_STORE` names is
-   * opened.
+   * Opens the store for commands that do not need the platform. Absent: the store that `SYNC_STORE` names is opened.
    */
   readonly openStore?: typeof openStore;
 };
@@ -311,10 +296,7 @@ export function duration(seconds: number): string {
 /** The outcome of a command: one JSON value for machines, words for people. `ended`: done by default. */
 export type Found = {
   readonly json: unknown;
-  /**
-   * A text, whose line breaks stay; or lines, each of which stays one line, even if a name in it has line
-   * breaks.
-   */
+  /** A text, whose line breaks stay; or lines, each of which stays one line, even if a name in it has line breaks. */
   readonly words: string | readonly string[];
   readonly ended?: Ended;
 };
@@ -420,9 +402,8 @@ export class OutputError extends Error {
 }
 
 /**
- * Writes texts to an output of this process until one fails, and reports that once; it never throws. Files
- * are written here without a stream: on a full disk, Node's stream would report a text as written although
- * only a part of it fits.
+ * Writes texts to an output of this process until one fails, and reports that once; it never throws. Files are written
+ * here without a stream: on a full disk, Node's stream would report a text as written although only a part of it fits.
  */
 function createOutput(
   stream: NodeJS.WriteStream & { readonly fd: number },

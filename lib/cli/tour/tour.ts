@@ -169,10 +169,7 @@ const LATENCY_MS = 600;
 /** How many functions are run besides one job of every type. */
 const SUMS = 7;
 
-/**
- * Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of
- * one.
- */
+/** Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of one. */
 async function showJobs(
   { step, run, runKilled, say }: Narration,
   instance: Instance,
@@ -260,10 +257,7 @@ async function showScores({ step, run }: Narration): Promise<void> {
   await run(['query', SCORES]);
 }
 
-/**
- * Imports the formulas that a code function returns, and prepares the change of a column, which it does not
- * send.
- */
+/** Imports the formulas that a code function returns, and prepares the change of a column, which it does not send. */
 async function showFormulas({ step, run }: Narration, { platform }: Instance): Promise<void> {
   step(
     'Know what is in formulas',

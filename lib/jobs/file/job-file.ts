@@ -78,10 +78,7 @@ const MAX_FAULTS = 50;
  */
 const READ_BYTES = 4_096;
 
-/**
- * Checks all jobs of a file. Takes 50 bytes of memory for each. Throws `TextError`, and errors of the file
- * system.
- */
+/** Checks all jobs of a file. Takes 50 bytes of memory for each. Throws `TextError`, and errors of the file system. */
 export async function checkJobFile(options: JobFileOptions): Promise<
   | JobFile
   /** Of more than 50 faults in rows, the last text says how many others there are. */
@@ -322,9 +319,7 @@ export function readTemplate(
   };
 }
 
-/**
- * Copies JSON with each text replaced, at any depth. A member or element that becomes `absent` is left out.
- */
+/** Copies JSON with each text replaced, at any depth. A member or element that becomes `absent` is left out. */
 function replaced(value: unknown, of: (text: string) => unknown): unknown {
   if (typeof value === 'string') return of(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -51,18 +51,14 @@ const outcomeText = z.pipe(
 const rowSchema = z.object({
   id: z.string(),
   /**
-   * The job's type. Like `contentHash` and `sender`, it is absent if the job was cancelled before its message
-   * was seen.
+   * The job's type. Like `contentHash` and `sender`, it is absent if the job was cancelled before its message was seen.
    */
   type: z.exactOptional(z.string()),
   contentHash: z.exactOptional(z.string()),
   /** The sender of the message that was first claimed. */
   sender: z.exactOptional(z.string()),
   state: z.literal(jobStates),
-  /**
-   * The number of the latest claim: it rises with every claim, and only the holder of the highest fence may
-   * write.
-   */
+  /** The number of the latest claim: it rises with every claim, and only the holder of the highest fence may write. */
   fence: count,
   /**
    * The delivery that made the latest claim. If the response of its claim is lost, the delivery recognizes
@@ -81,8 +77,7 @@ const rowSchema = z.object({
   /** How many tries since then failed and executed nothing, with or without a send. */
   unsentTries: z.exactOptional(count),
   /**
-   * How many workers died with the job since then, or since it last made progress: expired leases that were
-   * taken over.
+   * How many workers died with the job since then, or since it last made progress: expired leases that were taken over.
    */
   takeovers: count,
   /** How many of these workers were running no other job. */
@@ -102,9 +97,7 @@ const rowSchema = z.object({
   sentFence: z.exactOptional(count),
   /** While a send is being repeated: the fence of the send before it, whose outcome is unknown. */
   earlierSentFence: z.exactOptional(count),
-  /**
-   * For a failed job: it is reopened only by its id. For a running job: its worker sends no more requests.
-   */
+  /** For a failed job: it is reopened only by its id. For a running job: its worker sends no more requests. */
   cancelled: z.exactOptional(z.boolean()),
   /**
    * The outcome, stored as text: a function's response may be nested deeper, or have other numbers, than a
@@ -115,10 +108,7 @@ const rowSchema = z.object({
 
 export type JobRow = Readonly<z.infer<typeof rowSchema>>;
 
-/**
- * Parses a row of the ledger. Throws a `LedgerError` that names the invalid member if it is not the row of a
- * job.
- */
+/** Parses a row of the ledger. Throws a `LedgerError` that names the invalid member if it is not the row of a job. */
 export function fromRow(row: Row): JobRow {
   const parsed = rowSchema.safeParse(row);
   if (parsed.success) return parsed.data;
@@ -151,9 +141,7 @@ export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== und
 export const EXECUTED = 'execution';
 export const INVALID_FORMULA = 'invalid-formula';
 
-/**
- * Whether the job with this error was executed and so took effect. It runs again only if a person names it.
- */
+/** Whether the job with this error was executed and so took effect. It runs again only if a person names it. */
 export const wasExecuted = (error: unknown): boolean =>
   [EXECUTED, INVALID_FORMULA].includes(Object(error ?? {}).kind);
 

@@ -74,10 +74,7 @@ export function createLedger(options: LedgerOptions) {
     announce: (request: JobRequest) =>
       step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
     claim: createClaim({ step, now, ...time }),
-    /**
-     * Records that a request leaves now. If it throws, no request may leave: repeat the step, or release the
-     * job.
-     */
+    /** Records that a request leaves now. If it throws, no request may leave: repeat the step, or release the job. */
     sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
     /** Extends the lease to at least `leaseMs` from now. */
     async renew(holder: Holder, leaseMs: number) {
@@ -290,10 +287,7 @@ export function decideCancel(
 type ReopenOptions = {
   /** Whether to reopen a cancelled job too, since a person named it. Default: false. */
   readonly isNamed?: boolean;
-  /**
-   * Whether to reopen a job that the platform executed, since a person asked for all such jobs. Default:
-   * false.
-   */
+  /** Whether to reopen a job that the platform executed, since a person asked for all such jobs. Default: false. */
   readonly executed?: boolean;
   /**
    * Whether to reopen the job after any outcome, for a message that may have other content: a repeat does no
@@ -358,16 +352,11 @@ export function decideResolve(
   return { write, answer: { kind: 'resolved', row: write } };
 }
 
-/**
- * Whether a row may be pruned: its job is done or failed for good, and its message was seen, so it has a
- * result.
- */
+/** Whether a row may be pruned: its job is done or failed for good, and its message was seen, so it has a result. */
 export const mayPrune = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
   hasEnded(row) && row.state !== 'UNKNOWN' && row.type !== undefined && !isPruned(row) && !runsAgain(row);
 
-/**
- * `result` is the key of the stored result for the end at `finishedAt`. A row with another end is not pruned.
- */
+/** `result` is the key of the stored result for the end at `finishedAt`. A row with another end is not pruned. */
 function decidePrune(
   row: JobRow | undefined,
   { finishedAt, result }: { readonly finishedAt: number; readonly result: string },

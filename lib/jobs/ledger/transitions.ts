@@ -76,24 +76,17 @@ export type ClaimFacts = {
   /** The delivery that makes the claim. If the response is lost, it recognizes the claim by this. */
   readonly by?: string;
   /**
-   * Whether the claim also records that a request is being sent, as `sent` does, which saves a write.
-   * Default: false.
+   * Whether the claim also records that a request is being sent, as `sent` does, which saves a write. Default: false.
    */
   readonly sends?: boolean;
   /** Whether the worker runs no other job. Default: false. */
   readonly isAlone?: boolean;
   readonly nowMs: number;
-  /**
-   * The outcome that was found for the last send, for a job without a holder; undefined if it was not looked
-   * for.
-   */
+  /** The outcome that was found for the last send, for a job without a holder; undefined if it was not looked for. */
   readonly late?: LateOutcome | undefined;
 };
 
-/**
- * A send of a job, named by its fence. `createdAt` distinguishes the job from an earlier one with the same
- * id.
- */
+/** A send of a job, named by its fence. `createdAt` distinguishes the job from an earlier one with the same id. */
 export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
 /** A send, and its outcome if that was found outside the ledger. */
@@ -155,9 +148,7 @@ function afterDeath(row: JobRow): JobRow {
   return { ...row, ...alone, ...unsent, takeovers: row.takeovers + 1 };
 }
 
-/**
- * Ends a job that has no holder with the outcome that was found for its send; undefined if none was found.
- */
+/** Ends a job that has no holder with the outcome that was found for its send; undefined if none was found. */
 function endAsFound(
   row: JobRow,
   late: LateOutcome | undefined,
@@ -213,9 +204,7 @@ export const decideRenew = (
   return { write: claim, answer: { kind: 'held', claim } };
 };
 
-/**
- * Records that the holder stored a part of the job's work: earlier deaths no longer count against the job.
- */
+/** Records that the holder stored a part of the job's work: earlier deaths no longer count against the job. */
 export function decideProgress(
   row: JobRow | undefined,
   holder: Holder,
@@ -309,9 +298,7 @@ function ended(row: JobRow, outcome: Outcome, nowMs: number) {
 const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow =>
   earlierSentFence === undefined ? row : { ...row, sentFence: earlierSentFence };
 
-/**
- * Whether a job runs again by itself: it was called unknown, but was never sent, and was not cancelled since.
- */
+/** Whether a job runs again by itself: it was called unknown, but was never sent, and was not cancelled since. */
 export const runsAgain = (row: JobRow): row is EndedJobRow =>
   row.state === 'FAILED' && row.outcome !== undefined && isNeverSent(row.outcome) && !isCancelled(row);
 
@@ -346,9 +333,7 @@ export const neverSent = failure(
 
 const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;
 
-/**
- * The sends of these workers may be repeated: otherwise the first death would have ended the job as unknown.
- */
+/** The sends of these workers may be repeated: otherwise the first death would have ended the job as unknown. */
 const workersDied = (deaths: number): Outcome =>
   failure(
     'failed',

@@ -21,10 +21,7 @@ export const common = {
   priority: z.optional(z.enum(['high', 'normal'], { error: 'high or normal' })),
 } as const;
 
-/**
- * The fields that identify a job and say when to do it. They are not its content: equal jobs may differ in
- * them.
- */
+/** The fields that identify a job and say when to do it. They are not its content: equal jobs may differ in them. */
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
 export const isObject = (value: unknown): value is GivenMessage =>
@@ -48,9 +45,7 @@ export function objectIn(text: string): GivenMessage | undefined {
  */
 type FieldRule = {
   readonly at: string;
-  /**
-   * What is expected there. `nameOf` returns the name of a field in the place where the message came from.
-   */
+  /** What is expected there. `nameOf` returns the name of a field in the place where the message came from. */
   readonly expected: string | ((nameOf: (field: string) => string) => string);
   readonly holds: (message: GivenMessage) => boolean;
 };

@@ -4,10 +4,7 @@ import { sqlitePath, withPlaces } from '../../places.ts';
 import { openSqliteFile, tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
-/**
- * The name of the sender on this machine: the user's name, or in a container without names, the user's
- * number.
- */
+/** The name of the sender on this machine: the user's name, or in a container without names, the user's number. */
 export function senderHere(): string {
   try {
     return userInfo().username;

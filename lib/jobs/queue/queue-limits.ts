@@ -87,8 +87,7 @@ export async function watchDeadLetters(
   return {
     queue,
     /**
-     * SQS's count may be a minute old, but a message that was requeued at its last receive is certainly a
-     * dead letter.
+     * SQS's count may be a minute old, but a message that was requeued at its last receive is certainly a dead letter.
      */
     async arrived() {
       const after = (await held()) ?? 0;

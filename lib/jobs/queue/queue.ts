@@ -12,10 +12,7 @@ export type QueueMessage = {
   readonly sender: string;
   readonly sentAtMs?: number;
   readonly receives: number;
-  /**
-   * How often a message is received before it becomes a dead letter. Default: 1,000 times, as in the
-   * template.
-   */
+  /** How often a message is received before it becomes a dead letter. Default: 1,000 times, as in the template. */
   readonly maxReceives?: number;
   readonly receipt: string;
 };
@@ -91,9 +88,7 @@ export type UnsentMessage = {
   readonly mayBeSent: boolean;
 };
 
-/**
- * Thrown if some messages were not sent; all others were. The failure is that of the first refused message.
- */
+/** Thrown if some messages were not sent; all others were. The failure is that of the first refused message. */
 export class UnsentError extends AwsError {
   override readonly name = 'UnsentError';
   readonly queue: string;
@@ -130,8 +125,7 @@ function numbers(unsent: readonly UnsentMessage[]): string {
 }
 
 /**
- * The JSON of a message, with the characters escaped that SQS refuses. Source: SendMessage in the SQS API
- * reference.
+ * The JSON of a message, with the characters escaped that SQS refuses. Source: SendMessage in the SQS API reference.
  */
 export const sendable = (body: string): string =>
   body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -157,9 +151,8 @@ export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
 export const EXACT_POLLS: Polls = { waitSeconds: 0.25, quiet: 1, areCountsExact: true };
 
 /**
- * Creates the check, after each poll, of whether the queue is empty. Counts that are not exact may be a
- * minute old: then several polls in a row must find nothing, the counts must be zero, and one more poll must
- * find nothing.
+ * Creates the check, after each poll, of whether the queue is empty. Counts that are not exact may be a minute old:
+ * then several polls in a row must find nothing, the counts must be zero, and one more poll must find nothing.
  */
 export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
   let quiet = 0;
@@ -191,10 +184,7 @@ export function typeIn(body: string): string {
 
 const MAX_IN_BATCH = 10;
 
-/**
- * Divides messages, in order, into batches that SQS accepts: each has at most 10 messages and 256 KB of
- * UTF-8.
- */
+/** Divides messages, in order, into batches that SQS accepts: each has at most 10 messages and 256 KB of UTF-8. */
 export function* batchesOf(messages: Iterable<string>): Generator<readonly string[]> {
   let batch: string[] = [];
   let batchBytes = 0;
@@ -216,9 +206,6 @@ export function* batchesOf(messages: Iterable<string>): Generator<readonly strin
  */
 const TRIES = { baseDelayMs: 1_000, maxDelayMs: 20_000 };
 
-/**
- * How long to wait before the next request to an unavailable queue, with some jitter. `tries`: 1 is the
- * first.
- */
+/** How long to wait before the next request to an unavailable queue, with some jitter. `tries`: 1 is the first. */
 export const queueWaitMs = (tries: number, random: number): number =>
   backoffMs(tries, 0.5 + random / 2, TRIES);

@@ -24,8 +24,7 @@ type SqliteQueueOptions = {
 const LOOK_MS = 100;
 
 /**
- * Creates a queue in a SQLite file. When a process ends, the messages that it had received are delivered
- * again at once.
+ * Creates a queue in a SQLite file. When a process ends, the messages that it had received are delivered again at once.
  */
 export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): Queue {
   const { name, sender } = options;
@@ -122,10 +121,7 @@ const take = (
   { room, ...given }: { readonly self: string; readonly room: Room; readonly forMs: number },
 ) => db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
 
-/**
- * If a message is hidden for longer than this from now, in milliseconds, the clock here was set back or was
- * wrong.
- */
+/** If a message is hidden for longer than this from now, in milliseconds, the clock here was set back or was wrong. */
 const WRONG_CLOCK_MS = 10_000;
 
 /** The parameters of a receipt, which begins with the id of its message. */
@@ -208,8 +204,7 @@ const EXTEND = `UPDATE messages SET visible = :visible, hidden = :now ${OF_RECEI
 const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = NULL ${OF_RECEIPT}`;
 
 /**
- * SQL that returns the ids of the jobs on a queue. If a message has no `id`, its job has the queue's id of
- * the message.
+ * SQL that returns the ids of the jobs on a queue. If a message has no `id`, its job has the queue's id of the message.
  */
 const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
 

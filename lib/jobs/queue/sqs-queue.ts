@@ -30,9 +30,7 @@ import {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/**
- * Creates a client for the queue. The queue's URL decides the endpoint and the region (see `queueEndpoint`).
- */
+/** Creates a client for the queue. The queue's URL decides the endpoint and the region (see `queueEndpoint`). */
 export function createSqsClient(queueUrl: string, environment: AwsEnvironment): SQSClient {
   return new SQSClient({
     ...awsClientConfig(environment, {
@@ -145,9 +143,7 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
  */
 const MAX_DELAY_SECONDS = 43_200 - 900 - 300;
 
-/**
- * How often a message is sent if SQS fails to accept it, and how long the first pause is, in milliseconds.
- */
+/** How often a message is sent if SQS fails to accept it, and how long the first pause is, in milliseconds. */
 const MAX_ROUNDS = 3;
 const PAUSE_MS = 200;
 
@@ -184,9 +180,7 @@ async function sendMessages(
   if (first !== undefined) throw new UnsentError(queue, bodies.length, [first, ...others]);
 }
 
-/**
- * Sends one request, and returns the messages that were not sent. `mayPass`: SQS does not blame the message.
- */
+/** Sends one request, and returns the messages that were not sent. `mayPass`: SQS does not blame the message. */
 async function sendBatch(
   messages: readonly Numbered[],
   send: SendBatch,

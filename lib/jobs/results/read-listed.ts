@@ -2,9 +2,7 @@ import { readAhead } from '../../base/index.ts';
 
 const LISTED = 256;
 
-/**
- * Reads items ahead, as `readAhead` does, while they are still being listed: up to 256 items are in memory.
- */
+/** Reads items ahead, as `readAhead` does, while they are still being listed: up to 256 items are in memory. */
 export async function* readListed<Item, Result>(
   listed: AsyncIterable<Item>,
   options: Omit<Parameters<typeof readAhead<Item, Result>>[0], 'items'>,

@@ -46,9 +46,8 @@ export type Erased = {
 };
 
 /**
- * Erases a text, by the SHA-256 (hex) of its UTF-8, from the cache, from staged chunks, and from the parts of
- * all batches, where its rows remain as lines without results. Messages on the queue and results of jobs are
- * not changed.
+ * Erases a text, by the SHA-256 (hex) of its UTF-8, from the cache, from staged chunks, and from the parts of all
+ * batches, where its rows remain as lines without results. Messages on the queue and results of jobs are not changed.
  */
 async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const batches = new Set<string>();
@@ -77,9 +76,8 @@ async function forgetText(textHash: string, options: BatchStorage): Promise<Eras
 }
 
 /**
- * Erases a batch: its rows in the table, its objects, and the cached results of its texts, even if other
- * batches share them. Its jobs that are still running end without storing anything. Throws `RangeError` for
- * an invalid name.
+ * Erases a batch: its rows in the table, its objects, and the cached results of its texts, even if other batches share
+ * them. Its jobs that are still running end without storing anything. Throws `RangeError` for an invalid name.
  */
 export async function forgetBatch(batch: string, options: BatchStorage): Promise<Erased> {
   const { store, table } = options;
@@ -104,10 +102,7 @@ export async function isBatchKnown(batch: string, { store, table }: BatchStorage
   return false;
 }
 
-/**
- * Refuses if chunks are open: their workers would store cached results of the texts after the batch was
- * erased.
- */
+/** Refuses if chunks are open: their workers would store cached results of the texts after the batch was erased. */
 async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<void> {
   if (!('batch' in forgotten)) return;
   const { batch } = forgotten;
@@ -160,10 +155,7 @@ const foldersOf = (forgotten: Forgotten): readonly string[] =>
     ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
     : [STAGED_FOLDER, SCORES_FOLDER];
 
-/**
- * Finds the objects of a batch, or those with a text. Objects that are deleted meanwhile count as having no
- * rows.
- */
+/** Finds the objects of a batch, or those with a text. Objects that are deleted meanwhile count as having no rows. */
 async function findHeld(forgotten: Forgotten, options: BatchStorage) {
   const isBatch = 'batch' in forgotten;
   const hashes = new Set<string>(isBatch ? [] : [forgotten.textHash]);
@@ -252,10 +244,7 @@ async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<vo
   if (stored && !isEnded(stored.row)) await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
-/**
- * Erases a text from the part that a chunk's row names, and from other parts. Returns how many rows of each
- * had it.
- */
+/** Erases a text from the part that a chunk's row names, and from other parts. Returns how many rows of each had it. */
 async function eraseFromParts(
   chunkId: ChunkId,
   textHash: string,
@@ -290,10 +279,7 @@ async function eraseFromParts(
   }
 }
 
-/**
- * Builds a new part, and names it in the chunk's row if there is one. Returns false if the row changed
- * meanwhile.
- */
+/** Builds a new part, and names it in the chunk's row if there is one. Returns false if the row changed meanwhile. */
 async function replacePart(
   chunkId: ChunkId,
   stored: StoredChunk | undefined,

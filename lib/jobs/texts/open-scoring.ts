@@ -21,10 +21,7 @@ type ScoreHooks = {
   readonly onProgress: Parameters<typeof scoreFile>[1]['progress'];
 };
 
-/**
- * Opens the scoring of a source's texts in this process, as one batch. Throws `SettingsError` if no table is
- * set.
- */
+/** Opens the scoring of a source's texts in this process, as one batch. Throws `SettingsError` if no table is set. */
 export async function openScoring(
   session: Session,
   parts: {

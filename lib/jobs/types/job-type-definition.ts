@@ -17,9 +17,7 @@ export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
   Input = unknown,
 > = MessageChecks<Message, Input> & {
-  /**
-   * Whether a send with an unknown outcome may be repeated, because it does no harm or the job permits it.
-   */
+  /** Whether a send with an unknown outcome may be repeated, because it does no harm or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
   /**
    * Whether a job is claimed before its work begins rather than by its first send, because the work before

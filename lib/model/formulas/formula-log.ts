@@ -59,8 +59,7 @@ export async function* readFormulaLog(store: Store, calculationId: string): Asyn
 }
 
 /**
- * The stored response under a key; undefined if it was deleted. Throws `StoredObjectError` if it is not a
- * JSON object.
+ * The stored response under a key; undefined if it was deleted. Throws `StoredObjectError` if it is not a JSON object.
  */
 export async function findFormula(
   store: Pick<Store, 'get'>,

@@ -103,8 +103,7 @@ export async function readImports(store: Pick<Store, 'get'>, keys: readonly stri
 }
 
 /**
- * Reads an import; undefined if it is missing or damaged. The checksum of its compression shows that
- * it is unchanged.
+ * Reads an import; undefined if it is missing or damaged. The checksum of its compression shows that it is unchanged.
  */
 async function findImport(store: Pick<Store, 'get'>, key: string) {
   const body = (await getBounded(store, key, MAX_BYTES))?.body;

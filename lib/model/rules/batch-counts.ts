@@ -2,9 +2,8 @@
 export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
 
 /**
- * The counts of a batch, as its chunks, `_summary.json`, the commands, SQL and the report have them: `rows`
- * by how they ended, what they cost, and the tokens that were paid for, with `total` as the platform counts
- * it.
+ * The counts of a batch, as its chunks, `_summary.json`, the commands, SQL and the report have them: `rows` by how they
+ * ended, what they cost, and the tokens that were paid for, with `total` as the platform counts it.
  */
 export const batchCounts = {
   rows: {

@@ -11,10 +11,7 @@ type Edges = {
  */
 export type Adjacency = Edges & { readonly starts: Uint32Array; readonly edges: Uint32Array };
 
-/**
- * Groups edges by the node where they start; edges of one node keep their order. Takes linear time and
- * memory.
- */
+/** Groups edges by the node where they start; edges of one node keep their order. Takes linear time and memory. */
 export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
   const starts = new Uint32Array(nodes + 1);
   const increment = (values: Uint32Array, at: number) => {
@@ -51,9 +48,7 @@ export function reach(
 ): {
   readonly nodes: Uint32Array;
   readonly hops: Uint32Array;
-  /**
-   * The last edges of the shortest paths to `nodes`: each starts one hop nearer. They are ordered by hops.
-   */
+  /** The last edges of the shortest paths to `nodes`: each starts one hop nearer. They are ordered by hops. */
   readonly edges: Uint32Array;
   /** How many nodes are 1, 2, 3 … hops away, listed or not. */
   readonly counts: readonly number[];

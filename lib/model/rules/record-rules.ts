@@ -20,9 +20,7 @@ export const kinds = [
 
 export type Kind = (typeof kinds)[number];
 
-/**
- * A thing by its kind and its id, in the form of `canonicalId`: two things are the same if both are equal.
- */
+/** A thing by its kind and its id, in the form of `canonicalId`: two things are the same if both are equal. */
 export type Thing = { readonly kind: Kind; readonly id: string };
 
 const INTEGER = /^(-?)0*(\d+)$/;
@@ -30,9 +28,8 @@ const INTEGER = /^(-?)0*(\d+)$/;
 export const CANONICAL_DIGITS = /^[1-9]\d*$/;
 
 /**
- * An id from JSON in canonical form: equal ids become equal texts. Integers are digits without leading zeros,
- * any other text is in lower case. Undefined if the value is not an id: another type, a fraction, or only
- * white space.
+ * An id from JSON in canonical form: equal ids become equal texts. Integers are digits without leading zeros, any other
+ * text is in lower case. Undefined if the value is not an id: another type, a fraction, or only white space.
  */
 export function canonicalId(value: unknown): string | undefined {
   const text = idText(value);
@@ -42,9 +39,7 @@ export function canonicalId(value: unknown): string | undefined {
   return digits === '0' ? '0' : `${sign}${digits}`;
 }
 
-/**
- * An id from JSON as the text that a request sends; its spelling stays. Undefined if the value is not an id.
- */
+/** An id from JSON as the text that a request sends; its spelling stays. Undefined if the value is not an id. */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;

@@ -71,9 +71,8 @@ const MAX_RETRY_AFTER_MS = 900_000;
 const ABSURD_MS = 365 * 86_400_000;
 
 /**
- * The milliseconds that a `Retry-After` header asks to wait (RFC 9110, 10.2.3), at most 15 minutes; undefined
- * if it is invalid or in the past. A date counts from the response's `Date`, or without one from `nowMs`, in
- * epoch milliseconds.
+ * The milliseconds that a `Retry-After` header asks to wait (RFC 9110, 10.2.3), at most 15 minutes; undefined if it is
+ * invalid or in the past. A date counts from the response's `Date`, or without one from `nowMs`, in epoch milliseconds.
  */
 export function parseRetryAfter(
   {
@@ -99,10 +98,7 @@ const DAY_FIRST =
 const DAY_LAST =
   /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<day>\d\d?) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})(?: gmt)?$/i;
 
-/**
- * Epoch milliseconds of a date in any format that HTTP allows (RFC 9110, 5.6.7), in UTC; NaN if it is
- * invalid.
- */
+/** Epoch milliseconds of a date in any format that HTTP allows (RFC 9110, 5.6.7), in UTC; NaN if it is invalid. */
 function parseHttpDate(text: string, nowMs: number): number {
   const {
     day = '',

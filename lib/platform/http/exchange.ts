@@ -25,10 +25,7 @@ type Exchange = (
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string | undefined;
-    /**
-     * The time limit for connecting through a proxy, which no signal can abort; the signal aborts everything
-     * else.
-     */
+    /** The time limit for connecting through a proxy, which no signal can abort; the signal aborts everything else. */
     readonly timeoutMs: number;
     /**
      * Whether to open a new connection: a reused one may be closing at the other end, which would leave an

@@ -35,10 +35,7 @@ type PlatformRequest = {
   readonly read: ReadResponse<unknown>;
   /** The kind of body that is valid although it is not JSON, as in `Endpoint`. */
   readonly otherBody?: 'empty' | 'any' | undefined;
-  /**
-   * Receives the function that frees the memory of the body, if it stays in use. Default: it is freed at
-   * once.
-   */
+  /** Receives the function that frees the memory of the body, if it stays in use. Default: it is freed at once. */
   readonly hold?: ((release: () => void) => void) | undefined;
 };
 
@@ -106,10 +103,7 @@ type TransportOptions = {
 /** Maximum bytes of an error body, which is read only for its message. */
 const MAX_ERROR_BYTES = 65_536;
 
-/**
- * Creates the function that makes attempts. One time limit covers the whole exchange, up to the body's last
- * byte.
- */
+/** Creates the function that makes attempts. One time limit covers the whole exchange, up to the body's last byte. */
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
@@ -369,9 +363,7 @@ function withoutPacket(error: unknown): unknown {
 }
 
 const DECODING = /^(Z_|ERR_PADDING|ERR_BROTLI|ERR__|ZSTD)/;
-/**
- * Codes of TLS handshake errors, which Node reports without a socket if the connection goes through a proxy.
- */
+/** Codes of TLS handshake errors, which Node reports without a socket if the connection goes through a proxy. */
 const HANDSHAKE = /^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 function brokenConnection(
@@ -397,8 +389,7 @@ function errorCode(error: unknown): string {
 }
 
 /**
- * Reads and decodes a body; gives up beyond `maxBytes`. Throws errors of the connection, the decoder and
- * `makeRoom`.
+ * Reads and decodes a body; gives up beyond `maxBytes`. Throws errors of the connection, the decoder and `makeRoom`.
  */
 async function readBody(
   response: ExchangeResponse,
@@ -423,9 +414,7 @@ async function readBody(
   return { kind: 'whole', body: gathered.bytes() };
 }
 
-/**
- * The size in bytes that the response declares, if it is plausible. For an encoded body it is a lower bound.
- */
+/** The size in bytes that the response declares, if it is plausible. For an encoded body it is a lower bound. */
 function expectedBytes({ headers }: ExchangeResponse, maxBytes: number): number | undefined {
   const declared = Number(headers['content-length']);
   return declared > 0 && declared <= maxBytes ? declared : undefined;

@@ -14,10 +14,7 @@ const input = z.strictObject({
   body,
 });
 
-/**
- * The function to run, named by its package (a UUID), version and name, with its `inputVariables` and
- * `settings`.
- */
+/** The function to run, named by its package (a UUID), version and name, with its `inputVariables` and `settings`. */
 export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
@@ -31,8 +28,7 @@ export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
 }
 
 /**
- * The lines of an execution's log (`stdout` or `stderr`) or of its `errorInformation`, as texts whatever
- * their shape.
+ * The lines of an execution's log (`stdout` or `stderr`) or of its `errorInformation`, as texts whatever their shape.
  */
 export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly string[] {
   const found: unknown = typeof given === 'object' ? Object(given ?? {})[name] : given;
@@ -41,9 +37,8 @@ export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly
 }
 
 /**
- * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A
- * function may run for 5 minutes, so it has its own time limit. HTTP 200 does not mean success: check
- * `status`.
+ * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A function may
+ * run for 5 minutes, so it has its own time limit. HTTP 200 does not mean success: check `status`.
  */
 export const runFunction: Endpoint<z.infer<typeof input>, FunctionExecution> = {
   name: 'runFunction',

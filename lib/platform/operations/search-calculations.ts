@@ -35,9 +35,7 @@ const calculationsResponse = z.looseObject({
   degraded: z.optional(z.unknown()),
 });
 
-/**
- * The body of a search. `limit` is 1 to 5000, by default 5000; `offset` is 0 or more; `sort` is the order.
- */
+/** The body of a search. `limit` is 1 to 5000, by default 5000; `offset` is 0 or more; `sort` is the order. */
 export type CalculationSearch = z.input<typeof body>;
 /** A response of the search; only its rows are checked. */
 export type CalculationsResponse = z.infer<typeof calculationsResponse>;

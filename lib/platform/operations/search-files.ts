@@ -51,9 +51,7 @@ const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query:
 /** Where a response has its files, and which field names one. */
 export const fileRows = { member: 'files', keys: ['id'], keyIs: 'text', members: file } as const;
 
-/**
- * The cursor and the total of a `pageContext`; each is null if missing. Throws `Error` for an invalid cursor.
- */
+/** The cursor and the total of a `pageContext`; each is null if missing. Throws `Error` for an invalid cursor. */
 export function pageContextOf(given: unknown): {
   readonly next: string | null;
   readonly total: number | null;
@@ -73,9 +71,7 @@ const filesResponse = z.looseObject({
   ),
 });
 
-/**
- * A search of files: the directory, filters, dates and the order. A page has `limit` rows, from 1 to 5000.
- */
+/** A search of files: the directory, filters, dates and the order. A page has `limit` rows, from 1 to 5000. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
 
 /** Searches the files of one FileSet (contract 4.3): one page; `pageContext.next` leads to the next. */

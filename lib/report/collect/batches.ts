@@ -13,9 +13,7 @@ type BatchesToRead = Reading & {
 
 const MAX_TOPICS = 200;
 
-/**
- * How many parts of 100 texts the report reads: of one batch, from its start, and of all batches together.
- */
+/** How many parts of 100 texts the report reads: of one batch, from its start, and of all batches together. */
 const MAX_PARTS = 1_000;
 const MAX_OF_ALL = 3_000;
 const AT_ONCE = 16;

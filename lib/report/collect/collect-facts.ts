@@ -61,9 +61,8 @@ type FactsToCollect = {
 };
 
 /**
- * Reads what the report shows. If something is missing or damaged, that becomes a fault, and the rest is
- * shown. Throws only if the store is unavailable, or on abort. Memory grows only with the model: see
- * `computeModel`.
+ * Reads what the report shows. If something is missing or damaged, that becomes a fault, and the rest is shown. Throws
+ * only if the store is unavailable, or on abort. Memory grows only with the model: see `computeModel`.
  */
 export const collectFacts = (options: FactsToCollect): Promise<ReportFacts> =>
   readAgain(
@@ -299,9 +298,7 @@ function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModif
 
 const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 
-/**
- * Counts the cards of the model, and lists them. If several datasets list a card, its first record counts.
- */
+/** Counts the cards of the model, and lists them. If several datasets list a card, its first record counts. */
 async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<ReportFacts['cards']>>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
@@ -385,9 +382,8 @@ const MAX_EDGES = 1_000_000;
 const MAX_OTHERS = 50_000;
 
 /**
- * The uses between listed things, whose nodes are given in the order of the lists, and things that no
- * snapshot contains. Things that a snapshot contains but no list shows are left out, and so are uses beyond
- * the first million.
+ * The uses between listed things, whose nodes are given in the order of the lists, and things that no snapshot
+ * contains. Things that a snapshot contains but no list shows are left out, and so are uses beyond the first million.
  */
 function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
   // For each node, its number in the graph plus 1; 0 if it is not in the graph.

@@ -10,10 +10,7 @@ type Attention = JobFacts['attention'][number];
 
 const DAY_MS = 86_400_000;
 
-/**
- * How many days of results are read, counted by the day of a job's first claim; and how many results of each
- * type.
- */
+/** How many days of results are read, counted by the day of a job's first claim; and how many results of each type. */
 const RESULT_DAYS = 30;
 const MAX_RESULTS = 5_000;
 
@@ -111,9 +108,7 @@ function reasonOf({ error }: Members): string {
 const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
   finishedAt + (status === 'unknown' ? 1e15 : 0);
 
-/**
- * The start of the response in a result. A text in JSON cannot contain it, since its quotes would be escaped.
- */
+/** The start of the response in a result. A text in JSON cannot contain it, since its quotes would be escaped. */
 const RESPONSE = Buffer.from(',"response":');
 
 /** A store whose results lack their responses: these are the last member, and may be large. */

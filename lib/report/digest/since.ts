@@ -23,9 +23,8 @@ type SinceOptions = {
 };
 
 /**
- * Reports what has changed, broken and failed since a time, in one message about all places that published a
- * run since then, and about the jobs that ended since then and are not done. `text` is empty if there is
- * nothing to report.
+ * Reports what has changed, broken and failed since a time, in one message about all places that published a run since
+ * then, and about the jobs that ended since then and are not done. `text` is empty if there is nothing to report.
  */
 export async function digestSince(options: SinceOptions) {
   const { store, sinceMs, addFault } = options;

@@ -3,9 +3,7 @@ import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws
 import type { PrintedDigest, SendDigest } from './digest.ts';
 import { slackCode, slackText } from './webhook.ts';
 
-/**
- * Creates a sender that publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it.
- */
+/** Creates a sender that publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it. */
 export function createTopicSender(options: {
   /** The ARNs of the topics; each topic is in its own region. */
   readonly topics: readonly string[];
@@ -37,9 +35,8 @@ const clientFor = (topic: string, environment: AwsEnvironment) =>
   });
 
 /**
- * Plain text for all subscribers, except that https gets the format of Amazon Q Developer in chat
- * applications, which serves Slack channels and drops any other text. Source: "Custom notifications" in its
- * guide.
+ * Plain text for all subscribers, except that https gets the format of Amazon Q Developer in chat applications, which
+ * serves Slack channels and drops any other text. Source: "Custom notifications" in its guide.
  */
 function messageOf({ subject, text }: PrintedDigest) {
   const content = {

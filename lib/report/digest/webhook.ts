@@ -1,10 +1,7 @@
 /** The service to which a digest is posted. */
 export type WebhookService = 'slack' | 'teams';
 
-/**
- * The body of a post: JSON for Slack's incoming webhooks, or a message with an Adaptive Card for Teams'
- * workflows.
- */
+/** The body of a post: JSON for Slack's incoming webhooks, or a message with an Adaptive Card for Teams' workflows. */
 export function webhookBody(
   to: WebhookService,
   { subject, text }: { readonly subject: string; readonly text: string },

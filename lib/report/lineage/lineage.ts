@@ -13,9 +13,8 @@ type LineageOptions = {
 };
 
 /**
- * The lineage of the last published runs, as lines; the same store always gives the same lines. Undefined if
- * nothing is published. Memory holds the model, and a file of records with its columns. Throws
- * `StoredObjectError`.
+ * The lineage of the last published runs, as lines; the same store always gives the same lines. Undefined if nothing is
+ * published. Memory holds the model, and a file of records with its columns. Throws `StoredObjectError`.
  */
 export async function lineageOf({ store, format, signal }: LineageOptions) {
   const { model, runs, columns } = await openModel({ store, now: Date.now, signal });
@@ -50,10 +49,7 @@ async function* inArray(entries: AsyncIterable<string>): AsyncGenerator<string> 
 const latest = (runs: readonly LastRun[]): string =>
   runs.reduce((last, { manifest: { startedAt } }) => (startedAt > last ? startedAt : last), '');
 
-/**
- * All calculations and cards: first those with records, in their order, then those that are only named by
- * others.
- */
+/** All calculations and cards: first those with records, in their order, then those that are only named by others. */
 async function* stepsOf(model: Model, runs: readonly LastRun[], columns: ModelColumns): AsyncGenerator<Step> {
   const { things, graph, flags, isMissing } = model;
   const inputsOf = createInputs(model);
@@ -206,9 +202,8 @@ const FACETS = {
 const FIELD = 'value';
 
 /**
- * The format of OpenLineage's events. Each calculation is a job that reads datasets and calculations and
- * writes one dataset; each card is a job that only reads. The id of a run is derived from its job and from
- * the snapshot.
+ * The format of OpenLineage's events. Each calculation is a job that reads datasets and calculations and writes one
+ * dataset; each card is a job that only reads. The id of a run is derived from its job and from the snapshot.
  */
 const openLineage: Catalog = {
   isArray: false,

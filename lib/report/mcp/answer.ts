@@ -6,10 +6,7 @@ export const MAX_RESULT_BYTES = 100_000;
 /** Bytes of a result that are reserved for the protocol's envelope and the cursor. */
 const RESERVED_BYTES = 2_000;
 
-/**
- * The statuses of a result. `more`: its cursor continues the list. `cut`: something was left out, without a
- * cursor.
- */
+/** The statuses of a result. `more`: its cursor continues the list. `cut`: something was left out, without a cursor. */
 export const READ_STATUSES = ['complete', 'more', 'cut'] as const;
 
 /** The statuses of a result of a tool that sends jobs. */

@@ -98,10 +98,7 @@ const unchecked = (schema: () => Record<string, unknown>) => ({
   },
 });
 
-/**
- * The members that all results have; the others depend on a tool's arguments. The instructions explain
- * nextCursor.
- */
+/** The members that all results have; the others depend on a tool's arguments. The instructions explain nextCursor. */
 const answerSchema =
   ({ annotations }: Tool) =>
   (): Record<string, unknown> => ({

@@ -101,9 +101,7 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   >;
 };
 
-/**
- * Maximum characters of a text in an item; and, for an item that would still be too large, a lower maximum.
- */
+/** Maximum characters of a text in an item; and, for an item that would still be too large, a lower maximum. */
 const MAX_TEXTS_LENGTH = [1_000, 40] as const;
 const LARGE_BYTES = 30_000;
 

@@ -97,9 +97,7 @@ const appShape = {
    * keep their meaning, all others may be anything. Above 0 only PUT updates a formula. Default 0.
    */
   odd: probability,
-  /**
-   * The share of calculation pages that are degraded: rows are missing, and the page reports that. Default 0.
-   */
+  /** The share of calculation pages that are degraded: rows are missing, and the page reports that. Default 0. */
   degraded: probability,
   anomalies: probability,
   anomalyKinds: someOf(anomalyKinds),
@@ -152,10 +150,7 @@ export type AppOptions = z.input<typeof appSchema>;
 export type ResolvedAppOptions = z.output<typeof appSchema>;
 
 export type PlatformOptions = z.input<typeof platformSchema>;
-/**
- * Checks the options and adds the defaults. Throws a `TypeError` that names every wrong option: expected,
- * got.
- */
+/** Checks the options and adds the defaults. Throws a `TypeError` that names every wrong option: expected, got. */
 export function checkOptions(options: PlatformOptions): z.output<typeof platformSchema> {
   return parsed(platformSchema, options);
 }
@@ -174,10 +169,7 @@ function parsed<Output>(schema: z.ZodMiniType<Output, unknown>, options: unknown
   throw new TypeError(`wrong options of the sandbox platform: ${faultsOf(result.error, options).join('; ')}`);
 }
 
-/**
- * Creates the limiter. When a request arrives, it returns the 429 to send, or undefined if the request is
- * admitted.
- */
+/** Creates the limiter. When a request arrives, it returns the 429 to send, or undefined if the request is admitted. */
 export function createThrottle(options: {
   readonly rate?: number | undefined;
   /** Further limits, such as `6/s`. Default: none. */

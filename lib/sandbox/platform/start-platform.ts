@@ -63,10 +63,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Sand
 /** Milliseconds between two rounds of churn: short enough for churn to happen between the pages of one scan. */
 const CHURN_EVERY_MS = 20;
 
-/**
- * Starts to change records. It makes up for the time that has passed, so that a busy process does not change
- * fewer.
- */
+/** Starts to change records. It makes up for the time that has passed, so that a busy process does not change fewer. */
 function startChurn(perSecond: number, churn: (steps: number) => unknown): () => void {
   if (perSecond === 0) return () => undefined;
   const startedAt = performance.now();
@@ -95,10 +92,7 @@ type PlatformApp = {
   ids(): PlatformIds;
   /** Records that examples of snapshots and jobs can name. */
   samples(): ReturnType<typeof samplesIn>;
-  /**
-   * The ids of calculations that existed the whole time, in ascending order. Times are epoch milliseconds by
-   * `now`.
-   */
+  /** The ids of calculations that existed the whole time, in ascending order. Times are epoch milliseconds by `now`. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
   churn(steps: number): Readonly<Record<string, number>>;
   /** Accepts only this token from now on: the old one is revoked. */
@@ -218,8 +212,7 @@ function platformIds({ fileSets, datasets, dataFileIds }: PlatformState): Platfo
 }
 
 /**
- * An id of each kind, a code package, and the first calculation that has a dataset, with a formula that it
- * may have.
+ * An id of each kind, a code package, and the first calculation that has a dataset, with a formula that it may have.
  */
 function samplesIn(state: PlatformState) {
   const { datasets, fileSets, dataFiles, functions } = platformIds(state);

@@ -22,10 +22,7 @@ import {
   SEEDED_UNTIL_MS,
 } from './records/random.ts';
 
-/**
- * Everything that the platform stores. The same options lead to the same records; requests and churn change
- * them.
- */
+/** Everything that the platform stores. The same options lead to the same records; requests and churn change them. */
 export type PlatformState = {
   readonly seed: number;
   readonly now: () => number;
@@ -372,10 +369,7 @@ function momentOf(seed: number, sequence: number, seeded: number): number {
   return Math.floor(SEEDED_FROM_MS + (sequence + drawFor(seed, 'created', sequence)) * stepMs);
 }
 
-/**
- * The ids in the order of creation: ascending, with gaps. The last seeded ones and all added ones are above
- * 2^53.
- */
+/** The ids in the order of creation: ascending, with gaps. The last seeded ones and all added ones are above 2^53. */
 type CalculationIds = {
   idOf(sequence: number): string;
   sequenceOf(id: string): number | undefined;

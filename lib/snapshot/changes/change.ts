@@ -50,9 +50,7 @@ type ChangeOf<L> = {
   readonly fields?: readonly string[];
 };
 
-/**
- * The fields of a record by name, with exact numbers. A field with too many values to be parsed is its text.
- */
+/** The fields of a record by name, with exact numbers. A field with too many values to be parsed is its text. */
 export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
   new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
 
@@ -86,8 +84,7 @@ type StoredChangesOptions = {
 };
 
 /**
- * The changes that were stored when a run was published; undefined if they no longer exist. Throws
- * `StoredObjectError`.
+ * The changes that were stored when a run was published; undefined if they no longer exist. Throws `StoredObjectError`.
  */
 export async function storedChanges(
   options: StoredChangesOptions,

@@ -16,8 +16,7 @@ type RunsToCompare = {
   readonly store: Store;
   readonly place: Place;
   /**
-   * The older run. Default: the run that `now` was compared with when it was published, otherwise the run
-   * before it.
+   * The older run. Default: the run that `now` was compared with when it was published, otherwise the run before it.
    */
   readonly old?: string | undefined;
   /** The newer run. Default: the last published run. */
@@ -149,10 +148,7 @@ async function* filtered(
 /** The size in bytes of a frame before compression. */
 const FRAME_BYTES = 1_000_000;
 
-/**
- * Compresses changes as lines, in whole frames; there is at least one frame. `counted` is called with each
- * change.
- */
+/** Compresses changes as lines, in whole frames; there is at least one frame. `counted` is called with each change. */
 async function* packChanges(
   changes: AsyncIterable<readonly LineChange[]>,
   compression: Compression,

@@ -1,6 +1,4 @@
-/**
- * The number of different hashes: 48 bits, which a number holds exactly, and with which keys rarely collide.
- */
+/** The number of different hashes: 48 bits, which a number holds exactly, and with which keys rarely collide. */
 export const HASH_SPACE = 2 ** 48;
 
 /**

@@ -19,10 +19,7 @@ import type { RecordKey } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { bytesOf, type Line, type LineReader, lineOf, NO_RECORD, readLines } from './line-reader.ts';
 
-/**
- * Where a line's top-level members are in its bytes. It has numbers only, so that reading allocates no
- * memory.
- */
+/** Where a line's top-level members are in its bytes. It has numbers only, so that reading allocates no memory. */
 type LineMembers = {
   count: number;
   hasEscapes: boolean;
@@ -98,10 +95,7 @@ function hasEscape(bytes: Buffer, start: number, end: number): boolean {
 
 const ZERO = 0x30;
 
-/**
- * Whether a value is a text of ASCII without escapes, or an integer: then other bytes always mean another
- * value.
- */
+/** Whether a value is a text of ASCII without escapes, or an integer: then other bytes always mean another value. */
 export function isPlain({ json: { bytes } }: Line, start: number, end: number): boolean {
   const isText = bytes[start] === QUOTE;
   if (bytes[start] === ZERO && end - start > 1) return false;
@@ -130,10 +124,7 @@ export const valuesByName = (read: ReadLine): ReadonlyMap<string, string> =>
 /** The position of a missing member. */
 const NONE = -1;
 
-/**
- * The index of the last member with this name (in bytes), or `NONE`. If a name is repeated, the last member
- * wins.
- */
+/** The index of the last member with this name (in bytes), or `NONE`. If a name is repeated, the last member wins. */
 export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.length): number {
   const { line, members } = read;
   const { bytes } = line.json;

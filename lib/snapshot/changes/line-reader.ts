@@ -7,10 +7,7 @@ import { missingObject, type Store, StoredObjectError, StoreError } from '../../
 import { compressionSuffix } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 
-/**
- * A line within a buffer that has other lines too: from `start` up to, but not including, its line feed at
- * `end`.
- */
+/** A line within a buffer that has other lines too: from `start` up to, but not including, its line feed at `end`. */
 export type Line = {
   readonly json: JsonBytes;
   readonly start: number;

@@ -175,10 +175,7 @@ export class NotSideBySideError extends Error {
   override readonly name = 'NotSideBySideError';
 }
 
-/**
- * Maximum changes that are yielded together. It is low, since each change may keep a piece of its run in
- * memory.
- */
+/** Maximum changes that are yielded together. It is low, since each change may keep a piece of its run in memory. */
 const TOGETHER = 32;
 
 /**

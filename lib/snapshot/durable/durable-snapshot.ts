@@ -45,10 +45,7 @@ export type DurableRunOptions = Pick<
     readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
     /** Called at least once with each run that ended: published or not, or stopped by an error. */
     readonly onEnded?: (ended: RunEnd) => void;
-    /**
-     * How long a slice runs, in milliseconds; it ends after the current page. Default: a fifth of an
-     * invocation.
-     */
+    /** How long a slice runs, in milliseconds; it ends after the current page. Default: a fifth of an invocation. */
     readonly sliceMs?: number;
     /**
      * How long the current page, its part and the checkpoint may take after that, in milliseconds. Default:
@@ -89,10 +86,9 @@ type RunEnd =
 type Stage = Pick<Checkpoint, 'run' | 'records' | 'parts'> & { readonly hasEnded: boolean };
 
 /**
- * How an invocation's time limit is divided; deployed, it is 15 minutes. A slice and its margin, 3 minutes
- * each, fit into it twice. A slice that hangs is aborted 15 s before the end, to store its part and the
- * checkpoint. A call waits at most a minute: longer outages are waited for between steps, which costs
- * nothing.
+ * How an invocation's time limit is divided; deployed, it is 15 minutes. A slice and its margin, 3 minutes each, fit
+ * into it twice. A slice that hangs is aborted 15 s before the end, to store its part and the checkpoint. A call waits
+ * at most a minute: longer outages are waited for between steps, which costs nothing.
  */
 export const timesOf = (limitMs: number) => ({
   sliceMs: Math.floor(limitMs / 5),
@@ -310,10 +306,7 @@ function retriesFor(error: unknown): number {
 
 export type { StartExecution };
 
-/**
- * Opens the function that starts durable executions of a Lambda function: see `lambdaExecutions`. Loads the
- * SDK.
- */
+/** Opens the function that starts durable executions of a Lambda function: see `lambdaExecutions`. Loads the SDK. */
 export const openExecutions = async (
   ...given: Parameters<typeof import('./start-execution.ts').lambdaExecutions>
 ): Promise<StartExecution> =>

@@ -12,9 +12,7 @@ export type StartExecution = (
 
 /** Starts durable executions of a Lambda function, which run independently of the caller. */
 export function lambdaExecutions(options: {
-  /**
-   * The function, by ARN or name, with a version or alias: Lambda starts durable executions only of these.
-   */
+  /** The function, by ARN or name, with a version or alias: Lambda starts durable executions only of these. */
   readonly functionName: string;
   readonly environment: AwsEnvironment;
 }): StartExecution {

@@ -36,10 +36,7 @@ type RunToPrune = {
   readonly run: string;
   readonly startedAt: string;
   readonly state: ListedRun['state'] | 'half-pruned' | 'left';
-  /**
-   * The folder where the run is or would be published; undefined for a run that has only its folder under
-   * `work/`.
-   */
+  /** The folder where the run is or would be published; undefined for a run that has only its folder under `work/`. */
   readonly folder: string | undefined;
   readonly objects: number;
   readonly bytes: number;
@@ -66,10 +63,7 @@ type PlanOptions = {
  */
 const UNFINISHED_MS = 7 * 86_400_000;
 
-/**
- * Plans which runs of each place to delete; read-only. A clock that is ahead of all runs leads to no
- * deletion.
- */
+/** Plans which runs of each place to delete; read-only. A clock that is ahead of all runs leads to no deletion. */
 export async function planPrunes(
   options: Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
     /** Default: all places. */
@@ -156,9 +150,7 @@ function mayGo(
   return staying.length > 0 && staying.every((kept) => startedAt < runOfId(kept.run).startedAt);
 }
 
-/**
- * For each run, the folder where it is or was published, even if only its Parquet, uses or changes are left.
- */
+/** For each run, the folder where it is or was published, even if only its Parquet, uses or changes are left. */
 async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const prefix of foldersOf(`${place}/`))
@@ -188,11 +180,10 @@ type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
 type StillNeeded = { readonly run: string; readonly reason: string };
 
 /**
- * Removes runs of a place one after another, and returns those that turned out to be needed. First,
- * `latest.json` permanently lists the run as removed: a publisher that read it earlier can no longer replace
- * it, and a later one never publishes a removed run. So each step may be repeated, even late and by several
- * prunes at once. The run's partition goes first, then its manifests, then its parts, Parquet and changes,
- * then its folder under `work/`.
+ * Removes runs of a place one after another, and returns those that turned out to be needed. First, `latest.json`
+ * permanently lists the run as removed: a publisher that read it earlier can no longer replace it, and a later one
+ * never publishes a removed run. So each step may be repeated, even late and by several prunes at once. The run's
+ * partition goes first, then its manifests, then its parts, Parquet and changes, then its folder under `work/`.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;

@@ -11,9 +11,7 @@ import { sourceDefinitions, sources } from '../sources/sources.ts';
 /** A place to take again, and the request for that. */
 type PlaceToTake = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };
 
-/**
- * The places that have a published run; in a store without any, the sources whose requests need no option.
- */
+/** The places that have a published run; in a store without any, the sources whose requests need no option. */
 export async function placesToTake(
   store: Store,
   signal?: AbortSignal | undefined,
@@ -56,10 +54,7 @@ async function requestAgain(
   return name === undefined || isNamedAfter(place, unnamed) ? unnamed : { ...unnamed, as: name };
 }
 
-/**
- * Whether a place belongs to a narrowed request without a name (`as`), so that it is named after the
- * selection.
- */
+/** Whether a place belongs to a narrowed request without a name (`as`), so that it is named after the selection. */
 export const isNamedAfter = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
   place !== placeOf(request.source, undefined) && placeOfRequest(request as SnapshotRequest) === place;
 

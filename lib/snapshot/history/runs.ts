@@ -48,10 +48,7 @@ type RunsToList = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * The runs of a place. `broken`: what is missing or damaged, in words; `left`: the number of runs beyond the
- * limit.
- */
+/** The runs of a place. `broken`: what is missing or damaged, in words; `left`: the number of runs beyond the limit. */
 type FoundRuns = {
   readonly listed: readonly ListedRun[];
   readonly broken: readonly string[];
@@ -158,8 +155,7 @@ const UNKNOWN = {
 } as const;
 
 /**
- * A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: its progress cannot
- * be read.
+ * A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: its progress cannot be read.
  */
 type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
   | { readonly state: 'unfinished'; readonly records: number }
@@ -176,9 +172,7 @@ type UnpublishedOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * The unpublished runs of a place, newest first by their names. Each run is read only when it is requested.
- */
+/** The unpublished runs of a place, newest first by their names. Each run is read only when it is requested. */
 export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenerator<UnpublishedRun> {
   const { store, place, published, signal } = options;
   const folder = `work/${place}/`;

@@ -30,9 +30,7 @@ export function foundBatch(
     /** Which records are taken, and in which order. Default: all, in the order received. */
     readonly order?: Uint32Array | undefined;
     readonly first?: FirstMember | undefined;
-    /**
-     * A member that is added after all others, if a record's own field lacks its key: the digits of its key.
-     */
+    /** A member that is added after all others, if a record's own field lacks its key: the digits of its key. */
     readonly last?:
       | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
       | undefined;
@@ -124,9 +122,7 @@ function release({ json, index }: FoundRecords): void {
 
 type Source = {
   readonly found: FoundRecords;
-  /**
-   * The start of a line with an additional member. It ends in a comma, since a record has at least its key.
-   */
+  /** The start of a line with an additional member. It ends in a comma, since a record has at least its key. */
   readonly start: Buffer;
   readonly isFirst: (record: number) => boolean;
   /** Maximum bytes that a line has in addition to its record. */
@@ -162,9 +158,7 @@ function* piecesOf(
   }
 }
 
-/**
- * Where the piece that starts at `from` ends, at least one record later, and the maximum bytes of its lines.
- */
+/** Where the piece that starts at `from` ends, at least one record later, and the maximum bytes of its lines. */
 function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
   let [end, mostBytes] = [from, 0];

@@ -269,9 +269,7 @@ const numberIfShort = (id: Id | undefined): number | Id | undefined =>
 /** The maximum number of digits that a number holds exactly. */
 const EXACT_DIGITS = 15;
 
-/**
- * Maximum bytes of a key: a sign, or the quotes of an id that is sent as text, may be added to its digits.
- */
+/** Maximum bytes of a key: a sign, or the quotes of an id that is sent as text, may be added to its digits. */
 const MAX_KEY_LENGTH = MAX_ID_DIGITS + 3;
 
 const ZERO = 0x30;

@@ -1,18 +1,13 @@
 import { compareIds, type Id } from '../../platform/index.ts';
 
-/**
- * The positions of a response's records, a row for each record. Objects would take several times the memory.
- */
+/** The positions of a response's records, a row for each record. Objects would take several times the memory. */
 type RecordIndex = {
   starts: Uint32Array;
   /** For each record, the index after its last byte. */
   ends: Uint32Array;
   /** For each wanted field, where its value starts in each record; 0 if it is absent. */
   readonly values: Uint32Array[];
-  /**
-   * Integer keys of at most 15 digits, which a number holds exactly; NaN for other keys. Empty if keys are
-   * text.
-   */
+  /** Integer keys of at most 15 digits, which a number holds exactly; NaN for other keys. Empty if keys are text. */
   numbers: Float64Array;
   /** The other integer keys, by record. */
   readonly digits: Map<number, Id>;
@@ -45,8 +40,7 @@ export function freeIndex({ starts, ends, values, numbers, digits }: RecordIndex
 }
 
 /**
- * The memory of the index, in bytes. A key that is stored by itself takes about as much as its digits and a
- * map entry.
+ * The memory of the index, in bytes. A key that is stored by itself takes about as much as its digits and a map entry.
  */
 export const indexBytes = ({ starts, values, numbers, digits }: RecordIndex): number =>
   starts.byteLength * (2 + values.length) + numbers.byteLength + digits.size * 100;

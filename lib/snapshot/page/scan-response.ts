@@ -34,14 +34,10 @@ export function scanObject(
   /** Whether the response is an object, or null, which counts as an object without members. */
   readonly isObject: boolean;
   /**
-   * The records of the last array with that name; undefined if it has no such array, or the response is not an
-   * object.
+   * The records of the last array with that name; undefined if it has no such array, or the response is not an object.
    */
   readonly found: FoundRecords | undefined;
-  /**
-   * Parses another member: integers beyond 2^53 become bigints. Undefined if it is absent. Throws
-   * `JsonLimitError`.
-   */
+  /** Parses another member: integers beyond 2^53 become bigints. Undefined if it is absent. Throws `JsonLimitError`. */
   readonly member: (name: string) => unknown;
   /** All members, parsed alike: for a response without records. */
   readonly members: () => Readonly<Record<string, unknown>>;

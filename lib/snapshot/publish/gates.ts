@@ -136,10 +136,7 @@ type Refused = Pick<
   | 'leastShare'
 >;
 
-/**
- * The reasons by name, in one line, with the number of pages that stayed degraded: `degraded (3 pages),
- * shrunk`.
- */
+/** The reasons by name, in one line, with the number of pages that stayed degraded: `degraded (3 pages), shrunk`. */
 export const refusedAs = ({
   refused,
   degradedPages = 0,
@@ -170,9 +167,7 @@ export function refusalWords(manifest: Refused): readonly string[] {
   return isOfWhatWasRead ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
 }
 
-/**
- * The reasons that depend on what was read; the others depend on the selection, the clock or the run before.
- */
+/** The reasons that depend on what was read; the others depend on the selection, the clock or the run before. */
 const OF_WHAT_WAS_READ: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
 
 /**
@@ -197,9 +192,7 @@ function readWords({ records, totals, passes, degradedPages, order, calls, missi
 
 const count = (value: number): string => value.toLocaleString('en');
 
-/**
- * The sizes of earlier runs: `; the last 3 runs had 20,010, 20,000 and …`; empty if they could not be read.
- */
+/** The sizes of earlier runs: `; the last 3 runs had 20,010, 20,000 and …`; empty if they could not be read. */
 function sizeWords({ lastSizes = [] }: Refused): string {
   if (lastSizes.length === 0) return '';
   const runs = lastSizes.length === 1 ? 'the last run' : `the last ${lastSizes.length} runs, newest first,`;
@@ -231,8 +224,7 @@ const REASONS = {
 type KnownMissing = Manifest['missing'][number];
 
 /**
- * The missing ids of a run, each with the time since when it has been missing. `last`: the run that is
- * published now.
+ * The missing ids of a run, each with the time since when it has been missing. `last`: the run that is published now.
  */
 export function missingSince(
   { missing, startedAt }: { readonly missing: readonly MissingId[]; readonly startedAt: string },
@@ -263,9 +255,7 @@ export const isSamePlatform = (one: string, other: string): boolean =>
 
 type BegunRun = { readonly source: string; readonly run: string; readonly platform: string };
 
-/**
- * Thrown if a run would be resumed on another platform than it began on: it would mix the records of both.
- */
+/** Thrown if a run would be resumed on another platform than it began on: it would mix the records of both. */
 export class OtherPlatformError extends Error {
   override readonly name = 'OtherPlatformError';
 

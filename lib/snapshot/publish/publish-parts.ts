@@ -118,9 +118,7 @@ type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Ru
  * latest run. Throws `StoreError`.
  */
 export async function tagAsItIs(
-  /**
-   * A published run, and its tags as they were read. `isChanged`: an object of the run was stored since then.
-   */
+  /** A published run, and its tags as they were read. `isChanged`: an object of the run was stored since then. */
   options: RunToTag & {
     readonly is: 'latest' | 'replaced';
     readonly known: Pick<PublishedRun, 'isTagged' | 'wasReplaced'>;
@@ -149,9 +147,7 @@ async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   await store.put(`${publishedFolder(place, run)}${TAGGED_NAME}`, printStored({ run: run.id }), { tag });
 }
 
-/**
- * Removes the tags of a run that was replaced before, and is or becomes the newest again. May be repeated.
- */
+/** Removes the tags of a run that was replaced before, and is or becomes the newest again. May be repeated. */
 export async function untagLatest({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await forgetTagged({ store, place, run });

@@ -72,17 +72,14 @@ type FinishedRun = Omit<
 > &
   Pick<Parameters<typeof refusals>[0], 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
-/**
- * How often other publishers may move `latest.json` between our read and our write before this one gives up.
- */
+/** How often other publishers may move `latest.json` between our read and our write before this one gives up. */
 const MAX_RACES = 20;
 
 /**
- * Publishes a finished run unless a gate refuses it: stores its parts, its changes and its manifest, then
- * moves `latest.json`. If another publisher moved it meanwhile, the gates check the run again, and it is
- * compared again; so `latest.json` never moves to a run with an earlier start, except by force. A published
- * run stays published. If a publication was stopped, the next call continues it with the same bytes. Tables
- * are built afterwards (`buildTables`).
+ * Publishes a finished run unless a gate refuses it: stores its parts, its changes and its manifest, then moves
+ * `latest.json`. If another publisher moved it meanwhile, the gates check the run again, and it is compared again; so
+ * `latest.json` never moves to a run with an earlier start, except by force. A published run stays published. If a
+ * publication was stopped, the next call continues it with the same bytes. Tables are built afterwards (`buildTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MAX_RACES; race += 1) {
@@ -129,8 +126,7 @@ async function publishAfter(
 }
 
 /**
- * Copies the parts, stores the changes under a key that only this publication uses, and returns the manifest
- * with both.
+ * Copies the parts, stores the changes under a key that only this publication uses, and returns the manifest with both.
  */
 async function storeRun(
   { store, source, run, signal }: PublishOptions,
@@ -180,8 +176,7 @@ async function judge(
 const MAX_SIZES = 10;
 
 /**
- * The numbers of records of the last published runs, newest first. Runs that are damaged or being pruned are
- * left out.
+ * The numbers of records of the last published runs, newest first. Runs that are damaged or being pruned are left out.
  */
 async function lastSizes({ store, source, signal }: PublishOptions): Promise<number[]> {
   const sizes: number[] = [];
@@ -284,9 +279,7 @@ async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Ar
 
 const newToken = () => randomBytes(4).toString('hex');
 
-/**
- * Reads a finished run that was not published from its manifest under `work/`. Throws `StoredObjectError`.
- */
+/** Reads a finished run that was not published from its manifest under `work/`. Throws `StoredObjectError`. */
 export async function readFinishedRun(store: Store, source: Place, run: string): Promise<FinishedRun> {
   const {
     publishable: _p,

@@ -122,9 +122,7 @@ type RunWithIds = Pick<Checkpoint, 'source' | 'run'>;
 
 const idsKey = ({ source, run }: RunWithIds) => `${workFolder(source, { id: run })}_ids.json`;
 
-/**
- * Stores the ids of a run, so that it can be resumed even if the file or run that they came from has changed.
- */
+/** Stores the ids of a run, so that it can be resumed even if the file or run that they came from has changed. */
 async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
   await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MAX_LIST_BYTES));
 }

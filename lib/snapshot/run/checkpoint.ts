@@ -38,10 +38,7 @@ const checkpointSchema = z.object({
   position: z.nullable(z.unknown()),
   /** How the scan ended; null while it has not. */
   outcome: z.nullable(outcomeSchema),
-  /**
-   * The number of the next part: how many parts have been stored, including those of segments that were
-   * dropped.
-   */
+  /** The number of the next part: how many parts have been stored, including those of segments that were dropped. */
   parts: z.number(),
   missing: z.array(missingIdSchema),
   /**
@@ -72,10 +69,7 @@ export async function hasCheckpoint(store: Store, source: Place, run: string): P
   return false;
 }
 
-/**
- * Reads the checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing, or another
- * run's.
- */
+/** Reads the checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing, or another run's. */
 export async function readCheckpoint(
   store: Store,
   source: Place,
@@ -98,9 +92,7 @@ export async function readCheckpoint(
 
 const MAX_NAMES_LENGTH = 200;
 
-/**
- * Replaces the checkpoint that has this `etag` (undefined: stores the first one), and returns the new etag.
- */
+/** Replaces the checkpoint that has this `etag` (undefined: stores the first one), and returns the new etag. */
 export async function saveCheckpoint(
   store: Store,
   checkpoint: Checkpoint,

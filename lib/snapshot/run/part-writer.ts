@@ -10,8 +10,7 @@ import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-fields.ts';
 
 /**
- * The default maximum size of a part before compression, about 16 MB compressed. One part in twenty becomes
- * this large.
+ * The default maximum size of a part before compression, about 16 MB compressed. One part in twenty becomes this large.
  */
 const MAX_PART_BYTES = 96_000_000;
 /**
@@ -23,11 +22,10 @@ const FRAME_BYTES = 1_000_000;
 const LINE_FEED = 0x0a;
 
 /**
- * Creates a writer of records into parts. A part ends after the same keys in every run (`endsPart`), even if
- * the run was stopped or its pages had other sizes. So its bytes depend on its records alone, and unchanged
- * parts are the same in every run. Memory holds the compressed parts that are not stored yet, since the name
- * of a part ends in the sha256 of all its bytes. `storeOpen` stores the open part under a separate name, and
- * `resume` continues it from there.
+ * Creates a writer of records into parts. A part ends after the same keys in every run (`endsPart`), even if the run
+ * was stopped or its pages had other sizes. So its bytes depend on its records alone, and unchanged parts are the same
+ * in every run. Memory holds the compressed parts that are not stored yet, since the name of a part ends in the sha256
+ * of all its bytes. `storeOpen` stores the open part under a separate name, and `resume` continues it from there.
  */
 export function createPartWriter({
   store,

@@ -34,9 +34,8 @@ export async function findStopped(options: {
 }
 
 /**
- * Resumes a run: reads its progress, or its publication if it ended, since a published run leaves no
- * checkpoint in a directory. Throws `OtherPlatformError`, and `StoredObjectError` if it is missing or
- * damaged.
+ * Resumes a run: reads its progress, or its publication if it ended, since a published run leaves no checkpoint in a
+ * directory. Throws `OtherPlatformError`, and `StoredObjectError` if it is missing or damaged.
  */
 export async function resumeRun(options: {
   readonly store: Store;

@@ -150,9 +150,7 @@ async function finishedRun(
 
 type SliceOptions = ProgressOptions & {
   readonly scan: Scan<unknown>;
-  /**
-   * Maximum milliseconds until an added record is durable, even while the next page is awaited. Default 30 s.
-   */
+  /** Maximum milliseconds until an added record is durable, even while the next page is awaited. Default 30 s. */
   readonly partMs?: number | undefined;
   /** Called after each step of the scan: if it returns true, the slice ends. Default: always false. */
   readonly isOver?: () => boolean;
@@ -170,8 +168,7 @@ export type SnapshotProgress = {
 const PART_MS = 30_000;
 
 /**
- * Resumes a run until the scan or the slice ends, or something fails: then what was read so far becomes
- * durable first.
+ * Resumes a run until the scan or the slice ends, or something fails: then what was read so far becomes durable first.
  */
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
   const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;

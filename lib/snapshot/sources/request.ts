@@ -44,10 +44,7 @@ export type SnapshotRequest = {
   readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>>;
 }[Source];
 
-/**
- * The rules of all sources about several fields of a request. Each holds trivially for requests of other
- * sources.
- */
+/** The rules of all sources about several fields of a request. Each holds trivially for requests of other sources. */
 export const requestRules = sources.flatMap((source) =>
   sourceDefinitions[source].rules.map((rule) => ({
     ...rule,
@@ -56,9 +53,7 @@ export const requestRules = sources.flatMap((source) =>
   })),
 );
 
-/**
- * The selection of a request: its fields without the ids that are read one by one, and separately these ids.
- */
+/** The selection of a request: its fields without the ids that are read one by one, and separately these ids. */
 export function selectionOf({ source, ...request }: SnapshotRequest) {
   const { fields, ids } = sourceDefinitions[source];
   const given: Readonly<Record<string, unknown>> = request;
@@ -75,9 +70,7 @@ export const narrowings = (source: Source, request: Readonly<Record<string, unkn
 
 const MAX_WORDS = 40;
 
-/**
- * The place of a request's runs. If a narrowed request has no name, its place is named after its selection.
- */
+/** The place of a request's runs. If a narrowed request has no name, its place is named after its selection. */
 export function placeOfRequest(request: SnapshotRequest): Place {
   const { source, as } = request;
   const narrowedBy = narrowings(source, request);
@@ -91,10 +84,7 @@ export function placeOfRequest(request: SnapshotRequest): Place {
   return placeOf(source, `${words.replaceAll(/^-|-$/g, '') || 'narrowed'}-${digest}`);
 }
 
-/**
- * The source whose published runs provide a request's ids; undefined if the request needs no ids or has its
- * own.
- */
+/** The source whose published runs provide a request's ids; undefined if the request needs no ids or has its own. */
 export function linkedSource(
   options: Readonly<Record<string, unknown>> & { readonly source: Source },
 ): Source | undefined {

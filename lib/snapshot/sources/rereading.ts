@@ -5,9 +5,7 @@ import type { ScanStart, ScanStep } from '../scan.ts';
 export type ReadEnd<Result, Memo> = {
   readonly result: Result;
   readonly records: number;
-  /**
-   * Whether this is the last possible read: then the judge must accept it, or decide that nothing is proved.
-   */
+  /** Whether this is the last possible read: then the judge must accept it, or decide that nothing is proved. */
   readonly isLast: boolean;
   /** What the judge stored after the previous read; null for the first one. */
   readonly memo: Memo | null;
@@ -17,10 +15,7 @@ export type Judgement<Outcome, Memo> =
   | { readonly kind: 'again'; readonly memo: Memo | null }
   | { readonly kind: 'ended'; readonly outcome: Outcome };
 
-/**
- * The position in a scan that may read everything several times. It is plain JSON if `Position` and `Memo`
- * are.
- */
+/** The position in a scan that may read everything several times. It is plain JSON if `Position` and `Memo` are. */
 export type RereadPosition<Position, Memo> = {
   /** The number of the read; 1 is the first. */
   readonly read: number;
@@ -91,8 +86,7 @@ async function* readOnce<Position, Result, Outcome, Memo>(
 }
 
 /**
- * Yields each step changed by `change`, and returns the result of `steps`. If the caller stops early, `steps`
- * ends too.
+ * Yields each step changed by `change`, and returns the result of `steps`. If the caller stops early, `steps` ends too.
  */
 export async function* mappedSteps<Step, Changed, Result>(
   steps: AsyncGenerator<Step, Result, undefined>,

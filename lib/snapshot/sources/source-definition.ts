@@ -89,9 +89,7 @@ export type SourceDefinition<
   readonly fields: F;
   /** The fields of a request that is not sent as a message: its lists may have any length. */
   readonly unboundedFields: F;
-  /**
-   * Opens the scan of a run. Throws if `selection`, read from a checkpoint, has other members than a request.
-   */
+  /** Opens the scan of a run. Throws if `selection`, read from a checkpoint, has other members than a request. */
   readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
 };
 
@@ -141,9 +139,7 @@ type IdsOfRun<Field extends string, Linked extends string> = {
   /** For a request without ids: the other source whose last published run provides them. */
   readonly linked?: {
     readonly from: Linked;
-    /**
-     * The top-level fields of that source's records that contain links, and the ids that a record links to.
-     */
+    /** The top-level fields of that source's records that contain links, and the ids that a record links to. */
     readonly fields: readonly string[];
     readonly idsIn: (record: unknown) => readonly LinkedId[];
   };
@@ -155,8 +151,7 @@ export type RunToScan = {
   /** The ids of the run; empty for a source that is not read id by id. */
   readonly ids: readonly string[];
   /**
-   * How many rows each page requests, if the source has pages of rows. Default: the maximum that the platform
-   * allows.
+   * How many rows each page requests, if the source has pages of rows. Default: the maximum that the platform allows.
    */
   readonly pageRows?: number | undefined;
 };
@@ -169,9 +164,7 @@ export type RecordRules<Column extends string = string> = {
   readonly sets: readonly Column[];
 };
 
-/**
- * The fields of a record that form its key: an id, preceded by an owner and a slash if the source has owners.
- */
+/** The fields of a record that form its key: an id, preceded by an owner and a slash if the source has owners. */
 export type RecordKey<Column extends string = string> = {
   /** The fields that may name the owner, as text; the first one that is present is used. */
   readonly owner?: readonly Column[];
@@ -197,9 +190,7 @@ export type RecordKey<Column extends string = string> = {
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 
-/**
- * An option of the command, and the field of the request that it sets. Without a `<value>` it is a switch.
- */
+/** An option of the command, and the field of the request that it sets. Without a `<value>` it is a switch. */
 type RequestOption = {
   readonly field: string;
   readonly flags: string;

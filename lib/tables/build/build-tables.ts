@@ -55,9 +55,7 @@ export type TableOutcome =
   | (NamedRun & { readonly kind: 'left' })
   | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
-/**
- * Builds missing tables; it may be repeated. Skips a damaged run, and stops at the first run that is `left`.
- */
+/** Builds missing tables; it may be repeated. Skips a damaged run, and stops at the first run that is `left`. */
 export async function* buildTables(options: TablesToBuild): AsyncGenerator<TableOutcome> {
   for (const place of options.places ?? (await placesIn(options.store)))
     for await (const outcome of tablesOf(place, options)) {
@@ -130,10 +128,7 @@ const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 /** Maximum skipped runs that a line of the log names. */
 const MAX_SKIPPED = 20;
 
-/**
- * Runs `buildTables` until time is up. Returns what it built, the first damaged runs and why, and what is
- * left.
- */
+/** Runs `buildTables` until time is up. Returns what it built, the first damaged runs and why, and what is left. */
 export async function writeTables(event: unknown, options: Omit<TablesToBuild, 'places' | 'isSparse'>) {
   const { published } = writeTablesEvent.parse(event);
   const place = parsePlace(published?.split('/').at(-2) ?? '');
@@ -216,9 +211,7 @@ export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefine
   return outcome;
 }
 
-/**
- * Builds the files. If the run was removed meanwhile, deletes them again, since a part may have been missing.
- */
+/** Builds the files. If the run was removed meanwhile, deletes them again, since a part may have been missing. */
 async function unlessGone(inHand: RunInHand): Promise<Outcome | undefined> {
   const built = await buildFiles(inHand).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
@@ -290,9 +283,7 @@ async function withdraw({ store, place, at, partitions }: RunInHand): Promise<un
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
-/**
- * Tags a replaced run, or removes the tag from the newest one. If the store refuses, it only logs a warning.
- */
+/** Tags a replaced run, or removes the tag from the newest one. If the store refuses, it only logs a warning. */
 async function tagRun(
   { store, place, at, run, isLatest, warn }: RunInHand,
   isChanged: boolean,

@@ -25,10 +25,7 @@ type RunsToList = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * A row of the table `runs`, with the id of what it was built from (`of`). Values that are not known yet are
- * null.
- */
+/** A row of the table `runs`, with the id of what it was built from (`of`). Values that are not known yet are null. */
 type RunRow = Readonly<Record<keyof typeof storedTables.runs.columns, unknown>> & { readonly of: string };
 
 const READ_AHEAD = 16;
@@ -58,9 +55,7 @@ const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
 /** An id of a row, which changes if the columns do. */
 const rowIdOf = ({ manifest }: RunAt) => `${parquetFormat(storedTables.runs.columns)} ${manifest}`;
 
-/**
- * The stored rows by their `of`. If the Parquet of a run is incomplete, its row is left out, and built again.
- */
+/** The stored rows by their `of`. If the Parquet of a run is incomplete, its row is left out, and built again. */
 async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {
   const body = (await store.get(keyOf(place)))?.body.toString() ?? '';
   try {

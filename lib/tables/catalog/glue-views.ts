@@ -3,10 +3,7 @@ import { sources } from '../../snapshot/sources/index.ts';
 import { viewsOver } from './tables.ts';
 import type { View } from './view.ts';
 
-/**
- * A view as Glue stores it for Athena and Trino. `text` is the encoded SQL, which names the database of its
- * tables.
- */
+/** A view as Glue stores it for Athena and Trino. `text` is the encoded SQL, which names the database of its tables. */
 type GlueView = Pick<View, 'name'> & {
   readonly columns: readonly { readonly name: string; readonly type: HiveType }[];
   readonly text: string;

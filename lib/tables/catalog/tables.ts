@@ -33,10 +33,7 @@ import { latestModel, NEEDS_MODEL, type View, viewOf } from './view.ts';
 
 const member = (column: string, name: string) => `json_extract_scalar(${column}, '$.${name}')`;
 
-/**
- * The batch of a job: from its response, or else from its id, since the job of a chunk is named after its
- * batch.
- */
+/** The batch of a job: from its response, or else from its id, since the job of a chunk is named after its batch. */
 const BATCH = `coalesce(${member('response', 'batch')}, CASE WHEN type = 'score' AND id LIKE '%.chunk-%' THEN regexp_replace(id, '\\.chunk-[0-9]+$', '') END)`;
 
 const runs = {
@@ -321,9 +318,7 @@ function recordViews(place: Place, name: string): readonly View[] {
   ];
 }
 
-/**
- * The columns of the model for a source while there is no model yet. An id of digits is known all the same.
- */
+/** The columns of the model for a source while there is no model yet. An id of digits is known all the same. */
 const lackedOf = (source: 'calculations' | 'cards'): readonly string[] =>
   Object.entries(modelColumns[source]).map(([column, type]) =>
     lacking(
@@ -349,8 +344,7 @@ type StoredTable<Columns = Readonly<Record<string, string>>> = {
    */
   readonly columns: Columns;
   /**
-   * The columns that come from the folders below it, in order. Each is text, and follows `prefix` in the
-   * folder's name.
+   * The columns that come from the folders below it, in order. Each is text, and follows `prefix` in the folder's name.
    */
   readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
 };

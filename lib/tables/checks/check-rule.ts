@@ -100,9 +100,8 @@ export async function checkRule(options: RuleToCheck) {
 const COMMENTS = /^(?:\s*(?:--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/))*/;
 
 /**
- * Parses the file of a rule. The comments at its start have its title, and may have `severity: error|warn`
- * (default: error) and `key: COLUMN, …`, the columns that identify a row. Throws `QueryError` unless the rest
- * is one SELECT.
+ * Parses the file of a rule. The comments at its start have its title, and may have `severity: error|warn` (default:
+ * error) and `key: COLUMN, …`, the columns that identify a row. Throws `QueryError` unless the rest is one SELECT.
  */
 function parseRule(file: string, text: string) {
   const [comments = ''] = COMMENTS.exec(text) ?? [];

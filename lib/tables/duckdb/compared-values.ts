@@ -11,8 +11,7 @@ import { columnOf, comparedIn, meantBy, type QueryNode, type QueryTree, scopedNo
 const EQUALS = /^COMPARE_(?:EQUAL|NOTEQUAL|DISTINCT_FROM|NOT_DISTINCT_FROM|IN|NOT_IN)$/;
 
 /**
- * A text that a query compares with a column whose values are words. `values`: all possible values, if they
- * are known.
+ * A text that a query compares with a column whose values are words. `values`: all possible values, if they are known.
  */
 type ComparedText = {
   /** The column as the query names it. */

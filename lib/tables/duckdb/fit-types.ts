@@ -19,9 +19,8 @@ type Edit = { readonly from: number; readonly to: number; readonly text: string 
 type Query = { readonly bytes: Buffer; readonly scope: Scope };
 
 /**
- * Rewrites a query so that ids can be compared with numbers, and epoch milliseconds with times. DuckDB would
- * cast the column, and fail at the first id that is not a number. If an id is compared by size, it counts as
- * a number.
+ * Rewrites a query so that ids can be compared with numbers, and epoch milliseconds with times. DuckDB would cast the
+ * column, and fail at the first id that is not a number. If an id is compared by size, it counts as a number.
  */
 export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): string {
   const bytes = Buffer.from(sql);
@@ -71,10 +70,7 @@ function* listingEdits(node: QueryNode, query: Query): Generator<Edit> {
   if (name !== undefined) yield { ...name, text: alias ? shown : `${shown} AS ${table}` };
 }
 
-/**
- * Replaces a column of epoch milliseconds by the timestamp column next to it, or by an expression that
- * converts it.
- */
+/** Replaces a column of epoch milliseconds by the timestamp column next to it, or by an expression that converts it. */
 function* momentEdits(node: QueryNode, query: Query): Generator<Edit> {
   const meant = meantBy(node, query.scope);
   const name = meant?.column.moment === undefined ? undefined : nameAt(node, query);
@@ -113,9 +109,7 @@ const TIME = /^\d{4}(?:$|-\d\d)/;
 
 const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAMP)/.test(to?.id ?? '');
 
-/**
- * Whether a function computes with times: by its name, or because it adds to a time or subtracts from one.
- */
+/** Whether a function computes with times: by its name, or because it adds to a time or subtracts from one. */
 const isOfTimes = ({ function_name: name = '', children = [] }: QueryNode, scope: Scope): boolean =>
   OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some((child) => isTime(child, scope)));
 

@@ -134,9 +134,7 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   }
 }
 
-/**
- * Finds out what a query reads, in a separate database that can read no files. Also returns the query to run.
- */
+/** Finds out what a query reads, in a separate database that can read no files. Also returns the query to run. */
 async function planned(
   text: string,
   options: {
@@ -356,10 +354,7 @@ const AT_ONCE = 4;
 /** The number of bytes from which on reading is reported: it then takes a second or more. */
 const MUCH_BYTES = 50_000_000;
 
-/**
- * Copies what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for
- * it.
- */
+/** Copies what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for it. */
 async function loadPieces(
   needed: readonly NeededPieces[],
   options: {

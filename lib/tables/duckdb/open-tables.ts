@@ -15,9 +15,7 @@ import { placesWithTables } from './tables.ts';
 type QueryOptions = {
   /** Stops the query when it is aborted; the query then throws its reason. */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * The time limit in seconds: after it the query throws `QueryError` of kind `too-long`. Default: no limit.
-   */
+  /** The time limit in seconds: after it the query throws `QueryError` of kind `too-long`. Default: no limit. */
   readonly seconds?: number | undefined;
   /** Called before a large read, with a description of it: `reads 1.2 GB of 30 runs or days`. */
   readonly onReading?: ((words: string) => void) | undefined;
@@ -25,10 +23,7 @@ type QueryOptions = {
 
 type FirstOptions = QueryOptions & {
   readonly maxRows: number;
-  /**
-   * Returns false for the first row that is not wanted: no row after it is read. Default: all rows are
-   * wanted.
-   */
+  /** Returns false for the first row that is not wanted: no row after it is read. Default: all rows are wanted. */
   readonly wants?: ((row: readonly ExactValue[]) => boolean) | undefined;
 };
 

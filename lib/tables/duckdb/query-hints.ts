@@ -32,8 +32,7 @@ function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<st
 }
 
 /**
- * A hint for each column that no table has: the column that people often call by this name, otherwise the
- * nearest name.
+ * A hint for each column that no table has: the column that people often call by this name, otherwise the nearest name.
  */
 function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {

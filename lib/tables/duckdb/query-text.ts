@@ -52,10 +52,7 @@ const TOKEN =
 
 /** Splits SQL at the semicolons that end statements, as DuckDB does. */
 export function splitStatements(text: string): {
-  /**
-   * The statements that end in a semicolon, without it; statements that have only space and comments are left
-   * out.
-   */
+  /** The statements that end in a semicolon, without it; statements that have only space and comments are left out. */
   readonly ended: readonly string[];
   /** The text after the last semicolon: the beginning of a statement, or only space and comments. */
   readonly rest: string;
@@ -122,9 +119,8 @@ export const duckDbMacros: readonly string[] = [
 ];
 
 /**
- * Translates a query from Trino's SQL to DuckDB's, as far as saved queries and views need it: `UNNEST` of
- * rows in a join, written `UNNEST(…) AS NAME (COLUMN, …)`, gives a column for each field in Trino, but one
- * struct in DuckDB.
+ * Translates a query from Trino's SQL to DuckDB's, as far as saved queries and views need it: `UNNEST` of rows in a
+ * join, written `UNNEST(…) AS NAME (COLUMN, …)`, gives a column for each field in Trino, but one struct in DuckDB.
  */
 export const duckDbSql = (sql: string): string =>
   sql

@@ -241,9 +241,7 @@ export type QueryNode = {
   };
 };
 
-/**
- * A query and all of its nodes. `fault`: why it could not be parsed, if the planner would not report that.
- */
+/** A query and all of its nodes. `fault`: why it could not be parsed, if the planner would not report that. */
 export type QueryTree = {
   readonly root: object;
   readonly nodes: readonly QueryNode[];
@@ -256,10 +254,7 @@ export type QueryTree = {
  */
 const BEFORE = 'FROM (\n';
 
-/**
- * Parses a query without running it. A query that the parser rejects has no nodes; the planner reports the
- * error.
- */
+/** Parses a query without running it. A query that the parser rejects has no nodes; the planner reports the error. */
 export async function parseQuery(connection: DuckDBConnection, sql: string): Promise<QueryTree> {
   const parsed = await connection.runAndReadAll(
     `SELECT json_serialize_sql(${literal(`${BEFORE}${sql}\n)`)})`,

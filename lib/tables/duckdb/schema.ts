@@ -96,9 +96,8 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
 export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
 
 /**
- * SQL that creates a table as the union of its groups, all without rows: the plan of a query then shows which
- * groups it reads. In a group of one piece, the piece columns are constants; in a larger group, their values
- * are the bounds.
+ * SQL that creates a table as the union of its groups, all without rows: the plan of a query then shows which groups it
+ * reads. In a group of one piece, the piece columns are constants; in a larger group, their values are the bounds.
  */
 export function createOfGroups(
   table: Table,
@@ -193,10 +192,7 @@ export async function openDatabase(
 /** DuckDB ignores an interrupt before the query has begun, so the interrupt is repeated at this interval. */
 const REPEAT_MS = 50;
 
-/**
- * Waits for `work`, which runs queries on `connection`. If the signal is aborted, stops them and throws its
- * reason.
- */
+/** Waits for `work`, which runs queries on `connection`. If the signal is aborted, stops them and throws its reason. */
 export async function withInterrupt<T>(
   connection: DuckDBConnection,
   signal: AbortSignal,

@@ -122,9 +122,7 @@ export type Piece = {
 export type FileToRead = {
   /** Maximum bytes that are read from it; DuckDB may read less of a file on this machine. */
   readonly bytes: number;
-  /**
-   * How many of these bytes need room in the temporary folder, as far as that is known before it is opened.
-   */
+  /** How many of these bytes need room in the temporary folder, as far as that is known before it is opened. */
   readonly copiedBytes: number;
   /** The file on this machine; undefined if it is missing or damaged, which is reported. */
   readonly open: () => Promise<DataFile | undefined>;
@@ -143,9 +141,7 @@ type DataFile = {
  */
 type Made = Promise<DataFile | undefined>;
 
-/**
- * The files in the temporary folder, by what they are copies of. Later queries of a session use them again.
- */
+/** The files in the temporary folder, by what they are copies of. Later queries of a session use them again. */
 type LocalCopies = {
   /** The copy of `name`; if it does not exist, `write` creates it at `path`. */
   readonly get: (name: string, write: (path: string) => Made) => Made;

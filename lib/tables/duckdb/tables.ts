@@ -141,9 +141,8 @@ function runTables(session: Session, model: QueryModel, place: Place, name: stri
 }
 
 /**
- * The latest run of a place; for a source that has none, those of its narrowed places. What is missing is
- * recorded in the session. For a query that reads the model, they are the runs from which the model was
- * computed.
+ * The latest run of a place; for a source that has none, those of its narrowed places. What is missing is recorded in
+ * the session. For a query that reads the model, they are the runs from which the model was computed.
  */
 async function latestRuns(
   session: Session,

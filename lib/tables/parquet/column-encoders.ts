@@ -135,9 +135,8 @@ function readArray(node: Node<'array'>, reading: Reading, start: number, repetit
 }
 
 /**
- * Encodes a map from texts to values. A key that UTF-8 cannot express does not fit, nor does a repeated key.
- * Repeated keys are found by their hash: if two different keys have the same hash (one in four billion), the
- * first one counts.
+ * Encodes a map from texts to values. A key that UTF-8 cannot express does not fit, nor does a repeated key. Repeated
+ * keys are found by their hash: if two different keys have the same hash (one in four billion), the first one counts.
  */
 function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: number): number {
   const { key, value, hashes } = node.parts;
@@ -190,10 +189,7 @@ function readText(node: Node<'text'>, reading: Reading, at: number, repetition: 
   return end;
 }
 
-/**
- * Encodes a string. Half a surrogate pair does not fit, and becomes `?`, as in Athena: UTF-8 cannot express
- * it.
- */
+/** Encodes a string. Half a surrogate pair does not fit, and becomes `?`, as in Athena: UTF-8 cannot express it. */
 function readString(parts: TextColumn, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const quote = addString(parts, repetition, json, at + 1);
@@ -285,10 +281,7 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/**
- * Writes null for a value that does not fit, and returns the index behind the value, however deeply it is
- * nested.
- */
+/** Writes null for a value that does not fit, and returns the index behind the value, however deeply it is nested. */
 function skipMismatch(
   { levels, definition }: Pick<ColumnEncoder, 'levels' | 'definition'>,
   reading: Reading,
@@ -348,8 +341,7 @@ type StructParts = {
 };
 
 /**
- * Creates the encoder of a type, and adds its leaves to `leaves`. Throws `TypeError` if the type is nested
- * too deeply.
+ * Creates the encoder of a type, and adds its leaves to `leaves`. Throws `TypeError` if the type is nested too deeply.
  */
 export function createEncoder(
   type: ReturnType<typeof parseColumnType>,

@@ -26,12 +26,11 @@ import { addWaiting } from './texts.ts';
 const OVERFLOW = '_other';
 
 /**
- * Creates the function that fits JSON lines to the columns of a table. No value is lost, and none is changed
- * except half a surrogate pair. A timestamp column `FIELD_at` is the moment of the epoch milliseconds in
- * `FIELD`. `_other` has the members that do not fit, as a JSON object, in order and with the same bytes,
- * except for the space between members if a name is repeated. If the line is not an object, `_other` has the
- * line itself. If names are repeated, the last member wins, at any depth. Throws `TypeError` for other
- * columns.
+ * Creates the function that fits JSON lines to the columns of a table. No value is lost, and none is changed except
+ * half a surrogate pair. A timestamp column `FIELD_at` is the moment of the epoch milliseconds in `FIELD`. `_other` has
+ * the members that do not fit, as a JSON object, in order and with the same bytes, except for the space between members
+ * if a name is repeated. If the line is not an object, `_other` has the line itself. If names are repeated, the last
+ * member wins, at any depth. Throws `TypeError` for other columns.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, ofFields, fields, moments, other } = columnsOf(table);

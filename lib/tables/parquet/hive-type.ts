@@ -16,9 +16,7 @@ type ColumnType =
 
 type StructField = { readonly name: string; readonly type: ColumnType };
 
-/**
- * Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` for a type that no column has.
- */
+/** Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` for a type that no column has. */
 export function parseColumnType(hive: string): ColumnType {
   const [, kind, inner = ''] = /^(array|map|struct)<(.*)>$/.exec(hive) ?? [];
   switch (kind) {
@@ -87,9 +85,8 @@ const unknownType = (hive: string) =>
   );
 
 /**
- * The Parquet schema of a table. Names are in lower case. Everything except the keys of a map may be null.
- * Timestamps are milliseconds in UTC, in the older notation only: DuckDB would read the newer one in the
- * session's time zone.
+ * The Parquet schema of a table. Names are in lower case. Everything except the keys of a map may be null. Timestamps
+ * are milliseconds in UTC, in the older notation only: DuckDB would read the newer one in the session's time zone.
  */
 export function parquetSchema(columns: TableColumns): SchemaElement[] {
   const elements = Object.entries(columns).map(([name, type]) => elementsOf(name, parseColumnType(type)));

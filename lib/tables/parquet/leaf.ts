@@ -21,10 +21,7 @@ type LeafPlace = {
   readonly repetition: number;
 };
 
-/**
- * A leaf column of a table: its places in the rows of a row group, and the values at those places that have
- * one.
- */
+/** A leaf column of a table: its places in the rows of a row group, and the values at those places that have one. */
 export type Leaf = LeafPlace & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
@@ -43,9 +40,7 @@ type EncodedValues = {
   readonly count: number;
   /** The size of all values in the plain encoding, as one page. */
   readonly page: Uint8Array;
-  /**
-   * The distinct values as a page; then `page` has their indexes. Default: `page` has the values themselves.
-   */
+  /** The distinct values as a page; then `page` has their indexes. Default: `page` has the values themselves. */
   readonly dictionary?: { readonly page: Uint8Array; readonly count: number } | undefined;
 };
 

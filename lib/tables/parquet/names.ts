@@ -60,8 +60,7 @@ export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes
 export const lengthOf = ({ quoted }: Names, index: number): number => quoted[index]?.length ?? 0;
 
 /**
- * Reads a member's name, and returns its index among the names; -1 for any other name. Its value is at
- * `behindName`.
+ * Reads a member's name, and returns its index among the names; -1 for any other name. Its value is at `behindName`.
  */
 export function findName({ indexes }: Names, reading: Reading, at: number): number {
   const name = readName(reading, at);

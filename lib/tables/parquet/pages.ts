@@ -23,9 +23,7 @@ export function writePageHeader(
   /** What a page's header says. A dictionary has no levels, no nulls and no rows. */
   header: {
     readonly kind: 'dictionary' | 'data';
-    /**
-     * The size in bytes of levels and values together; and that of the values before and after compression.
-     */
+    /** The size in bytes of levels and values together; and that of the values before and after compression. */
     readonly sizeBytes: number;
     readonly packedBytes: number;
     /** How many values the page has, including nulls. */
@@ -56,8 +54,7 @@ function writeIntegers(out: ByteWriter, integers: readonly number[]): void {
 }
 
 /**
- * Reads a header that `writePageHeader` wrote, and also returns where it ends. Throws `RangeError` for any
- * other bytes.
+ * Reads a header that `writePageHeader` wrote, and also returns where it ends. Throws `RangeError` for any other bytes.
  */
 export function readPageHeader(bytes: Uint8Array, start: number) {
   const cursor = { bytes, at: start };

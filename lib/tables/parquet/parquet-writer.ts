@@ -116,8 +116,7 @@ export function createParquetFile(columns: TableColumns) {
 }
 
 /**
- * Creates a writer of files from the rows that are added to leaves. It clears the leaves at the end of each
- * row group.
+ * Creates a writer of files from the rows that are added to leaves. It clears the leaves at the end of each row group.
  */
 function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   const out = new ByteWriter();
@@ -280,10 +279,7 @@ function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): n
   return most === 0 ? 0 : writeNumbers(out, levelsOf(leaf, which), bitsOf(most));
 }
 
-/**
- * Compresses in one step without copies, since the output has enough room: zstd adds at most 1/256 and a few
- * bytes.
- */
+/** Compresses in one step without copies, since the output has enough room: zstd adds at most 1/256 and a few bytes. */
 const pack = (page: Uint8Array): Buffer =>
   zstdCompressSync(page, { chunkSize: page.byteLength + (page.byteLength >> 8) + 1_024, params: PARAMS });
 

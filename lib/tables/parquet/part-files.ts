@@ -118,8 +118,7 @@ export const buildParquet = (part: PartToRead, columns: TableColumns): Promise<B
   createParquetBuilder(columns)(part);
 
 /**
- * Builds Parquet of JSON lines; undefined without lines. `report` receives lines that are not JSON; these
- * are left out.
+ * Builds Parquet of JSON lines; undefined without lines. `report` receives lines that are not JSON; these are left out.
  */
 export async function parquetOfLines(
   lines: AsyncIterable<{ readonly json: Buffer; readonly place: string }>,

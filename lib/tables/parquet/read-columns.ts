@@ -83,8 +83,7 @@ function orDamaged<T>(key: string, read: () => T): T {
 }
 
 /**
- * Converts a text of a column from UTF-8. The argument is a view that becomes invalid when the next row group
- * is read.
+ * Converts a text of a column from UTF-8. The argument is a view that becomes invalid when the next row group is read.
  */
 type ReadText<T> = (utf8: Uint8Array) => T;
 

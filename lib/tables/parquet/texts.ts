@@ -31,8 +31,7 @@ export type Texts = {
 export const FIRST_COUNT = 1_024;
 
 /**
- * Returns the same numbers in an array that is half as long again, of even length. The argument is empty
- * afterwards.
+ * Returns the same numbers in an array that is half as long again, of even length. The argument is empty afterwards.
  */
 export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
   new Int32Array(buffer.transfer(8 * Math.ceil(0.75 * length)));

@@ -17,8 +17,7 @@ function createGlueClient(environment: AwsEnvironment): GlueClient {
 }
 
 /**
- * Reads the description of a table, as adding a partition does. Throws `AwsError` if it is missing or may not
- * be read.
+ * Reads the description of a table, as adding a partition does. Throws `AwsError` if it is missing or may not be read.
  */
 export const seeGlueTable = (database: string, Name: string, environment: AwsEnvironment): Promise<unknown> =>
   asAwsError({ part: 'catalog', tried: `look at ${database}.${Name}` }, () =>
@@ -113,10 +112,7 @@ type PartitionOfRun = {
   readonly table: string;
   /** The narrowed snapshot, if it is one. It may have no table, and `table` may belong to another place. */
   readonly narrowed: Place | undefined;
-  /**
-   * The values in the order of the table's keys: `gluePartitionKeys`; for changes, the place comes before
-   * them.
-   */
+  /** The values in the order of the table's keys: `gluePartitionKeys`; for changes, the place comes before them. */
   readonly values: readonly string[];
   readonly folder: string;
 };

@@ -5,23 +5,17 @@ import type { Place, Run } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 
 /**
- * Adds and removes partitions: one for each run, and one for its changes in the table of all places. A
- * narrowed snapshot (`SOURCE.NAME`) has a table if a schedule of the stack names it. Both may be repeated,
- * and throw `AwsError`.
+ * Adds and removes partitions: one for each run, and one for its changes in the table of all places. A narrowed
+ * snapshot (`SOURCE.NAME`) has a table if a schedule of the stack names it. Both may be repeated, and throw `AwsError`.
  */
 type Partitions = {
-  /**
-   * Adds the run's partitions, or updates existing ones to where its manifest says. Its Parquet must exist by
-   * then.
-   */
+  /** Adds the run's partitions, or updates existing ones to where its manifest says. Its Parquet must exist by then. */
   add(place: Place, run: Run, manifest: Pick<Manifest, 'changes'>): Promise<void>;
   /** Removes the run's partitions; a missing one is not an error. Deletes no object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
-/**
- * Opens the partitions of the Glue database; undefined if none is configured. The first call loads the SDK.
- */
+/** Opens the partitions of the Glue database; undefined if none is configured. The first call loads the SDK. */
 export function openPartitions(options: {
   /** The setting `SYNC_GLUE_DATABASE`. Undefined: there are no partitions. */
   readonly database: string | undefined;

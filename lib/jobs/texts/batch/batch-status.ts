@@ -7,10 +7,7 @@ import { chunkRows, findSummary, hasPart, isEnded, readHeader } from './finish-b
 
 type RowCounts = Omit<BatchCounts, keyof RowCosts>;
 
-/**
- * The progress of a batch. Counts of rows include only chunks that have ended; failed rows include cancelled
- * ones.
- */
+/** The progress of a batch. Counts of rows include only chunks that have ended; failed rows include cancelled ones. */
 export type BatchStatus = Omit<RowCounts, 'rows'> & {
   readonly batch: string;
   /**

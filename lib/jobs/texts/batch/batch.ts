@@ -10,17 +10,11 @@ export type BatchStorage = {
   readonly table: Table;
   /** Returns a new name at each call, such as a UUID, for writes to the table. */
   readonly newToken: () => string;
-  /**
-   * The clock, in epoch milliseconds. Rows of a batch expire as long after their last write as scores in the
-   * cache.
-   */
+  /** The clock, in epoch milliseconds. Rows of a batch expire as long after their last write as scores in the cache. */
   readonly now: () => number;
 };
 
-/**
- * How long scores in the cache, and the rows of a batch, stay after their last write, in milliseconds: 90
- * days.
- */
+/** How long scores in the cache, and the rows of a batch, stay after their last write, in milliseconds: 90 days. */
 export const RETENTION_MS = 90 * 24 * 3_600_000;
 
 /** One chunk of a batch; `chunk` counts from 0. */

@@ -141,10 +141,7 @@ type SourceRow = Row | BadRow;
 export type BatchRequest = {
   readonly batch: string;
   readonly request: ScoreRequest;
-  /**
-   * Opens the rows from the beginning. It may be called more than once, and must return the same rows each
-   * time.
-   */
+  /** Opens the rows from the beginning. It may be called more than once, and must return the same rows each time. */
   readonly rows: () => AsyncIterable<SourceRow>;
   /** How the source was recognized; available once its rows were read. */
   readonly input?: (() => InputFound | undefined) | undefined;
@@ -187,10 +184,7 @@ export async function* cutChunks(
   while (held.length > 0) yield await cut();
 }
 
-/**
- * A row in the form of a chunk, and the bytes of its text there. A row that cannot be scored becomes a bad
- * row.
- */
+/** A row in the form of a chunk, and the bytes of its text there. A row that cannot be scored becomes a bad row. */
 function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
   if (isBad(row)) return { row, sizeBytes: 0 };
   const { line, id, text, columns } = row;

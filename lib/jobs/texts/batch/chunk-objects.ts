@@ -158,10 +158,7 @@ export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = 
   return { key: `${partsOver(chunkId, token)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
 }
 
-/**
- * Parses the rows of a part. Throws `StoredObjectError` for anything else, also if it unpacks to too many
- * bytes.
- */
+/** Parses the rows of a part. Throws `StoredObjectError` for anything else, also if it unpacks to too many bytes. */
 export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   const rows = rowsOfPart(key, body);
   try {
@@ -220,9 +217,8 @@ const SORTED = /^(?<year>\d{4})(?<sign>[-/])(?<month>\d\d)\k<sign>(?<day>\d\d)(?
 const MAX_TIME_LENGTH = 24;
 
 /**
- * The day in a cell of a table, as it is written there, in any time zone: `2026-11-22`; undefined if there is
- * none. Day and month of `11/12/2026` cannot be told apart, and a number may mean anything, except
- * milliseconds of these decades.
+ * The day in a cell of a table, as it is written there, in any time zone: `2026-11-22`; undefined without one. Day
+ * and month of `11/12/2026` cannot be told apart, and a number may mean anything, except milliseconds of these decades.
  */
 export function dayIn(cell: string): string | undefined {
   const text = cell.trim();

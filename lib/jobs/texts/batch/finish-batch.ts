@@ -74,10 +74,7 @@ async function* partsIn(
   }
 }
 
-/**
- * The scores of a part that are missing from the cache. If its staged chunk has expired, the request is
- * unknown.
- */
+/** The scores of a part that are missing from the cache. If its staged chunk has expired, the request is unknown. */
 async function lostScores(
   { chunkId, key }: { readonly chunkId: ChunkId; readonly key: string },
   storage: BatchStorage,
@@ -124,10 +121,7 @@ const summarySchema = z.object({
 /** `_summary.json`: the outcome of a batch. Every worker writes the same bytes, so it contains no time. */
 export type Summary = z.infer<typeof summarySchema>;
 
-/**
- * Reads the summary of a batch; undefined until the batch is done. Throws `StoredObjectError` for an invalid
- * one.
- */
+/** Reads the summary of a batch; undefined until the batch is done. Throws `StoredObjectError` for an invalid one. */
 export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Promise<Summary | undefined> =>
   (await findStored(store, summaryKey(batch), summarySchema, MAX_LIST_BYTES))?.value;
 
@@ -216,8 +210,7 @@ const chunkRowSchema = z.object({
   staged: z.string(),
   badRows: z.array(badRowSchema),
   /**
-   * The key of the part. It stays, with the counts, if the chunk is reopened: its scored rows are not paid
-   * for again.
+   * The key of the part. It stays, with the counts, if the chunk is reopened: its scored rows are not paid for again.
    */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),

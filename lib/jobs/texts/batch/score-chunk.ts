@@ -24,9 +24,8 @@ import {
 } from './finish-batch.ts';
 
 /**
- * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended,
- * or was erased, has no `results` and costs no call. In a reopened chunk, only rows without a result are
- * scored.
+ * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended, or was
+ * erased, has no `results` and costs no call. In a reopened chunk, only rows without a result are scored.
  */
 export async function scoreChunk(
   job: ScoreJob,
@@ -134,9 +133,8 @@ async function conclude(
 }
 
 /**
- * Deletes parts that no row will ever name: those of ends that failed, and the one from before the chunk was
- * reopened. A part that was written to replace the current row stays, since forgetting a text writes such a
- * part.
+ * Deletes parts that no row will ever name: those of ends that failed, and the one from before the chunk was reopened.
+ * A part that was written to replace the current row stays, since forgetting a text writes such a part.
  */
 async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const { store } = options;
@@ -149,10 +147,7 @@ async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise
     if (key !== stored.row.part && !key.startsWith(partsOver(chunkId, stored.token))) await store.delete(key);
 }
 
-/**
- * Ends a chunk whose job failed or is unknown: scored texts keep their results, and the others get this
- * error.
- */
+/** Ends a chunk whose job failed or is unknown: scored texts keep their results, and the others get this error. */
 export async function failChunk(
   chunkId: ChunkId,
   /** Why a chunk’s job did not score it, and the id of that job, whose calls are counted. */

@@ -38,8 +38,7 @@ type ChunkJob = ReturnType<typeof chunkMessage>;
 type ScoreFileOptions = Omit<SplitOptions, 'send'> &
   ScoreTextsOptions & {
     /**
-     * How many chunks are scored at once. Default 2: the second one runs while the last results of the first
-     * arrive.
+     * How many chunks are scored at once. Default 2: the second one runs while the last results of the first arrive.
      */
     readonly chunksAtOnce?: number | undefined;
     /** Reports the progress of a file. `rowsScored` counts only this run, `rows` the whole file. */
@@ -98,16 +97,11 @@ export async function scoreFile(
   );
 }
 
-/**
- * How often a chunk is tried if its last texts fail for reasons of their own, and the pauses between tries.
- */
+/** How often a chunk is tried if its last texts fail for reasons of their own, and the pauses between tries. */
 const MAX_TRIES = 3;
 const PAUSE = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
 
-/**
- * Scores a chunk, no matter how long it waits for its turn or for other workers: there is no queue to return
- * it to.
- */
+/** Scores a chunk, no matter how long it waits for its turn or for other workers: there is no queue to return it to. */
 async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<void> {
   let hasSucceeded = false;
   for (let tries = 1; ; ) {
@@ -168,10 +162,7 @@ type SplitBatch = {
 
 const MESSAGES_AT_ONCE = 10;
 
-/**
- * Stages each chunk, stores its row, and sends its message; stores the header last. Repeating it changes
- * nothing.
- */
+/** Stages each chunk, stores its row, and sends its message; stores the header last. Repeating it changes nothing. */
 export async function splitBatch(
   request: BatchRequest,
   options: SplitOptions,
@@ -287,8 +278,7 @@ async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStora
 const withoutEmpty = ({ isEmpty: _, ...bad }: BadRow) => bad;
 
 /**
- * Maximum characters of a bad row's id and columns in the table: the row of a chunk may list up to a hundred
- * bad rows.
+ * Maximum characters of a bad row's id and columns in the table: the row of a chunk may list up to a hundred bad rows.
  */
 const MAX_OF_BAD_ROW = 1_000;
 

@@ -90,8 +90,7 @@ export type CacheHit = ScoredText | { readonly kind: 'held'; readonly untilMs: n
 type CacheLookup = CacheHit | { readonly kind: 'open'; readonly claim: TextClaim };
 
 /**
- * The right to score a text. It is claimed by the write that records the first send, shortly before the
- * call's slot.
+ * The right to score a text. It is claimed by the write that records the first send, shortly before the call's slot.
  */
 export type TextClaim = {
   /** How many sends may have been executed without a result; this payer must count them. */
@@ -106,8 +105,7 @@ export type TextClaim = {
   /** Whether the lease outlasts an attempt. If not, another worker may take the text. */
   isHeld(): boolean;
   /**
-   * Stores the result, unless there already is one, and returns the result in the cache. An erased row stays
-   * erased.
+   * Stores the result, unless there already is one, and returns the result in the cache. An erased row stays erased.
    */
   finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, and stores the number of sends without a result, which the next holder counts. */
@@ -216,10 +214,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
   };
 }
 
-/**
- * The row of a text as last read or written, its token (null if there is no row), and whether this claim
- * wrote it.
- */
+/** The row of a text as last read or written, its token (null if there is no row), and whether this claim wrote it. */
 function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
   const { table, now, newToken, owner, attemptMs, setTime, spareMs = SPARE_MS } = options;
   const ours = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };

@@ -16,9 +16,7 @@ export type RowsOptions = RowColumns & {
   readonly name?: string | undefined;
   /** The name of an encoding. Default: it is detected. */
   readonly encoding?: string | undefined;
-  /**
-   * The separator of a CSV, one character. Default: comma, semicolon, tab or pipe, whichever the header uses.
-   */
+  /** The separator of a CSV, one character. Default: comma, semicolon, tab or pipe, whichever the header uses. */
   readonly separator?: string | undefined;
   /** Whether short rows are whole ones, as in `TableOptions`. */
   readonly wholeRows?: boolean | undefined;
@@ -35,10 +33,7 @@ export type SourceRecord = readonly string[] | string | undefined;
 
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
 
-/**
- * Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws
- * `TextError`.
- */
+/** Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `TextError`. */
 export async function openRows(
   bytes: AsyncIterable<Uint8Array>,
   options: RowsOptions,

@@ -19,8 +19,7 @@ export type TextResult = {
   /** Whether the score was found in the cache, without a call. */
   readonly cached: boolean;
   /**
-   * How many calls the platform may have executed for it, including earlier ones that were lost; 0 if it was
-   * cached.
+   * How many calls the platform may have executed for it, including earlier ones that were lost; 0 if it was cached.
    */
   readonly calls: number;
   /** How many of these calls followed one whose response was lost. */
@@ -57,9 +56,7 @@ type TextOfJob = { readonly id: string; readonly text: string };
 
 const AT_ONCE = 8;
 const LOOKED_UP = 20;
-/**
- * How long the run waits for texts that other workers are scoring, once its own are done, in milliseconds.
- */
+/** How long the run waits for texts that other workers are scoring, once its own are done, in milliseconds. */
 const MAX_OTHERS_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 5_000;
@@ -106,10 +103,7 @@ export async function scoreTexts(
   }
 }
 
-/**
- * Scores these texts until the run stops or time is up. Returns when the first text of another worker becomes
- * free.
- */
+/** Scores these texts until the run stops or time is up. Returns when the first text of another worker becomes free. */
 async function scoreEach(
   texts: readonly string[],
   request: ScoreRequest,
@@ -200,20 +194,12 @@ function resultsOf(
   });
 }
 
-/**
- * The outcome of a text, which several ids may share. `calls`: how many calls of this job may have been
- * executed.
- */
+/** The outcome of a text, which several ids may share. `calls`: how many calls of this job may have been executed. */
 export type TextOutcome =
   | Extract<CacheHit, { readonly kind: 'scored' }>
-  /**
-   * It failed. `claim` is to be forgotten once the failure is stored; until then the cache counts its calls.
-   */
+  /** It failed. `claim` is to be forgotten once the failure is stored; until then the cache counts its calls. */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
-  /**
-   * It failed in a way that shows nothing about the text. The cache counts its calls until a worker scores
-   * it.
-   */
+  /** It failed in a way that shows nothing about the text. The cache counts its calls until a worker scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
 /** Or it is held: another worker has it, or the time is up. */
@@ -241,9 +227,7 @@ async function scoreText(
 
 type Tries = {
   attempts: number;
-  /**
-   * Milliseconds spent on attempts and on the waits between them, not counting waits for a turn at the gate.
-   */
+  /** Milliseconds spent on attempts and on the waits between them, not counting waits for a turn at the gate. */
   spentMs: number;
   refusedTokens: number;
   /** How many calls of the run had been sent when the pace last refused this text. */

@@ -43,10 +43,7 @@ export type ScoreTextsOptions = JobClock & {
 
 /** Why a run stopped before it tried all of its texts. */
 type Stop =
-  /**
-   * An error. `alike`: different texts failed in the same way, so the remaining ones would most likely fail
-   * too.
-   */
+  /** An error. `alike`: different texts failed in the same way, so the remaining ones would most likely fail too. */
   | { readonly kind: 'error'; readonly error: unknown; readonly alike: boolean }
   /** The pace has no slot for the texts soon. */
   | { readonly kind: 'later'; readonly delayMs: number };
@@ -70,34 +67,27 @@ export function createScoringSession(options: ScoreTextsOptions) {
       stopping.abort(new Error('the run has stopped'));
     },
     stopped: () => stopped,
-    /**
-     * How many calls were sent, how many of them scored a text, and how many texts another worker took first.
-     */
+    /** How many calls were sent, how many of them scored a text, and how many texts another worker took first. */
     counts: { departures: 0, successes: 0, overtaken: 0 },
     isOver: () => now() >= deadlineMs,
   };
 }
 
 /**
- * The minimum of texts that wait at the pace: while one call takes its slot, the next one can already reserve
- * another.
+ * The minimum of texts that wait at the pace: while one call takes its slot, the next one can already reserve another.
  */
 const MIN_WAITING = 2;
 
 /** More would take concurrency slots from requests in flight. */
 const MAX_WAITING = 4;
 
-/**
- * How many texts may wait: as many as a block of the pace has slots, and one more, since each block costs a
- * write.
- */
+/** How many texts may wait: as many as a block of the pace has slots, and one more, since each block costs a write. */
 export const mostWaitingAt = (rate: number): number =>
   Math.min(MAX_WAITING, Math.max(MIN_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
 
 /**
- * Creates a gate that limits how many texts of a process wait for their slot at the pace: if all waited
- * there, each would wait too long. The chunk that came first has priority, so that few chunks are half done
- * at any time.
+ * Creates a gate that limits how many texts of a process wait for their slot at the pace: if all waited there, each
+ * would wait too long. The chunk that came first has priority, so that few chunks are half done at any time.
  */
 export function createTextGate(mostWaiting = MIN_WAITING) {
   const waiting = new PQueue({ concurrency: mostWaiting });
@@ -138,9 +128,8 @@ export function createTextGate(mostWaiting = MIN_WAITING) {
 const MAX_ALIKE = 3;
 
 /**
- * The same limit for rejected texts. Before any text has succeeded, the request may be wrong. Afterwards,
- * since files are often sorted, only a hundred in a row show a shared cause, such as credits that have run
- * out.
+ * The same limit for rejected texts. Before any text has succeeded, the request may be wrong. Afterwards, since files
+ * are often sorted, only a hundred in a row show a shared cause, such as credits that have run out.
  */
 const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
@@ -158,8 +147,7 @@ export function createFailures() {
   return {
     hasScored,
     /**
-     * Records a failed text. Returns true if the limit is reached; then the count starts again, as before any
-     * success.
+     * Records a failed text. Returns true if the limit is reached; then the count starts again, as before any success.
      */
     failed(text: string, failure: PlatformFailure): boolean {
       const name = likenessOf(failure);
@@ -194,10 +182,7 @@ const REFUSED = 'refused';
 /** Statuses from 400 to 499 that do not concern the text, but the token, the address, or the load. */
 const SHARED_STATUSES: readonly number[] = [401, 403, 404, 429];
 
-/**
- * The kind of a failure, by which failures count as alike. A platform in trouble may fail in several ways by
- * turns.
- */
+/** The kind of a failure, by which failures count as alike. A platform in trouble may fail in several ways by turns. */
 function likenessOf(failure: PlatformFailure): string {
   switch (failure.kind) {
     case 'status': {

@@ -32,22 +32,16 @@ const schema = z.strictObject({
   inputVariables: z.optional(anyRecord('an object of input variables')),
   settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
   /**
-   * What happens if it is unknown whether the function ran. By default the job becomes unknown and is not
-   * sent again.
+   * What happens if it is unknown whether the function ran. By default the job becomes unknown and is not sent again.
    */
   onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),
-  /**
-   * Whether to import the formulas that the function returns: a list of {id, expression, name?, datasetId?}.
-   */
+  /** Whether to import the formulas that the function returns: a list of {id, expression, name?, datasetId?}. */
   importFormulas: z.optional(z.literal(true, { error: 'true' })),
 });
 
 type RunFunctionJob = JobBy<z.infer<typeof schema>>;
 
-/**
- * Runs a code function. Two messages without an id are two runs. Messages of event rules get an id from the
- * event.
- */
+/** Runs a code function. Two messages without an id are two runs. Messages of event rules get an id from the event. */
 export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   defaultId: 'message-id',

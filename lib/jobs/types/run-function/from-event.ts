@@ -103,10 +103,7 @@ type ValuePath = readonly (string | number)[];
 
 type ValueFault = { readonly path: ValuePath; readonly expected: string };
 
-/**
- * A field of the event. `otherwise` is its replacement if it is missing: a list of one, or empty if it has
- * none.
- */
+/** A field of the event. `otherwise` is its replacement if it is missing: a list of one, or empty if it has none. */
 type Field = { readonly path: string; readonly otherwise?: readonly unknown[] | undefined };
 
 type Reference = Field | { readonly constant: unknown } | { readonly expected: string };
@@ -141,8 +138,7 @@ const fieldOf = (path: unknown, otherwise?: readonly unknown[]): Reference =>
     : { expected: `${PATH}; {"$constant": …} passes on a text that begins with $` };
 
 /**
- * Copies a value, with each reference replaced by the result of `field`. A member that becomes undefined is
- * left out.
+ * Copies a value, with each reference replaced by the result of `field`. A member that becomes undefined is left out.
  */
 function replaced(
   value: unknown,
@@ -189,8 +185,7 @@ const STEP = /\.([A-Za-z0-9_-]+)|\[(\d+)\]|\['([^']+)'\]/g;
 const isEventPath = (text: string): boolean => /^\$(\.[A-Za-z0-9_-]+|\[\d+\]|\['[^']+'\])*$/.test(text);
 
 /**
- * The value at a path of an event. If it is missing, how far the path leads, and what is there. Null counts
- * as a value.
+ * The value at a path of an event. If it is missing, how far the path leads, and what is there. Null counts as a value.
  */
 function fieldAt(event: unknown, path: string): { readonly value: unknown } | { readonly there: string } {
   let value = event;

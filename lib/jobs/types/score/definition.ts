@@ -23,10 +23,7 @@ export const score: JobTypeDefinition<
     const { PLATFORM_CONCURRENCY: atOnce, PLATFORM_RATE: rate } = session.settings;
     return scoreRunner({ cache, batches, atOnce, rate, ...parts });
   },
-  /**
-   * Ends the chunk of an unsuccessful job: its rows without a result fail, so that they do not delay the
-   * batch.
-   */
+  /** Ends the chunk of an unsuccessful job: its rows without a result fail, so that they do not delay the batch. */
   async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {
     if (batch === undefined || chunk === undefined || status === 'done') return;
     await failChunk({ batch, chunk }, { error: error?.message ?? status, payer: id }, batches);

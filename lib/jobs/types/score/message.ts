@@ -67,8 +67,7 @@ const batchName = z.string({ error: 'text' }).check(
 );
 
 /**
- * The maximum length of a batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128
- * characters in all.
+ * The maximum length of a batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all.
  */
 export const MAX_BATCH_NAME_LENGTH = 114;
 

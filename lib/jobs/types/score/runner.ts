@@ -17,10 +17,9 @@ import type { RunnerParts } from '../job-type-definition.ts';
 import type { ScoreJob } from './message.ts';
 
 /**
- * Creates the runner, which scores texts and pays for each once. The response is `{results}`, one for each
- * text in order. For a chunk of a batch it is `{batch, chunk, part}` with the cost of the chunk, and the
- * results are in that part. A job that was stopped and ends has a response too: what was scored, and its
- * cost.
+ * Creates the runner, which scores texts and pays for each once. The response is `{results}`, one for each text in
+ * order. For a chunk of a batch it is `{batch, chunk, part}` with the cost of the chunk, and the results are in that
+ * part. A job that was stopped and ends has a response too: what was scored, and its cost.
  */
 export function scoreRunner(
   parts: Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {

@@ -1,9 +1,7 @@
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { type SnapshotMessage, snapshotChecks } from './message.ts';
 
-/**
- * Takes a snapshot, or starts the durable execution that takes it. Starting it again leads to the same run.
- */
+/** Takes a snapshot, or starts the durable execution that takes it. Starting it again leads to the same run. */
 export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   ...snapshotChecks,
   mayRepeat: () => true,

@@ -86,10 +86,7 @@ class ExecutionInputError extends Error {
   }
 }
 
-/**
- * The input of a snapshot's execution: the checked job, and its followers, since a replay must find the same
- * ones.
- */
+/** The input of a snapshot's execution: the checked job, and its followers, since a replay must find the same ones. */
 const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
@@ -115,9 +112,7 @@ function snapshotJobOf(name: string, value: unknown): SnapshotJob {
   return read.job;
 }
 
-/**
- * Parses SYNC_FOLLOWERS: `snapshot` messages that take their ids from another source. Throws `SettingsError`.
- */
+/** Parses SYNC_FOLLOWERS: `snapshot` messages that take their ids from another source. Throws `SettingsError`. */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
   try {
     return text === undefined ? [] : followersIn(text);
@@ -151,8 +146,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/**
- * The followers of a job: the snapshots that take their ids from its source, if it takes the whole source.
- */
+/** The followers of a job: the snapshots that take their ids from its source, if it takes the whole source. */
 const followersOf = (job: SnapshotJob, followers: readonly SnapshotJob[]): readonly SnapshotJob[] =>
   job.as === undefined ? followers.filter((follower) => linkedSource(follower) === job.source) : [];

@@ -22,10 +22,7 @@ const schema = z.strictObject({
   name: z.optional(filledText),
 });
 
-/**
- * Sets a formula. Two messages without an id are two updates: in A, B, A, the third is not a repeat of the
- * first.
- */
+/** Sets a formula. Two messages without an id are two updates: in A, B, A, the third is not a repeat of the first. */
 export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   rules: together('unlessChangedSince', 'name'),

@@ -4,10 +4,7 @@ import { JobRefusedError } from '../../send-context.ts';
 type CalculationToFind = {
   readonly platform: Pick<Platform, 'calculations'>;
   readonly id: string;
-  /**
-   * Narrows the search by a name. Default: all calculations are read, in the order of their ids, up to this
-   * one.
-   */
+  /** Narrows the search by a name. Default: all calculations are read, in the order of their ids, up to this one. */
   readonly name?: string | undefined;
   readonly signal: AbortSignal;
 };
@@ -37,9 +34,8 @@ export async function findCalculation({
 }
 
 /**
- * Throws `JobRefusedError` of the kind `changed` if a calculation was changed after `sinceMs` (epoch
- * milliseconds), or if the search by its name does not find its id. Another user may still change it between
- * this check and the update.
+ * Throws `JobRefusedError` of the kind `changed` if a calculation was changed after `sinceMs` (epoch milliseconds), or
+ * if the search by its name does not find its id. Another user may still change it between this check and the update.
  */
 export async function refuseIfChanged({
   sinceMs,

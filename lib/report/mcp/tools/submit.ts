@@ -32,10 +32,7 @@ const confirmInput = described(
   'the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is',
 );
 
-/**
- * Annotations of a tool that sends jobs, which may change the platform. Repeating the same call sends
- * nothing.
- */
+/** Annotations of a tool that sends jobs, which may change the platform. Repeating the same call sends nothing. */
 const SENDS: typeof READS = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -100,9 +97,7 @@ type Plan = {
 /** The plans that were shown, by token. */
 const plans = new Map<string, Plan>();
 
-/**
- * Returns what would be sent, with a token. If the given token belongs to exactly these arguments, sends it.
- */
+/** Returns what would be sent, with a token. If the given token belongs to exactly these arguments, sends it. */
 async function submitJobs(
   options: {
     /** The name of the tool. */

@@ -127,9 +127,7 @@ function plotOf({ by, at, parts }: Pick<Props, 'by' | 'at' | 'parts'>): Plot.Plo
   };
 }
 
-/**
- * The axis of runs with the times of some of them, in short form: `11-22`, or `21:04` if all are of one day.
- */
+/** The axis of runs with the times of some of them, in short form: `11-22`, or `21:04` if all are of one day. */
 function axisOf(at: readonly string[]) {
   const isOneDay = new Set(at.map((when) => when.slice(0, 10))).size === 1;
   const last = at.length - 1;

@@ -5,10 +5,7 @@ const MAX_DAYS = 92;
 const MAX_WEEK_DAYS = 730;
 const DAY_MS = 86_400_000;
 
-/**
- * Days, or sums of days by week (from Monday) or month, each named by its first day: `2026-11-23` or
- * `2026-11`.
- */
+/** Days, or sums of days by week (from Monday) or month, each named by its first day: `2026-11-23` or `2026-11`. */
 export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days'][number][]): {
   readonly by: 'day' | 'week' | 'month';
   readonly spans: readonly NonNullable<BatchFacts['overTime']>['days'][number][];
@@ -22,9 +19,7 @@ export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days
   return { by, spans: [...sums].map(([day, sentiments]) => ({ day, sentiments })) };
 }
 
-/**
- * The last item of each day or, for more than `MAX_DAYS` days, of each week. The week is named by its Monday.
- */
+/** The last item of each day or, for more than `MAX_DAYS` days, of each week. The week is named by its Monday. */
 export function lastBySpan<D extends { readonly day: string }>(days: readonly D[]) {
   const isShort = days.length <= MAX_DAYS;
   const lasts = new Map(days.map((each) => [isShort ? each.day : mondayOf(each.day), each]));

@@ -5,14 +5,9 @@ import { csvCell } from '../../../text/cells/index.ts';
 export type Sortable = {
   readonly name: string;
   readonly text: (row: number) => string;
-  /**
-   * The number to sort by; absent: rows are sorted by the text. Rows without a number come last in both
-   * directions.
-   */
+  /** The number to sort by; absent: rows are sorted by the text. Rows without a number come last in both directions. */
   readonly number?: ((row: number) => number | null) | undefined;
-  /**
-   * The values of a row by which it is filtered: `COLUMN=VALUE` selects rows with that value. Default: none.
-   */
+  /** The values of a row by which it is filtered: `COLUMN=VALUE` selects rows with that value. Default: none. */
   readonly values?: (row: number) => readonly string[];
   /** Whether the number is a time, which `COLUMN.from=DAY` and `COLUMN.to=DAY` select. */
   readonly isDay?: boolean;
@@ -36,10 +31,7 @@ export function selectedBy(columns: readonly Sortable[], params: Readonly<Record
   return (row: number): boolean => tests.every((test) => test(row));
 }
 
-/**
- * The rows that pass, and whose text has all words of the query; case does not matter. The texts are in lower
- * case.
- */
+/** The rows that pass, and whose text has all words of the query; case does not matter. The texts are in lower case. */
 export function matching(
   texts: readonly string[],
   query: string,
@@ -78,9 +70,7 @@ const inOrder = <T>(rows: readonly number[], of: (row: number) => T, compare: (a
 
 type Column = Sortable & { readonly label: string; readonly isNumber?: boolean };
 
-/**
- * Rows as CSV, with the columns' labels first, in the format of `query --csv`. A number is printed in digits.
- */
+/** Rows as CSV, with the columns' labels first, in the format of `query --csv`. A number is printed in digits. */
 export function csvOf(columns: readonly Column[], rows: readonly number[]): string {
   const cellOf = ({ text, number, isNumber }: Column, row: number) =>
     isNumber ? String(number?.(row) ?? '') : text(row);

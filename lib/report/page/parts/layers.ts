@@ -1,9 +1,6 @@
 import type { Reached } from '../state/report.ts';
 
-/**
- * A box of the picture: a node, or the number of further nodes in its layer. Positions and sizes are in
- * pixels.
- */
+/** A box of the picture: a node, or the number of further nodes in its layer. Positions and sizes are in pixels. */
 type Box = {
   readonly x: number;
   readonly y: number;

@@ -55,8 +55,7 @@ export function Scrolled({ label, kind = '', children }: Parent & { label: strin
 type NodeProps = { readonly kind: Kind | 'data-file'; readonly id: string; readonly name: string };
 
 /**
- * A thing's name, otherwise its id, with a link to what depends on it, if that is known, and a link into the
- * platform.
+ * A thing's name, otherwise its id, with a link to what depends on it, if that is known, and a link into the platform.
  */
 export function NodeLink({ kind, id, name }: NodeProps) {
   const text = <Text of={name === '' ? id : name} most={120} />;

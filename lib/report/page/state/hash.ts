@@ -21,15 +21,10 @@ export type View = keyof typeof viewTitles;
 
 export type Params = Readonly<Record<string, string>>;
 
-/**
- * What is shown. It is stored in the address after `#`, so that it can be shared:
- * `calculations?flag=broken_links`.
- */
+/** What is shown. It is stored in the address after `#`, so that it can be shared: `calculations?flag=broken_links`. */
 type Shown = { readonly view: View; readonly params: Params };
 
-/**
- * Parses the part of an address after `#`, with or without the `#`. An unknown view becomes the first one.
- */
+/** Parses the part of an address after `#`, with or without the `#`. An unknown view becomes the first one. */
 export function parseHash(hash: string): Shown {
   const [, name = '', query = ''] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   const view = Object.hasOwn(viewTitles, name) ? (name as View) : 'health';

@@ -3,10 +3,7 @@ import { useContext } from 'preact/hooks';
 import { type Adjacency, adjacencyOf, reach, relations } from '../../../model/rules/index.ts';
 import type { Graph, Kind, ReportFacts } from '../../facts.ts';
 
-/**
- * A dataset, calculation or card. `name` is empty if it is unknown; `isKnown` is false if no snapshot
- * contains it.
- */
+/** A dataset, calculation or card. `name` is empty if it is unknown; `isKnown` is false if no snapshot contains it. */
 type Node = {
   readonly kind: Kind;
   readonly id: string;

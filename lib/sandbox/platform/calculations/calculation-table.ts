@@ -1,8 +1,6 @@
 import { createLifetimes } from '../records/lifetimes.ts';
 
-/**
- * All calculations that exist now, by the sequence number of their creation or by the digits of their ids.
- */
+/** All calculations that exist now, by the sequence number of their creation or by the digits of their ids. */
 export type CalculationTable = {
   size(): number;
   /** Increases with every change: anything derived from an older version is stale. */
@@ -41,8 +39,7 @@ type TableOptions = {
 };
 
 /**
- * Creates a table that stores only differences from the drawn records: a million calculations take a few
- * bytes each.
+ * Creates a table that stores only differences from the drawn records: a million calculations take a few bytes each.
  */
 export function createCalculationTable(options: TableOptions): CalculationTable {
   const state = seededState(options);

@@ -76,8 +76,7 @@ export function updateFormula(
     readonly id: string;
     readonly expression: string;
     /**
-     * Whether to refuse a formula that does not parse or uses a column that the dataset lacks, instead of
-     * storing it.
+     * Whether to refuse a formula that does not parse or uses a column that the dataset lacks, instead of storing it.
      */
     readonly strict: boolean;
   },
@@ -136,9 +135,7 @@ type FormulaFacts = {
   readonly objection: string | undefined;
 };
 
-/**
- * Analyses a formula with the columns of its dataset. Without a dataset, unknown columns are not an error.
- */
+/** Analyses a formula with the columns of its dataset. Without a dataset, unknown columns are not an error. */
 function formulaFacts(expression: string, columns: readonly Column[] | undefined): FormulaFacts {
   const types = new Map(columns?.map(({ name, type }) => [name, type]));
   const analysis = analyzeFormula(expression, types);

@@ -33,8 +33,7 @@ export type SearchFiles = (
   | { readonly kind: 'refused'; readonly message: string };
 
 /**
- * Creates the search of one FileSet, page by page, by sort key. The matching rows are cached until the
- * FileSet changes.
+ * Creates the search of one FileSet, page by page, by sort key. The matching rows are cached until the FileSet changes.
  */
 export function createFileSearch(fileSet: FileSet): SearchFiles {
   let cached: { readonly key: string; readonly rows: readonly FileRow[] } | undefined;
@@ -91,10 +90,7 @@ function positionAfter(rows: readonly FileRow[], key: SortKey, order: FileOrder)
   return low;
 }
 
-/**
- * The cursor of a page: the sort key of its last row. It is valid only for the order for which it was
- * created.
- */
+/** The cursor of a page: the sort key of its last row. It is valid only for the order for which it was created. */
 function cursorOf(row: SortKey, { fields }: FileOrder): string {
   const key = fields.map(({ field }) => row[field] ?? null);
   return Buffer.from(JSON.stringify([shapeOf({ fields }), key])).toString('base64url');
@@ -252,10 +248,7 @@ type Compare = (cell: FileRow[keyof FileRow], wanted: readonly string[]) => bool
 
 const isAnyOf: Compare = (cell, wanted) => cell !== null && wanted.includes(String(cell));
 
-/**
- * Compares numbers as numbers, everything else by UTF-16 code units. A null is neither above nor below
- * anything.
- */
+/** Compares numbers as numbers, everything else by UTF-16 code units. A null is neither above nor below anything. */
 const ordered =
   (holds: (order: number) => boolean): Compare =>
   (cell, [wanted = '']) => {

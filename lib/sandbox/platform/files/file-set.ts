@@ -86,9 +86,7 @@ function drawAll(draw: ReturnType<typeof createFileDraw>, count: number): Map<st
 /** How many rows there are for each directory; the first row is a directory. */
 const ROWS_A_DIRECTORY = 60;
 
-/**
- * Creates the function that draws the rows of one FileSet in the order of creation. Each path occurs once.
- */
+/** Creates the function that draws the rows of one FileSet in the order of creation. Each path occurs once. */
 function createFileDraw(seed: number, fileSetId: string): (sequence: number, createdMs?: number) => FileRow {
   const stream = `file of ${fileSetId}`;
   const directories: string[] = [''];

@@ -31,9 +31,7 @@ type ValueType =
   | 'duration'
   | 'object';
 
-/**
- * A declared type. With `nullable`, the whole value may be null; elements of a list are never null (assumed).
- */
+/** A declared type. With `nullable`, the whole value may be null; elements of a list are never null (assumed). */
 export type DeclaredType = { readonly type: ValueType; readonly isList: boolean; readonly nullable: boolean };
 
 /** The type of an actual value; `null`, `mixed` or `unknown` (an empty list) if no declared type fits. */

@@ -114,10 +114,7 @@ function release(runtime: QuickJSRuntime): boolean {
   }
 }
 
-/**
- * Whether memory ran out. There may have been no room for the error itself: then null or an empty text was
- * thrown.
- */
+/** Whether memory ran out. There may have been no room for the error itself: then null or an empty text was thrown. */
 function isOutOfMemory(outcome: GuestOutcome, engine: Engine): boolean {
   if (outcome.kind !== 'thrown') return false;
   const { message } = outcome;

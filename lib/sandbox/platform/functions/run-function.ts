@@ -88,10 +88,7 @@ function createStream() {
 export function createFunctionRunner(options: {
   /** Milliseconds that one call may take. Default 300,000, as on the platform. Meanwhile the process is blocked. */
   readonly timeLimitMs?: number;
-  /**
-   * Maximum bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256
-   * MiB.
-   */
+  /** Maximum bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256 MiB. */
   readonly memoryLimitBytes?: number;
   readonly now: () => number;
   readonly newId: () => string;

@@ -17,8 +17,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** What must keep its meaning in the responses of an operation. */
 export type Oddity = {
   /**
-   * The member with the list of records, or '' if the response is that list. Default: the response is the
-   * only record.
+   * The member with the list of records, or '' if the response is that list. Default: the response is the only record.
    */
   readonly list?: string;
   /** Names a record in another way, by other members. */
@@ -201,10 +200,7 @@ export const anomalyKinds = [
 
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
-/**
- * The fault for request `number` (1 is the first); undefined if it has none. It depends only on the
- * arguments.
- */
+/** The fault for request `number` (1 is the first); undefined if it has none. It depends only on the arguments. */
 export function faultFor(
   seed: number,
   options: {

@@ -207,10 +207,7 @@ const searchFilesOperation = operation(
   },
 );
 
-/**
- * Scores a text (contract 4.6): by topic if topics are given, otherwise as a whole. Only TEXT messages are
- * read.
- */
+/** Scores a text (contract 4.6): by topic if topics are given, otherwise as a whole. Only TEXT messages are read. */
 const analyzeSentimentOperation = operation(
   analyzeSentiment,
   async ({ body }, { state, counter, number }) => {

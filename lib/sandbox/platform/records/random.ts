@@ -15,8 +15,7 @@ export function itemsOf({ raw }: TemplateStringsArray): readonly string[] {
 }
 
 /**
- * Creates a stream for a key, so that records are the same in any order: mulberry32 (Tommy Ettinger, public
- * domain).
+ * Creates a stream for a key, so that records are the same in any order: mulberry32 (Tommy Ettinger, public domain).
  */
 export function randomFor(seed: number, stream: string, index = 0): Random {
   let state = mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) | 0;

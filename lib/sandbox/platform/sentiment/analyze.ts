@@ -53,10 +53,7 @@ function sentimentOf(compounds: readonly number[]): Sentiment {
  * - The sentiment of a topic is the mean over the sentences that mention it, that of a text the mean over all of them.
  */
 const assumed = {
-  /**
-   * A mean compound score above this is POSITIVE; below the negative of it, NEGATIVE. Source: the README of
-   * VADER.
-   */
+  /** A mean compound score above this is POSITIVE; below the negative of it, NEGATIVE. Source: the README of VADER. */
   neutralBand: 0.05,
   /**
    * Maximum characters of a word that is scored: the lexicon has no longer ones, and VADER's patterns take

@@ -142,9 +142,8 @@ function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field
 }
 
 /**
- * Whether all rows were taken that existed when the scan began (see above). `read` is how many rows the
- * platform has up to here. If it reported more, at the start and now, a response was not current: then the
- * latest rows decide.
+ * Whether all rows were taken that existed when the scan began (see above). `read` is how many rows the platform has up
+ * to here. If it reported more, at the start and now, a response was not current: then the latest rows decide.
  */
 function hasAllOfTheStart({ field, top, last, totals }: Progress, read: number): boolean {
   if (top === null || last === null || read < Math.min(totals.start ?? 0, totals.end ?? 0)) return false;
@@ -165,9 +164,7 @@ function provesSeam({ field, last }: Progress, value: Value | undefined): boolea
   return order < 0 || (order === 0 && field === 'id');
 }
 
-/**
- * The indexes of the rows that are new: those with a higher value, and those of the last value with new ids.
- */
+/** The indexes of the rows that are new: those with a higher value, and those of the last value with new ids. */
 function freshRows({ last }: Progress, { page, values }: Rows): readonly number[] {
   const known = new Set(last?.ids);
   const rows: number[] = [];
@@ -236,9 +233,7 @@ function checkedRows(page: CalculationPage, field: Progress['field'], isAscendin
   );
 }
 
-/**
- * Turns rows of a page into a batch. All rows up to the page's end may be written in the page's own memory.
- */
+/** Turns rows of a page into a batch. All rows up to the page's end may be written in the page's own memory. */
 function batchOf({ page }: Rows, rows: readonly number[]) {
   const first = rows[0] ?? 0;
   const end = rows.at(-1) ?? 0;
@@ -266,8 +261,7 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
       return page ?? read(offset, wanted.signal);
     },
     /**
-     * Fetches the next pages. Each most likely starts one stride after the page before: its rows without the
-     * overlap.
+     * Fetches the next pages. Each most likely starts one stride after the page before: its rows without the overlap.
      */
     plan({ field, next, totals: { end } }: Progress, stride: number, { sizeBytes }: CalculationPage): void {
       const most = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));

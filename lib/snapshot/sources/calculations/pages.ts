@@ -24,8 +24,7 @@ import { scalarAt } from '../../page/value-at.ts';
 import { type Completeness, type ScanOutcome, totalsSchema, UNVERIFIED } from '../../scan.ts';
 
 /**
- * Thrown if a response is not in the requested order, or the scan makes no progress: what was read may be
- * incomplete.
+ * Thrown if a response is not in the requested order, or the scan makes no progress: what was read may be incomplete.
  */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
@@ -34,10 +33,7 @@ export class ScanError extends Error {
 /** Thrown if the platform lists no rows in the requested order although it reports records. */
 export class EmptyOrderError extends ScanError {}
 
-/**
- * The progress of one read of all calculations; plain JSON. The rows that were read are in the parts of the
- * run.
- */
+/** The progress of one read of all calculations; plain JSON. The rows that were read are in the parts of the run. */
 export const progressSchema = z.object({
   field: z.enum(['id', 'created']),
   /** The highest value that existed when the scan began; null while it is unknown, or if the list was empty then. */
@@ -48,15 +44,9 @@ export const progressSchema = z.object({
   isNew: z.boolean(),
   /** The offset to continue from; since then, rows may have moved below it. */
   next: z.number(),
-  /**
-   * How many rows earlier the next page starts, because the last page was not proved to follow the one
-   * before.
-   */
+  /** How many rows earlier the next page starts, because the last page was not proved to follow the one before. */
   stepBack: z.number(),
-  /**
-   * For an ordered scan: the highest value taken, an id or epoch milliseconds, and all ids taken with that
-   * value.
-   */
+  /** For an ordered scan: the highest value taken, an id or epoch milliseconds, and all ids taken with that value. */
   last: z.nullable(z.object({ value: z.union([z.string(), z.number()]), ids: z.array(z.string()) })),
   pages: z.number(),
   /** How many pages were read since one had something new. */
@@ -85,9 +75,7 @@ export const NO_PROGRESS: Progress = {
   totals: { start: null, end: null },
 };
 
-/**
- * The position with the figures that a page reports about the whole list, even if none of its rows is taken.
- */
+/** The position with the figures that a page reports about the whole list, even if none of its rows is taken. */
 export function withReported(position: Progress, page: CalculationPage): Progress {
   const { degraded, total, keys, received } = page;
   const { start, end } = position.totals;
@@ -127,9 +115,7 @@ export function refuseStall({ pages, idle, next }: Progress): void {
   throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }
 
-/**
- * How a read of all calculations ended. `unnamed`: how many rows lacked an id, so that they are not records.
- */
+/** How a read of all calculations ended. `unnamed`: how many rows lacked an id, so that they are not records. */
 export type CalculationRead = ScanOutcome & { readonly unnamed: number };
 
 /** The outcome of a read whose order proves that it is complete, unless a page stayed degraded. */
@@ -174,8 +160,7 @@ export type ReadPage = (request: {
 }) => Promise<CalculationPage>;
 
 /**
- * The waits before a degraded page is read again, in milliseconds. After the last one, the page is accepted
- * as it is.
+ * The waits before a degraded page is read again, in milliseconds. After the last one, the page is accepted as it is.
  */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 

@@ -35,12 +35,11 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 );
 
 /**
- * Scans all calculations, in the order of ids. It orders by `created` instead if the platform refuses the
- * first request (400), keeps failing (5xx), or lists no rows although it reports records. If a response is
- * not in the order, or the scan makes no progress, it uses no order at all. Such a scan is never proved
- * complete; the parts of the run show which records were read. If the platform reported more records than it
- * sent, everything is read again, at most three times in all. Throws `PlatformError`, and `ScanError` if no
- * order makes progress.
+ * Scans all calculations, in the order of ids. It orders by `created` instead if the platform refuses the first request
+ * (400), keeps failing (5xx), or lists no rows although it reports records. If a response is not in the order, or the
+ * scan makes no progress, it uses no order at all. Such a scan is never proved complete; the parts of the run show
+ * which records were read. If the platform reported more records than it sent, everything is read again, at most three
+ * times in all. Throws `PlatformError`, and `ScanError` if no order makes progress.
  */
 export const calculationScan = (options: CalculationScanOptions): Scan<RereadPosition<Progress, null>> =>
   rereading({ read: readOnce(options), judge });

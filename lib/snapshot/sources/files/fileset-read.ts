@@ -28,8 +28,7 @@ import type { Judgement, ReadEnd } from '../rereading.ts';
 const rankSchema = z.object({ createdMs: z.number(), key: z.string() });
 
 /**
- * The progress of one read of a FileSet; plain JSON. Its files are not part of it: they are in the parts of
- * the run.
+ * The progress of one read of a FileSet; plain JSON. Its files are not part of it: they are in the parts of the run.
  */
 export const filesetPosition = z.object({
   /** The cursor to continue from; null means the beginning. */
@@ -54,8 +53,7 @@ export const filesetPosition = z.object({
   digest: z.number(),
   isAscending: z.boolean(),
   /**
-   * Whether the platform sorts by creation, and its newest file after the first page; null until that was
-   * requested.
+   * Whether the platform sorts by creation, and its newest file after the first page; null until that was requested.
    */
   order: z.nullable(z.object({ isSorted: z.boolean(), newest: z.nullable(rankSchema) })),
   /** The last file; null before the first one, or if the files came in another order. */
@@ -84,10 +82,7 @@ const MAX_PAGES = 100_000;
 /** Maximum empty pages in a row, more than any real list has. */
 const MAX_EMPTY_PAGES = 1_000;
 
-/**
- * A list without an order may grow to twice its size at the start plus this many files; beyond that it is an
- * error.
- */
+/** A list without an order may grow to twice its size at the start plus this many files; beyond that it is an error. */
 const MAX_GROWTH = 10_000;
 
 /**
@@ -349,9 +344,7 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
 
 const wanted = wantedOf(fileRows, { others: ['created', 'path'], label: 'path' });
 
-/**
- * The page in a response. Throws `SyntaxError` if it is not JSON, and `Error` if it is not a page of files.
- */
+/** The page in a response. Throws `SyntaxError` if it is not JSON, and `Error` if it is not a page of files. */
 function filesIn(
   bytes: Buffer,
   options: {
@@ -400,10 +393,7 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
  */
 type CreationRank = { readonly createdMs: number; readonly key: string };
 
-/**
- * Whether a file has a creation time and comes after another one; without another one, it counts as the
- * first.
- */
+/** Whether a file has a creation time and comes after another one; without another one, it counts as the first. */
 const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
   b === null
     ? a.createdMs > Number.NEGATIVE_INFINITY
