@@ -33,7 +33,7 @@ test('without arguments, the last published run is compared with the one before'
   );
 });
 
-test('or with the run that its manifest says it was compared with', async () => {
+test('without arguments, the last run is compared with the one that its manifest says it was compared with', async () => {
   await publishThree();
   const changes = { against: monday.id, added: 0, removed: 0, changed: 1, key: 'changes/gone' };
   await publishLines(store, { run: wednesday, lines: [line(1, 'eins')], manifest: { changes } });

@@ -365,12 +365,12 @@ test.each(['lines', 'parquet'] as const)(
 );
 
 test(
-  'and where only narrowed snapshots are published',
+  'every door gives the same ids where only narrowed snapshots are published',
   () => expectOneTruth({ ...craftedStore, narrowed: ['calculations', 'cards'] }, 'parquet'),
   120_000,
 );
 
-test('and each door says that they are narrowed', async () => {
+test('every door says that snapshots are narrowed', async () => {
   const store = await publishStore({ ...craftedStore, narrowed: ['calculations'] }, 'lines');
   const places = ['calculations.part', 'calculations.rest'];
   await using tables = await openTables(store);
@@ -387,7 +387,7 @@ test('and each door says that they are narrowed', async () => {
   expect(searched.map(({ place }) => place)).toEqual(expect.arrayContaining(places));
 });
 
-test('SQL says of what nothing is published', async () => {
+test('SQL names the places where nothing is published', async () => {
   await using tables = await openTables(
     await publishStore({ calculations: craftedStore.calculations }, 'lines'),
   );
@@ -397,7 +397,7 @@ test('SQL says of what nothing is published', async () => {
   expect(notes).toEqual(['no run of cards is published: it has no rows']);
 });
 
-test('and over any store', async () => {
+test('every door gives the same ids over any store', async () => {
   const expectIt = (given: NaiveStore) => expectOneTruth(given, 'lines');
   await fc.assert(fc.asyncProperty(anyStore, expectIt), { numRuns: 2, endOnFailure: true });
 }, 120_000);
@@ -410,7 +410,7 @@ const readOnly = (store: Store): Store => ({
   },
 });
 
-test('and where no one may write, or the model was deleted', async () => {
+test('every door gives the same ids where nothing may be written, or the model was deleted', async () => {
   const store = await publishStore(craftedStore, 'lines');
   const naive = sorted(naiveAnswers(craftedStore));
   const unused = 'calculations unused';

@@ -177,7 +177,7 @@ test('an object that stops arriving is reported as unreachable instead of being 
   });
 });
 
-test('so is a stream, after the bytes that arrived', async () => {
+test('a stream that stops arriving is reported as unreachable, after the bytes that arrived', async () => {
   await using s3 = await slowStoreOver(half);
   const read: string[] = [];
 
@@ -217,7 +217,7 @@ test('an object that is larger than asked for is refused by its size, before its
   await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', mostBytes: 7, sizeBytes: 8 } });
 });
 
-test('so is one whose size S3 does not report, once more have arrived', async () => {
+test('an object whose size S3 does not report is refused once more bytes than asked for have arrived', async () => {
   const endless: Reply = (response) => {
     const pour = () => {
       while (!response.destroyed && response.write('x'.repeat(10_000)));

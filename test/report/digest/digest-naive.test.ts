@@ -83,7 +83,7 @@ test('what is newly broken is what models of both runs differ in, whatever shape
   await expectNaive('cards', { cards: [] }, craftedStore);
 });
 
-test('and of any two stores', async () => {
+test('what is newly broken is what models of both runs differ in, for any two stores', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('calculations', 'cards'), anyStore, anyStore, expectNaive),
     { numRuns: 20 },

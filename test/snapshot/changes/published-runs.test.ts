@@ -52,7 +52,7 @@ test('a run whose publisher was killed before moving latest.json is not listed, 
   expect(await listed()).toEqual([tuesday.id, monday.id]);
 });
 
-test('nor is one that started in the same second as the last published run, whatever their names', async () => {
+test('such a run is not listed either if it started in the same second as the last published one, whatever their names', async () => {
   await publish(first);
   await publish(second);
   await publishKilled(third);
@@ -65,7 +65,7 @@ test('nor is one that started in the same second as the last published run, what
   expect((await listed()).toSorted()).toEqual([first.id, third.id, second.id]);
 });
 
-test('nor once another run that started later was published', async () => {
+test('such a run is not listed either once a run that started later was published', async () => {
   await publish(monday);
   await publishKilled(tuesday);
   await publish(wednesday);

@@ -46,7 +46,7 @@ test('what cannot be deleted costs a warning', async () => {
   ]);
 });
 
-test('so does latest.json if it is damaged; a fault of our own is thrown', async () => {
+test('a damaged latest.json costs a warning; a fault of our own is thrown', async () => {
   await leave(`calculations/${monday.id}`);
   await store.put('calculations/latest.json', Buffer.from('{'));
   const warnings: string[] = [];

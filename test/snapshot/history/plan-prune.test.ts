@@ -97,7 +97,7 @@ test('a half-pruned run goes, whatever is asked and wherever the rest of it is',
   expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${tuesday.id} half-pruned`]);
 });
 
-test('so does one of which only something under work/ is left, however young it is', async () => {
+test('a half-pruned run goes even if only its objects under work/ are left, however young it is', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await take(begun);
