@@ -51,14 +51,14 @@ test.for([0, 8_192, 36_864])(
   },
 );
 
-test('with no inode left a write fails at once', async ({ skip }) => {
+test('with no inode left a write reports a full disk', async ({ skip }) => {
   skip(!isMounted, 'no right to mount a file system');
   for (let index = 0; index < 19; index += 1) writeFileSync(join(disk(), `other-${index}`), '');
 
   await expect(put()).rejects.toMatchObject({ failure: { kind: 'full', code: 'ENOSPC' } });
 });
 
-test('on a read-only file system a write fails at once', async ({ skip }) => {
+test('on a read-only file system a write says so', async ({ skip }) => {
   skip(!isMounted, 'no right to mount a file system');
   mount('-o', 'remount,ro');
 
