@@ -28,7 +28,7 @@ export const turns: readonly (readonly (readonly Stage[])[])[] = [
     [{ name: 'test', command: npm('test'), limitMinutes: 12 }],
     [{ name: 'install', command: npm('test:browser', '--', '--install'), limitMinutes: 6 }],
   ],
-  [[{ name: 'processes', command: npm('test:processes'), limitMinutes: 12 }]],
+  [[{ name: 'processes', command: npm('test:processes'), limitMinutes: 25 }]],
   [[{ name: 'browser', command: npm('test:browser'), limitMinutes: 12 }]],
   [[{ name: 'ratios', command: npm('bench', '--', 'ratios'), limitMinutes: 8 }]],
   [
