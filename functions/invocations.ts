@@ -29,7 +29,8 @@ class TimeUpError extends Error {
 }
 
 /**
- * How long before the time limit the signal is aborted, in milliseconds, and the maximum share of the limit.
+ * How long before the time limit the signal is aborted, in milliseconds, but at most `MAX_SHARE` of the limit before
+ * it.
  */
 const BEFORE_END_MS = 10_000;
 const MAX_SHARE = 1 / 3;
@@ -37,7 +38,7 @@ const MAX_SHARE = 1 / 3;
 /** Maximum items of work in progress that are logged. */
 const MAX_NAMED = 20;
 
-/** Creates it, once in a process, to which Lambda gives one invocation at a time. */
+/** Creates the wrapper, once in a process: Lambda gives a process one invocation at a time. */
 export function createInvocations(write: (line: string) => void = writeLine): Invocations {
   // The log level is read before the settings, since reading these may fail.
   const { LOG_LEVEL = '' } = process.env;

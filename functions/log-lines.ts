@@ -26,8 +26,8 @@ export const measuredLine = (
   });
 
 /**
- * A log line of a problem. The template's metric filters, one for each severity, count these lines, if a problem has a
- * threshold only those whose `value` is above it. The metric's dimension is `problem`.
+ * A log line of a problem. The template's metric filters, one for each severity, count these lines. If a problem has a
+ * threshold, they count only the lines whose `value` is above it. The metric's dimension is `problem`.
  */
 export const problemLine = (
   problem: ProblemName | `${'SnapshotMissing' | 'FunctionMissing' | 'Throttling'}-${string}`,

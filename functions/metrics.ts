@@ -80,7 +80,7 @@ export function createMetrics(
   };
 }
 
-/** Measures that are a problem from the first one on. */
+/** Measures of which a single one is already a problem. */
 const PROBLEMS = [
   'Unauthorized',
   'Forbidden',

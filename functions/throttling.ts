@@ -4,15 +4,15 @@ import type { PlatformEvent } from '../lib/platform/index.ts';
 
 const WINDOW_MS = 300_000;
 
-/** How many consecutive windows must show it. */
+/** How many consecutive windows must show a problem before it is reported. */
 const WINDOWS = 3;
 
-/** Minimum events of a process in a window: with fewer, a share has no meaning. */
+/** Minimum events of a process in a window: a mean of fewer has no meaning. */
 const MIN_EVENTS = 10;
 
 /**
- * Creates a share of events, each of which is from 0 to 1. `percent` is the minimum of three consecutive
- * windows of five minutes, each the mean of its events; 0 if one of them had too few.
+ * Creates the mean of events, each of which is a number from 0 to 1. `percent` is the lowest mean of the last three
+ * windows of five minutes, in percent; 0 if one of them had too few events.
  */
 function createShare(now: () => number) {
   let window = { slot: 0, events: 0, sum: 0 };
@@ -39,17 +39,17 @@ function createShare(now: () => number) {
 }
 
 /**
- * Creates the measures of throttling. One is the percentage of requests that the platform throttles. The other
- * is by how many requests a second the fleet's rate is below the configured one while calls wait for it: a
- * platform that allows half of the rate refuses less than 1 % of the calls. All processes share one budget, so
- * the share in one process is that of all.
+ * Creates the measures of throttling. `Throttling` is the percentage of requests that the platform throttles.
+ * `RateReduced` is by how many percent the fleet's rate is below the configured one while calls wait for it. It is
+ * needed because a fleet that has slowed down is rarely refused: if the platform allows half of the rate, less than 1 %
+ * of the calls are. All processes share one budget, so the percentage in one process is that of all.
  */
 export function createThrottling(configuredRate: number, now: () => number) {
   const throttled = createShare(now);
   const reduced = createShare(now);
   let effectiveRate = () => configuredRate;
   return {
-    /** Updates the rate. */
+    /** Sets the function that returns the fleet's present rate, in requests a second. */
     followRate(follow: () => number): void {
       effectiveRate = follow;
     },
@@ -68,12 +68,12 @@ export function createThrottling(configuredRate: number, now: () => number) {
 }
 
 /**
- * An operation whose calls still wait was throttled at most this long ago, in milliseconds: they are tried
- * every half minute.
+ * The maximum age of the last refusal of an operation whose calls still wait, in milliseconds: they are tried every
+ * half minute, so after an older refusal none is waiting.
  */
 const LAST_REFUSED_MS = 3_600_000;
 
-/** The operations that are throttled while others are accepted, each with its minutes. */
+/** The operations that are throttled while others are accepted, each with the minutes since that began. */
 export const throttledProblems = (
   operations: readonly ThrottledOperation[],
   nowMs: number,

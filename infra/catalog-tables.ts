@@ -32,7 +32,8 @@ type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 /** All tables of a store; their names are unique. */
 export const tablesOf = (props: TablesProps & { readonly database: string }): readonly TableInput[] => [
   ...props.places.map((place) => runsTable(place, props)),
-  // A stack has at most 500 resources: a narrowed snapshot has one table.
+  // Only whole sources have a second table of the newest run, not narrowed snapshots: a stack has at most 500
+  // resources.
   ...sources.map((source) => latestTable(source, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
   ...(Object.keys(modelColumns) as ModelTable[]).map((name) => modelTable(name, props)),
@@ -109,7 +110,7 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
     storageDescriptor: {
       columns: columnsOf(columns),
       location,
-      // The suffix of an object is its compression.
+      // The suffix of an object's key determines its compression.
       inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
       outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
       serdeInfo: jsonOf(name),
@@ -118,8 +119,8 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
 }
 
 /**
- * The maximum number of days by which a result may be newer than its day: a job can be reopened for a month,
- * as long as its row in the ledger exists.
+ * How many days after the day in its key a result may be written, at most: a job can be reopened for a month, as long
+ * as its row in the ledger exists.
  */
 const REOPENED_DAYS = 60;
 
@@ -133,9 +134,7 @@ const parametersOf = (projections: Readonly<Record<string, Projection>>): Projec
     ),
   );
 
-/**
- * The values of partitions, as a partition projection of Athena, so that such partitions need not be added.
- */
+/** The values of partitions, as partition projections of Athena: these partitions need not be added one by one. */
 const projectionsOf = ({
   resultsDays,
 }: TablesProps): Readonly<Record<StoredTableName, Readonly<Record<string, Projection>>>> => ({

@@ -14,7 +14,7 @@ import type { GivenStorage } from './storage.ts';
 import { at, longestOf } from './template-size.ts';
 import type { GivenToken } from './token-secret.ts';
 
-/** Existing resources of the surrounding app, and what its rules require. */
+/** Existing resources of the surrounding app, and what the app's own rules require of the construct. */
 type PlatformSyncResources = GivenStorage &
   GivenNetwork &
   GivenToken & {
@@ -26,7 +26,7 @@ type PlatformSyncResources = GivenStorage &
     readonly permissionsBoundary?: IManagedPolicy | undefined;
   };
 
-/** Props that are settings if they are given as names, ARNs or ids; otherwise they are resources. */
+/** Props that may be names, ARNs or ids, which the settings' schema checks, or resources, which it does not know. */
 type Given = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
 
 /** The settings of the instance, checked when the construct is created, and existing resources. */

@@ -93,7 +93,7 @@ test('every error class gives its errors its own name: in a bundle it has anothe
   ).toEqual([]);
 });
 
-test('a line about a failure that no time heals names the part for alarms, at any level that is written', () => {
+test('a line about a lasting failure names the part for alarms, at any level that is written', () => {
   const denied = new StoreError('put a', { kind: 'denied', code: 'AccessDenied' });
   const cause = new Error('stopped', { cause: denied });
 

@@ -49,7 +49,7 @@ test.each([
     { SYNC_QUEUE_URL: SQS, SYNC_TABLE: 'sqlite:a.db' },
   ],
   ['dead letters', { SYNC_DEAD_LETTER_URL: DEAD }, { ...allIn(IN_STORE), SYNC_DEAD_LETTER_URL: DEAD }],
-])('where %s is set, the others are the table’s file, or none', (_, given, places) => {
+])('where %s is set, the other places are the table’s file, or not set', (_, given, places) => {
   expect(withPlaces({ SYNC_STORE: '/data', ...given })).toStrictEqual({ SYNC_STORE: '/data', ...places });
 });
 

@@ -20,7 +20,7 @@ test('no cost is printed if no prices are set, or none for these calls', () => {
   expect([...mostWords(undefined), ...costWords(undefined)]).toEqual([]);
 });
 
-test('the words say what was possibly paid', () => {
+test('the cost in words includes what was possibly paid', () => {
   expect(costWords({ unit: '€', amount: 1_234.5, possibly: 0 })).toEqual(['cost: 1,234.5 €']);
   expect(costWords({ unit: 'credits', amount: 12, possibly: 2 })).toEqual([
     'cost: 12 credits, 2 of them possibly: for calls whose outcome is unknown',

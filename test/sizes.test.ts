@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { faultsIn, fragmentsIn, measure, namesAt, pastDoors, reachOf, readBounds } from './sizes.ts';
 
-test('nothing misses its goal by more than its bound, and each bound follows what got smaller', () => {
+test('no size exceeds its bound, and each bound is lowered once its size falls', () => {
   expect(faultsIn(measure(), readBounds())).toEqual([]);
 });
 

@@ -192,12 +192,12 @@ test('a column whose values are listed has no other', () => {
   }
 });
 
-test('no door spells one of them otherwise', () => {
+test('no output spells a listed value differently', () => {
   expect(doors.size).toBeGreaterThan(30);
   expect([...doors].flatMap(([door, said]) => otherwise(said).map((each) => `${door} ${each}`))).toEqual([]);
 });
 
-test('every door says some of them', () => {
+test('every output has some of the listed values', () => {
   const says = (said: string) => [...words].some((word) => said.includes(word));
 
   expect(
@@ -208,7 +208,7 @@ test('every door says some of them', () => {
 describe('a batch that was scored without a queue', () => {
   const said = (door: string) => JSON.parse(doors.get(door) ?? 'null');
 
-  test('has the same counts at every door, and bad rows are not failed ones', () => {
+  test('has the same counts in every output, and bad rows are not failed ones', () => {
     const counts = { scored: 2, failed: 0, bad: 1 };
 
     expect(said('score --json')).toMatchObject({ rows: 3, ...counts });

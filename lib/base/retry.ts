@@ -47,7 +47,7 @@ export async function retryUntil<T>(work: (tries: number) => Promise<T>, options
   }
 }
 
-/** A reason avoids allocating an error with a stack. */
+/** The reason of the abort: without one, an error with a stack would be allocated. */
 const SETTLED = 'settled';
 
 /** Waits for a try until time is up: otherwise a try that hangs would keep an invocation from responding. */

@@ -42,9 +42,9 @@ const MAX_ATTEMPTS = 5;
 const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 
 /**
- * How long a job that was never executed is tried from its first claim, in milliseconds; and it is tried at
- * least as often as the longest delays fit into that time. So a job does not fail because a clock was set, or
- * because it only waited.
+ * How long after its first claim a job that was never executed is given up, in milliseconds, but not before it was
+ * tried as often as the longest delays fit into that time. So a job does not fail because a clock was set, or because
+ * it only waited.
  */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
@@ -88,7 +88,7 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
 
-/** Decides after a send that may have been executed, if the job may be repeated: such a job never becomes unknown. */
+/** Decides about a repeatable job after a send that may have been executed: such a job never becomes unknown. */
 function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
   if (attempts >= MAX_ATTEMPTS) return failed(error);
@@ -96,7 +96,7 @@ function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFail
   return { kind: 'later', delayMs: Math.max(leastMs, backoff), counts: 'attempt' };
 }
 
-/** Decides after a failure that certainly executed nothing, or that shows nothing about the job. */
+/** Decides about a job after a failure that certainly executed nothing, or that shows nothing about the job. */
 function tryAgain(
   error: JobError,
   { unsentTries, sinceClaimMs, random }: FailureFacts,
@@ -108,7 +108,7 @@ function tryAgain(
   return { kind: 'later', delayMs: Math.max(leastMs, backoffMs(tries, random, limits)), counts: 'try' };
 }
 
-/** True if the request itself was rejected: what was refused with 401 or 429 may succeed later. */
+/** Whether the request itself was rejected. A request that was refused with 401 or 429 may succeed later. */
 const isFinal = (failure: PlatformFailure): boolean =>
   isRefusal(failure) && ![401, 429].includes(failure.status);
 

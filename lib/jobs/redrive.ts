@@ -231,8 +231,8 @@ type MoveParts = {
 };
 
 /**
- * After how many times the quiet polls to stop waiting for dead letters that another process has: longer than
- * a minute, and than `MOVE_SECONDS`.
+ * The wait for dead letters that another process has ends after this many times the quiet polls: longer than a minute,
+ * and than `MOVE_SECONDS`.
  */
 const PATIENCE = 5;
 

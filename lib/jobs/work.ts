@@ -24,7 +24,7 @@ type WorkOptions = {
   readonly queue: Queue;
   /** How many short jobs run at once, and how many long ones (`sendsMany`): short jobs do not wait for long ones. */
   readonly concurrency: number;
-  /** How long a message is hidden at a time, in seconds; that is extended while its job runs. */
+  /** How long a received message stays hidden, in seconds. While its job runs, that time is extended. */
   readonly visibilitySeconds: number;
   /**
    * Whether to end when the queue is empty, which SQS shows only after 20 s of long polls. Otherwise only the
@@ -39,7 +39,7 @@ type WorkOptions = {
    * Default: a timer.
    */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** The polls of a queue that has none of its own. Default: long polls. */
+  /** How to poll a queue that has no polls of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
   /** Whether a person is watching, so that it fails at once if the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
@@ -320,7 +320,7 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
     if (handled.kind === 'later') return await requeue(message, handled, parts);
-    // No other message of its job may be left: this one reopens a job that was proved not to have been sent.
+    // Its job may have no other message: this one reopens a job that was proved not to have been sent.
     const replace = () => replaceMessage(message, handled.body, queue);
     await retryUntil(replace, { ...worker, ...WRITE_RETRIES, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };

@@ -22,8 +22,7 @@ export type LastRun = {
 };
 
 /**
- * The last runs of whole sources. For a source without one, the last runs of its named places. By default a
- * fault is thrown.
+ * The last runs of whole sources; for a source without one, those of its named places. By default a fault is thrown.
  */
 export async function lastRuns(
   store: Store,
@@ -59,12 +58,12 @@ type PartColumns = {
   readonly key: string;
   readonly count: number;
   readonly records: () => Promise<Uint8Array>;
-  /** The uses that the source's records state; undefined if records of this source state none. */
+  /** The uses that the part's records state; undefined if records of this source never state any. */
   readonly uses: () => Promise<Awaited<ReturnType<typeof usesOfPart>> | undefined>;
 };
 
 export type SourceColumns = {
-  /** Whether a thing that the source lacks does not exist: it is one run of the whole source, without missing ids. */
+  /** Whether a thing without a record is known not to exist: it is one run of the whole source, without missing ids. */
   readonly isWhole: boolean;
   /** When the first of its runs began, in epoch milliseconds. */
   readonly startedAtMs: number;
@@ -98,8 +97,8 @@ export function columnsOfRuns(options: RunsToRead): ModelColumns {
 }
 
 /**
- * Whether a thing that a run lacks does not exist, as far as a snapshot can show: the run is of the whole
- * source, and no id failed.
+ * Whether a thing without a record in the run is known not to exist, as far as a snapshot can show: the run is of the
+ * whole source, and each id that it misses is gone.
  */
 function isWhole({ place, source, manifest }: LastRun): boolean {
   const isOfAll =

@@ -26,8 +26,8 @@ export type PackedUses = {
 };
 
 /**
- * The position of the bits, from the lowest: the relation, the field that states it, whether it is confirmed,
- * the number of the validity.
+ * The positions of the bits in `linkAttributes`, from the lowest: the relation, the field that states it, the marks
+ * below, the number of the validity.
  */
 const STATED_BY = 3;
 /** Set if the user's own record states the use, not only a link in the record of the used thing. */
@@ -58,7 +58,7 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
     isBrokenByUser: (edge: number) => (attributesAt(edge) & BROKEN_BY_USER) !== 0,
     isBrokenByUsed: (edge: number) => (attributesAt(edge) & BROKEN_BY_USED) !== 0,
     statedByAt,
-    /** Whether only a link states that one calculation refers to another: it may be the other way round. */
+    /** Whether only a link states that one calculation refers to another: its direction may be the wrong one. */
     isByLinkAlone: (edge: number) =>
       relationAt(edge) === 'refers to' && (attributesAt(edge) & CONFIRMED) === 0,
     /** The validity that the link states, as sent; null if it has none. */
@@ -90,7 +90,7 @@ export function thingsIn(texts: PackedTexts) {
   };
 }
 
-/** The bits of a use, except those of its validity. */
+/** The attribute bits of a use, without those of its validity. */
 const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   relations.indexOf(relation) |
   (statements.indexOf(statedBy) << STATED_BY) |
@@ -104,7 +104,7 @@ const attributesOf = ({ relation, statedBy, validity }: Use): number =>
 const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
   relation === 'uses' || (relation === 'refers to' && !isOwnWord(statedBy));
 
-/** Whether a calculation itself states what it refers to, by its record or its formula. */
+/** Whether a calculation's own record or formula states what it refers to. */
 const isOwnWord = (statedBy: Statement): boolean =>
   statedBy === 'functionTemplateDependencies' || statedBy === 'formula';
 
@@ -148,8 +148,8 @@ export function createUsesCollector() {
       return nodes;
     },
     /**
-     * Packs all uses, each pair of things once: with the attributes of its first use, and the first broken
-     * validity, or else the first one.
+     * Packs all uses, each pair of things only once: with the attributes of its first use, and with its first broken
+     * validity or, if none is broken, its first one.
      */
     pack(): PackedUses {
       // This comes first, since it frees memory that is needed only for numbering.
@@ -267,7 +267,7 @@ function createValidities() {
   return { texts, numberOf };
 }
 
-/** Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`. It begins with its length and its tag. */
+/** Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`. Each begins with its length and its tag. */
 type PackedTexts = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;

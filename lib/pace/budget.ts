@@ -145,7 +145,7 @@ const UNLIMITED_MS = 1_200_000;
 /** How often the process with the maximum wait repeats its report. */
 const REPEATED_MS = 30_000;
 
-/** The reported maximum wait; 0 once everything that was reserved by then is over. */
+/** The reported maximum wait, in milliseconds; 0 once every slot that was reserved under it is over. */
 const longestWait = ({ longestWaitMs = 0, longestWaitAtMs = 0 }: Budget, nowMs: number): number =>
   Math.abs(nowMs - longestWaitAtMs) <= longestWaitMs + WRONG_CLOCK_MS ? longestWaitMs : 0;
 

@@ -124,9 +124,9 @@ export const createProcessPace = (options: LocalPaceOptions): Pace =>
 const SHORT_MS = 50;
 
 /**
- * Creates a pace in which calls take their slots one after another, in the fair order of their priorities,
- * once they have a place in flight. A call takes its slot last, so one that takes long to prepare leaves in a
- * later slot, and never late.
+ * Creates a pace in which calls that have a place in flight take their slots one after another, in the fair order of
+ * their priorities. A call takes its slot only once it is prepared. So one that takes long to prepare leaves in a later
+ * slot, but never after its own.
  */
 export function createGatedPace(given: {
   readonly source: SlotSource;
@@ -202,7 +202,7 @@ function createDispatcher(source: SlotSource) {
 }
 
 /**
- * Takes a slot when it is the call's turn, and another one if the process was suspended before the call could leave.
+ * Takes a slot when it is the call's turn. If the process was suspended until that slot was over, takes another one.
  */
 async function takeInTime(
   turns: PQueue,
@@ -257,7 +257,7 @@ function createPreparation(given: {
     async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
       const start = async () => {
         await source.waitUntilDue({ ...request, ahead, leadMs: longest.ms });
-        // The call is still in the queue, so that the next call finds it ahead.
+        // The call is added before it leaves the queue, so that the next call finds it ahead.
         started.set(request, trackTime(clock));
       };
       await enqueue(waitingForStart, start, request.signal);
@@ -274,7 +274,7 @@ function createPreparation(given: {
     },
     /** Calls that are not ready yet. */
     calls,
-    /** How many of those calls will be ready soon: one, until the first preparation shows how long it takes. */
+    /** How many of those calls will be ready soon: at most one, until the first preparation shows how long it takes. */
     expected: () => (isMeasured ? calls() : Math.min(1, calls())),
     leadMs: longest.ms,
   };

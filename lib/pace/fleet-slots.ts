@@ -129,8 +129,8 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
 /** A call with work to do before it may leave, such as storing that it was sent. */
 type DueRequest = SlotRequest & {
   /**
-   * How many calls will take a slot before this one, and how many milliseconds until one of them may take too
-   * long to count.
+   * How many calls will take a slot before this one, and for how many milliseconds that holds: then one of them may be
+   * late.
    */
   readonly ahead: () => { readonly calls: number; readonly forMs: number };
   /** How long that work takes, in milliseconds. */
@@ -210,8 +210,8 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
 }
 
 /**
- * Waits until the last calls that used a former time of a shared clock are certainly over: after the clock
- * was set, the line has times of the old one.
+ * Waits, after a shared clock was set, until the last calls are certainly over whose slots were reserved by its former
+ * time.
  */
 async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Promise<void> {
   const { clock } = worker;

@@ -30,7 +30,7 @@ export type SlotRequest = {
 export type Demand = {
   /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
   readonly waiting: number;
-  /** How many calls have arrived so far, of those that are ready soon after they arrive. */
+  /** The number of calls that have arrived so far, counting only those that are ready soon after their arrival. */
   readonly arrived: number;
 };
 
@@ -75,27 +75,27 @@ type BlockRequest = SlotRequest & {
 };
 
 /**
- * How long after a 429 every worker with reserved slots has re-read the budget: a block begins within 250 ms
- * of a read, and lasts 250 ms.
+ * The time after a 429, in milliseconds, by which every worker with reserved slots has read the budget again: a block
+ * begins within 250 ms of a read, and lasts 250 ms.
  */
 export const VOID_AFTER_MS = 1_000;
 
-/** The minimum time between a probe without an outcome and the next one, in milliseconds. */
+/** The minimum time between a probe whose outcome stays unknown and the next one, in milliseconds. */
 const UNKNOWN_MS = 1_000;
 
 /** Maximum age of a cached budget that may reject a call, in milliseconds. */
 export const MAX_VIEW_AGE_MS = 1_000;
 
 /**
- * How soon to check a paused budget again, in milliseconds: for a call that waits here, and for one that is
- * rejected and tries again.
+ * How soon to check a paused budget again, in milliseconds: `PAUSED_POLL_MS` for a call that waits here,
+ * `PAUSED_DELAY_MS` for one that is rejected and tries again.
  */
 const PAUSED_POLL_MS = 5_000;
 const PAUSED_DELAY_MS = 60_000;
 
 /**
- * Bounds in milliseconds for how soon a worker checks whether another worker's probe has ended. Between them,
- * it is a quarter of the time until the probe is due.
+ * Bounds, in milliseconds, for how soon a worker checks whether another worker's probe has ended: after a quarter of
+ * the time until the probe is due, but not sooner or later than these.
  */
 const SOONEST_LOOK_MS = 250;
 const LATEST_LOOK_MS = 5_000;
@@ -140,9 +140,7 @@ function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: 
   return inMs > 0 ? { kind: 'probe', inMs } : undefined;
 }
 
-/**
- * For how long the operation that was refused last leaves the next probe to other operations, which may be accepted.
- */
+/** How much later the operation that was refused last may probe, in milliseconds: another one may be accepted. */
 const YIELD_MS = 300;
 
 function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number {
@@ -247,7 +245,7 @@ function positionInLine(
   { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): {
   readonly startMs: number;
-  /** How much later the slots may be used, in milliseconds, since they begin before the response can arrive. */
+  /** How much later the slots may be used than usual, in milliseconds: they begin before the response can arrive. */
   readonly spareMs?: number;
   readonly changed?: Partial<Budget>;
   /** Whether this is the one slot of a probe while the platform refuses calls: the line does not move then. */
@@ -266,8 +264,8 @@ function positionInLine(
   }
   const nowMs = clock.now();
   if (tatMs <= latestLineMs(budget, maxWaitMs, nowMs)) {
-    // The end of the line counts as if the slots began with the expected response, so if the response arrives
-    // sooner, the next one need not wait.
+    // The line advances as if the slots began up to 250 ms before the response is expected: if it arrives sooner, they
+    // can be used at once.
     const startMs = Math.max(nowMs, tatMs, earliestMs - CHECKED_MS);
     return { startMs, spareMs: Math.max(0, earliestMs - startMs) };
   }

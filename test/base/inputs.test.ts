@@ -179,7 +179,7 @@ describe('inputs are refused before anything is sent', () => {
   });
 });
 
-test('a day that has not ended yet means now, and an earlier one its end', () => {
+test('a day that has not ended yet means the current time, and an earlier day means its end', () => {
   vi.useFakeTimers({ now: Date.parse('2026-11-21T09:15:00Z'), toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
 

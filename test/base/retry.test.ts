@@ -23,14 +23,14 @@ function retrying(untilMs: number) {
 
 const away = () => Promise.reject(new Error('away'));
 
-test('what succeeds is done once, without trouble', async () => {
+test('a call that succeeds is made once, and no trouble is reported', async () => {
   const { clock, troubles, options } = retrying(10_000);
 
   expect(await retryUntil(async () => 'done', options)).toBe('done');
   expect([clock.nowMs, troubles]).toEqual([0, []]);
 });
 
-test('a failing call is repeated as long as the next try begins before the time is over', async () => {
+test('a failing call is repeated as long as the next try begins before the time limit', async () => {
   const { troubles, options } = retrying(3_000);
 
   await expect(retryUntil(away, options)).rejects.toThrow('away');
@@ -39,7 +39,7 @@ test('a failing call is repeated as long as the next try begins before the time 
   expect(troubles).toEqual([0, 200, 600, 1_400]);
 });
 
-test('the time may be moved while it is tried', async () => {
+test('the time limit may change between tries', async () => {
   const { clock, troubles, options } = retrying(Number.POSITIVE_INFINITY);
   const untilMs = () => (clock.nowMs < 600 ? Number.POSITIVE_INFINITY : 601);
 
@@ -48,7 +48,7 @@ test('the time may be moved while it is tried', async () => {
   expect(troubles).toEqual([0, 200, 600]);
 });
 
-test('a try that hangs is trouble every two seconds, and ends with the time', async () => {
+test('a try that hangs is reported as trouble every two seconds, and ends at the time limit', async () => {
   const { clock, troubles, options } = retrying(5_000);
   const hangs = () => new Promise<never>(() => undefined);
 
@@ -85,7 +85,7 @@ test('an error that no retry can change ends the tries at once', async () => {
   expect([clock.nowMs, troubles]).toEqual([0, [0]]);
 });
 
-test('each try knows its number, and the waits between them are given', async () => {
+test('each try receives its number, and the waits between tries are the configured ones', async () => {
   const { clock, options } = retrying(10_000);
   const seen: number[] = [];
   const work = async (tries: number) => {
@@ -97,7 +97,7 @@ test('each try knows its number, and the waits between them are given', async ()
   expect([seen, clock.nowMs]).toEqual([[1, 2, 3], 3_000]);
 });
 
-test('a try that is not watched may take as long as it takes', async () => {
+test('without `slowMs`, a try may take any time', async () => {
   const { slowMs: _, ...options } = retrying(5_000).options;
   const slow = Promise.withResolvers<string>();
 

@@ -82,7 +82,7 @@ test('a list that is searched and sorted is saved as CSV, all pages of it', asyn
   await page.context().close();
 });
 
-test('the seeded broken links are found by the search, and what they reach', async () => {
+test('the search finds the seeded broken links, and what they reach', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
   const [edge = -1, valid = ''] = facts.graph.invalid[5] ?? [];
   // A FUNCTION_TEMPLATE in a link names what uses the calculation: here something that is gone.
@@ -128,7 +128,7 @@ test('each owner has a page of what they own, with as many things as the list of
   await page.context().close();
 });
 
-test('a list is selected from by owner, status and day, and leads to each thing in the platform', async () => {
+test('a list is narrowed by owner, status and day, and links to each thing on the platform', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#calculations?flag=broken_links`);
   const { id = [], owner = [], flags = [], modified = [] } = facts.calculations?.list.columns ?? {};
   const broken = id.flatMap((each, row) =>
@@ -243,7 +243,7 @@ test('names that would be markup or scripts stay text, wherever they are shown',
   await page.context().close();
 });
 
-test('it opens over http as it does from a file', async () => {
+test('the report opens over http as it does from a file', async () => {
   await using server = createServer((_, response) =>
     response.setHeader('content-type', 'text/html; charset=utf-8').end(report.html),
   ).listen(0, '127.0.0.1');
@@ -257,7 +257,7 @@ test('it opens over http as it does from a file', async () => {
   await page.context().close();
 });
 
-test('it is ready within three seconds', async () => {
+test('the report is ready within three seconds', async () => {
   const { page } = await openReport(browser, report.url);
   const readyMs = Number(await page.evaluate('performance.getEntriesByName("ready")[0].startTime'));
   console.log(`ready ${Math.round(readyMs)} ms after navigation, ${report.html.length} bytes`);
@@ -267,7 +267,7 @@ test('it is ready within three seconds', async () => {
   await page.context().close();
 });
 
-test('a run that was refused stands before everything else', async () => {
+test('a refused run is shown before everything else', async () => {
   const { page } = await openReport(browser, report.url);
 
   const first = page.locator('main h2 + *');
@@ -330,7 +330,7 @@ test('on a phone the filters of a list are folded, and one button shows them', a
   await page.context().close();
 });
 
-test('failures that are equal are one line, with their number', async () => {
+test('equal failures share one line, with their count', async () => {
   const { page } = await openReport(browser, `${report.url}#batches`);
 
   const lines = page.locator('.panel', { hasText: '9 failures' }).locator('li');

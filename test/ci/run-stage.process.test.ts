@@ -11,7 +11,7 @@ async function outcomeOf(script: string, limitMinutes = 1) {
   return { ...outcome, printed };
 }
 
-test('a stage counts as its last line says, and its notes are found', async () => {
+test('the last line of a stage decides its outcome, and its notes are found', async () => {
   const { passed, failed, notes, printed } = await outcomeOf(
     'echo "flaky: a search"; echo "not run: sql" >&2; echo "3 passed, 0 failed"',
   );

@@ -39,7 +39,7 @@ test.each([
   [['tables']],
   [['query', 'SELECT run, count(*) FROM all_calculations GROUP BY run', '--csv']],
 ])(
-  '%j beside prune exits 0 and says nothing of a run that is going',
+  '%j beside prune exits 0 and does not mention a run that is being deleted',
   async (argv) => {
     const { reads } = await besidePrune(argv, Number.POSITIVE_INFINITY);
 

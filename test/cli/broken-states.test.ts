@@ -241,7 +241,7 @@ async function sectionOf(each: State): Promise<string> {
 
 const PAGE = 'docs/broken-states.md';
 
-test('what each command says in some states, and its exit code, is what docs/broken-states.md says', async () => {
+test('docs/broken-states.md has the output and the exit code of each command in the sampled states', async () => {
   const page = await readFile(PAGE, 'utf8');
   const [head, ...sections] = page.trimEnd().split(/\n\n(?=## )/);
 
@@ -259,7 +259,7 @@ test.runIf(isWhole)(`${PAGE} has all states`, { timeout: 600_000 }, async () => 
   await expect(page).toMatchFileSnapshot(`../../${PAGE}`);
 });
 
-describe('the way out ends with a published run, if', () => {
+describe('the documented remedy ends with a published run if', () => {
   test.each(sampled(4, states).map((each) => [each.state, each] as const))('%s', async (_state, each) => {
     const folder = await broken(each);
 

@@ -161,7 +161,7 @@ describe('check', () => {
     expect(rule.listed).toHaveLength(1_000);
   });
 
-  test('a table of which nothing is published is no silence', async () => {
+  test('a table of which nothing is published is reported, not silently empty', async () => {
     await rules({ 'a.sql': 'FROM cards' });
 
     expect((await check()).out).toContain('no run of cards is published: it has no rows');
@@ -180,7 +180,7 @@ describe('check', () => {
   });
 });
 
-describe('what a check stores', () => {
+describe('the stored outcome of a check', () => {
   test('is small, and has neither names nor values', async () => {
     await rules({ 'Größe.sql': `${NAMES}name = 'Cost'` });
     await check();
@@ -193,7 +193,7 @@ describe('what a check stores', () => {
     expect(body).not.toContain('Cost');
   });
 
-  test('is not that of a check beside it which stored its own', async () => {
+  test('does not replace one that another check stored meanwhile', async () => {
     await rules({ 'a.sql': `${NAMES}name = 'Cost'` });
     const other: Store = {
       ...store,
@@ -210,7 +210,7 @@ describe('what a check stores', () => {
     expect(JSON.parse((await store.get(key))?.body.toString() ?? '')).toMatchObject({ rows: 7 });
   });
 
-  test('is compared by the key of rows where the SQL has changed, and not where the key has', async () => {
+  test('is compared row by row although the SQL has changed, but not if the key of the rows has', async () => {
     await rules({ 'a.sql': `${NAMES}name = 'Cost'` });
     await check();
 
@@ -226,7 +226,7 @@ describe('what a check stores', () => {
     );
   });
 
-  test('is left alone by a rule that could not be run', async () => {
+  test('stays as it was if the rule could not be run', async () => {
     await rules({ 'a.sql': `${NAMES}name = 'Cost'` });
     await check();
     await rules({ 'a.sql': 'SELECT nonsense' });
@@ -236,7 +236,7 @@ describe('what a check stores', () => {
     expect((await check()).out).toContain('1 row, 0 new and 0 gone since');
   });
 
-  test('that is damaged counts as none, and is replaced', async () => {
+  test('is treated as missing if it is damaged, and is replaced', async () => {
     await rules({ 'a.sql': `${NAMES}name = 'Cost'` });
     await check();
     const [key = ''] = (await Array.fromAsync(store.list('checks/'))).map((each) => each.key);
@@ -249,7 +249,7 @@ describe('what a check stores', () => {
     expect(after.out).toContain('1 row, 0 new and 0 gone since');
   });
 
-  test('may be refused, by a store that may only be read', async () => {
+  test('may be refused by a store that can only be read', async () => {
     await rules({ 'a.sql': `${NAMES}false` });
     const put = async (key: string) => {
       throw new StoreError(`put ${key}`, { kind: 'denied', code: 'AccessDenied' });
@@ -299,7 +299,7 @@ describe('--junit', () => {
     expect(cases[0]?.children[0]?.text).toContain('2   Cost');
   });
 
-  test('and --json are one too many, and a file that cannot be written is named before a rule runs', async () => {
+  test('cannot be combined with --json, and a file that cannot be written is named before a rule runs', async () => {
     await rules({ 'a.sql': `${NAMES}false` });
 
     const both = await check('--json', '--junit', 'rules.xml');

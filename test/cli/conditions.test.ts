@@ -8,14 +8,14 @@ import { createMemoryStore } from '../store/memory-store.ts';
 const KEY = 'work/doctor/1.json';
 const folder = folderOfEach();
 
-test('a directory keeps all conditions, and nothing is left there', async () => {
+test('a directory store obeys all conditions of writes, and the check leaves nothing there', async () => {
   const store = await openStore(folder.path);
 
   expect(await brokenConditions(store, KEY)).toEqual([]);
   expect(await Array.fromAsync(store.list(''))).toEqual([]);
 });
 
-describe('names what a store does not keep:', () => {
+describe('reports a condition that a store ignores:', () => {
   type Broken = (put: Store['put'], store: Store) => Store['put'];
 
   test.each<[string, readonly string[], Broken]>([

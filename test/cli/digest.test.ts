@@ -84,7 +84,7 @@ describe('digest', () => {
     });
   });
 
-  test('to Slack is one post, in which a name mentions no one', async () => {
+  test('to Slack is one post, in which a name cannot mention a person', async () => {
     const { code, requests } = await posted('slack');
 
     expect(code).toBe(0);
@@ -106,7 +106,7 @@ describe('digest', () => {
     expect(Buffer.byteLength(requests[0]?.body ?? '')).toBeLessThan(28_000);
   });
 
-  test('names the webhook by its host alone where it refuses', async () => {
+  test('names only the host of a webhook that refuses', async () => {
     const { code, err } = await posted('slack', 403);
 
     expect(code).toBe(1);
@@ -114,7 +114,7 @@ describe('digest', () => {
     expect(err).not.toContain('xyzzy');
   });
 
-  test('is posted again when the webhook asked to wait, and not after any other refusal', async () => {
+  test('is posted again after the wait that the webhook asked for, and not after any other refusal', async () => {
     await using hook = await startServer(json({}, 429, { 'retry-after': '0' }), json({}, 429), json('ok'));
     const url = `${hook.url}/${SECRET}`;
 
@@ -126,7 +126,7 @@ describe('digest', () => {
     expect([refused.code, refused.requests.length]).toEqual([1, 1]);
   });
 
-  test('without an address of a webhook is wrong usage, and a wrong one is not shown', async () => {
+  test('without the address of a webhook is wrong usage, and an invalid address is not shown', async () => {
     const none = await run(['digest', '--to', 'slack']);
     const wrong = await run(['digest', '--to', 'slack'], { SYNC_DIGEST_URL: 'ftp://hooks/xyzzy-secret' });
 

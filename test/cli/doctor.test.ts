@@ -107,7 +107,7 @@ test('names the operations that are throttled alone', async () => {
   expect(code).toBe(0);
 });
 
-test('with nothing but a folder the queue and the table are in it, and --json prints one value', async () => {
+test('with only a folder configured, the queue and the table are in it, and --json prints one value', async () => {
   const { code, out } = await doctor(ALONE);
   const { well, checks } = JSON.parse((await doctor(ALONE, ['--json'])).out);
 
@@ -184,7 +184,7 @@ describe('says what to do, exit 1:', () => {
     expect(code).toBe(1);
   });
 
-  test('a store that ignores the conditions of writes, and what breaks without; nothing is left there', async () => {
+  test('a store that ignores the conditions of writes, and what that breaks; nothing is left there', async () => {
     const off = { 's3-conditional-writes': 'an endpoint that ignores them' };
     await using endpoint = await startAws({ buckets: ['bucket'], off });
 
@@ -203,7 +203,7 @@ describe('says what to do, exit 1:', () => {
     [{ algorithm: 'aws:kms' }, '→ set SYNC_ENCRYPTION=aws:kms,'],
     [{ algorithm: 'aws:kms', key: 'theirs' }, 'the bucket’s policy may demand aws:kms:KEY'],
   ])(
-    'a bucket that refuses what is put without asking for %j; it is well once the setting is there',
+    'a bucket that refuses puts which do not request %j, until the setting is there',
     async (demands, words) => {
       await using endpoint = await startAws({ buckets: [{ name: 'strict', demands }] });
       const given = { ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://strict/acme' };
@@ -218,7 +218,7 @@ describe('says what to do, exit 1:', () => {
     },
   );
 
-  test('Lake Formation, which lets IAM alone open no table', async () => {
+  test('Lake Formation, with which IAM rights alone open no table', async () => {
     await using glue = await startJsonServer(() =>
       refusal(
         'AccessDeniedException',

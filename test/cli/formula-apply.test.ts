@@ -72,7 +72,7 @@ describe('formula apply', () => {
     );
   });
 
-  test('refuses rows that could not be taken back, by name, unless they are named', async () => {
+  test('refuses rows that could not be undone, by name, unless --no-undo-for has their ids', async () => {
     const [a, b] = calculations();
     const file = await csv(
       ['id', 'name', 'expression'],
@@ -98,7 +98,7 @@ describe('formula apply', () => {
     expect(named.code).toBe(0);
   });
 
-  test('knows what our own update left', async () => {
+  test('knows what formula our own update left', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
     const later = await csv(['id', 'expression'], [ids[0] ?? '', '3']);
@@ -124,7 +124,7 @@ describe('formula apply', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('sets a formula that the platform may refuse, with a word; with --strict refuses it', async () => {
+  test('sets a formula that the platform may refuse, with a warning; with --strict refuses it', async () => {
     const [a] = calculations();
     const id = a?.id ?? '';
     const file = await csv(['id', 'expression', 'was'], [id, 'SQRT(4)', '1']);
@@ -223,7 +223,7 @@ describe('formula apply', () => {
 });
 
 describe('formula apply, before it sends', () => {
-  test('refuses an id that the last snapshot does not have, and a name that is another’s', async () => {
+  test('refuses an id that the last snapshot does not have, and a name that another calculation has', async () => {
     await run('snapshot', 'calculations', '--no-tables');
     const [a, b] = calculations();
     const rows = [a?.id ?? '', b?.name ?? '', '1', '1'] as const;
@@ -284,7 +284,7 @@ describe('formula undo', () => {
     expect(again).toMatchObject({ code: 3, err: expect.stringContaining('is already undone') });
   });
 
-  test('and the set is not applied again under its name, whose jobs are done', async () => {
+  test('and does not apply the set again under its name, since its jobs are done', async () => {
     const { file } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
     await run('formula', 'undo', 'may');
@@ -314,7 +314,7 @@ describe('formula undo', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({ [ids[0] ?? '']: 2, [ids[1] ?? '']: 2 });
   });
 
-  test('names what cannot be set back', async () => {
+  test('names the formulas that cannot be restored', async () => {
     const [a] = calculations();
     const file = await csv(['id', 'expression'], [a?.id ?? '', '1']);
     await run('formula', 'apply', file, '--name', 'may', '--no-undo-for', a?.id ?? '');

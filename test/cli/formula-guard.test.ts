@@ -53,7 +53,7 @@ const doors: Readonly<
 };
 
 describe.each(Object.entries(doors))('%s', (name, door) => {
-  test('refuses to replace a formula that nothing stored knows, unless a word says so', async () => {
+  test('refuses to replace a formula whose text is not stored, unless an option allows it', async () => {
     const { argv, word } = await door();
 
     const dry = await run([...argv, '--dry-run']);
@@ -74,7 +74,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
   });
 
-  test('replaces one that we set', async () => {
+  test('replaces a formula that we set', async () => {
     await run(['formula', 'set', id, '-', '--force'], '1');
     const { argv } = await door();
 
@@ -137,7 +137,7 @@ describe('formula apply', () => {
     expect(undone.err).toContain('its earlier formula is unknown');
   });
 
-  test('takes white space that a spreadsheet changed for the same', async () => {
+  test('treats a text in which a spreadsheet changed only white space as the same', async () => {
     await run(['formula', 'set', id, '-', '--force'], 'SUM(1)\n  + 1');
 
     const { code } = await apply('"SUM(1)\r\n + 1"');
@@ -145,7 +145,7 @@ describe('formula apply', () => {
     expect(code).toBe(0);
   });
 
-  test('continues a set that was begun by what was known then', async () => {
+  test('continues a set with what was known when it was begun', async () => {
     await apply('SUM(1)');
 
     const again = await apply('SUM(1)');

@@ -59,7 +59,7 @@ describe('formula import', () => {
     });
   });
 
-  test('takes what the function of a job returned, once, and says why it cannot', async () => {
+  test('imports what the function of a job returned, once, or says why it cannot', async () => {
     const [packageId, packageVersion] = ['b0a94e17-52c3-4d8f-a6e1-07d3f9c2b856', '1.0.0'];
     const job = (id: string, functionName: string, inputVariables = {}) =>
       JSON.stringify({
@@ -113,7 +113,7 @@ describe('formula import', () => {
     });
   });
 
-  test('takes standard input, says how many rows say nothing, and exits 3', async () => {
+  test('reads standard input, says how many rows were not imported, and exits 3', async () => {
     const { code, out, err } = await runCommand(
       ['formula', 'import', '-'],
       settingsOf(sandbox, folder.path),
@@ -142,7 +142,7 @@ describe('formula import', () => {
     expect(err).toContain('got another one than on line 1; neither is taken');
   });
 
-  test('names its formulas in SQL as their records do, or else as the list', async () => {
+  test('shows formulas in SQL under the names of their records, or else under those of the list', async () => {
     const [id] = Array.from(sandbox.calculations(), (text) => /"id":(\d+)/.exec(text)?.[1] ?? '');
     const name = /"name":"((?:[^"\\]|\\.)*)"/.exec([...sandbox.calculations()][0] ?? '')?.[1];
     const file = join(folder.path, 'list.csv');

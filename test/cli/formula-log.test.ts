@@ -29,7 +29,7 @@ const set = (input: string) => run(['formula', 'set', id, '-', '--force'], { inp
 /** The note about the formula before our first update. */
 const NO_HISTORY = /cannot be recovered: the platform has no history$/;
 
-test('a second formula set says how to go back to the first, and that very command line does', async () => {
+test('a second formula set prints how to restore the first formula, and that very command line does so', async () => {
   const first = await set('MAX(`Amount`)');
   const { err } = await set('SUM(`Amount`)');
 
@@ -143,7 +143,7 @@ test('warns if the formula was set but could not be stored', async () => {
   expect(err).toContain('the formula is set, but could not be stored for formula log: use formulas/');
 });
 
-test('sends nothing where the store cannot be', async () => {
+test('sends nothing if the store cannot be opened', async () => {
   const file = join(folder.path, 'file');
   await writeFile(file, '');
   const before = sandbox.counts().requests;

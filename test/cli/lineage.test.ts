@@ -24,7 +24,7 @@ beforeAll(async () => {
 const lineage = (argv: readonly string[], more: Partial<Terminal> = {}) =>
   runCommand(['lineage', ...argv], { SYNC_STORE: 'memory' }, '', { openStore: async () => store, ...more });
 
-test('prints an event a line, and of which runs they are', async () => {
+test('prints one event a line, and says which runs they describe', async () => {
   const { code, out, err } = await lineage([]);
 
   expect(code).toBe(0);
@@ -56,7 +56,7 @@ test('writes a file, compressed by its name, with the same lines', async () => {
   expect(gunzipSync(await readFile(compressed)).toString()).toBe(`${(await lineage([])).out}\n`);
 });
 
-test('ends early after a reader that is gone, and leaves no file when it is stopped', async () => {
+test('ends early if its reader is gone, and leaves no file when it is stopped', async () => {
   let lines = 0;
   const closed = await lineage([], { drained: async () => ++lines < 1 });
   const stop = new AbortController();

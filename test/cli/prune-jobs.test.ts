@@ -38,7 +38,7 @@ async function responsesIn(jobs: Jobs): Promise<number> {
   return found;
 }
 
-test('jobs that ended before are listed no more, their responses are in their results alone, and none runs again', async () => {
+test('jobs that ended before the limit are no longer listed, only their results have their responses, and none runs again', async () => {
   await using jobs = await startWithOld([adds('old'), throws('failed')], [adds('young')]);
   const { requests } = jobs.sandbox.counts();
 
@@ -121,7 +121,7 @@ test('a pruned job that failed can be opened again by its id', async () => {
   expect(await listed(jobs)).toEqual(['failed']);
 });
 
-test('a large response goes from work/ once only its result has it', async () => {
+test('a large response is deleted from work/ once its result has it', async () => {
   await using jobs = await startJobs({ isInAws: false });
   const store = createDirectoryStore(jobs.folder);
   const ledger = jobs.ledgerAt(() => NOW - DAY);

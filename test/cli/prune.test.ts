@@ -118,7 +118,7 @@ test('--dry-run says what would be removed, and removes nothing', async () => {
 test.each([
   ['latest.json', `${PLACE}/latest.json`],
   ['the manifest of the newest run', `${publishedFolder(PLACE, wednesday)}_manifest.json`],
-])('if %s is damaged, nothing of the place goes: exit 3', async (_, key) => {
+])('if %s is damaged, nothing of the place is deleted: exit 3', async (_, key) => {
   await store.put(key, Buffer.from('{'));
   const before = [...store.objects.keys()];
 
@@ -136,7 +136,7 @@ describe('runs that are not published', () => {
       { store, now: () => Date.parse(startedAt), random: Math.random },
     );
 
-  test('stay while they may still be taken, however far the clock is ahead', async () => {
+  test('stay while they may still be in progress, however far the clock is ahead', async () => {
     const { run } = (await begin('2026-11-18T10:00:00Z')).checkpoint;
     vi.setSystemTime(NOW + 365 * 86_400_000);
 
@@ -174,7 +174,7 @@ test('objects that lead to a run are deleted before its records', async () => {
   expect(done.filter((key) => key.includes('part-')).length).toBeGreaterThan(1);
 });
 
-test('killed at any of its operations, it continues when it is repeated, and no half of a run is listed', async () => {
+test('killed at any of its operations, it continues when it is repeated, and no half-deleted run is listed', async () => {
   const begin = async () => {
     vi.setSystemTime(NOW);
     store = createMemoryStore();
@@ -256,7 +256,7 @@ test('a publisher that read latest.json before the run was taken from it cannot 
   expect(await published()).toEqual([thursday.id]);
 });
 
-test('nothing outside work/ goes once latest.json is gone', async () => {
+test('nothing outside work/ is deleted once latest.json is gone', async () => {
   const { runs } = await plan();
   await store.delete(`${PLACE}/latest.json`);
 
@@ -266,7 +266,7 @@ test('nothing outside work/ goes once latest.json is gone', async () => {
   expect(keysOf(monday)).toHaveLength(5);
 });
 
-test('stopped by Ctrl-C it ends the run that it is at, and leaves the others as they were', async () => {
+test('stopped by Ctrl-C, it finishes deleting the current run, and leaves the others as they were', async () => {
   const stop = new AbortController();
   const removed: string[] = [];
   const onRemoved = ({ run }: { readonly run: string }) => {
@@ -281,7 +281,7 @@ test('stopped by Ctrl-C it ends the run that it is at, and leaves the others as 
   expect(keysOf(tuesday)).toEqual([]);
 });
 
-test('ended by the store before it removed anything, it leaves all as it was', async () => {
+test('if the store fails before anything was removed, everything stays as it was', async () => {
   const ended = beforeFirst(
     store,
     'put',
@@ -294,7 +294,7 @@ test('ended by the store before it removed anything, it leaves all as it was', a
   expect(await published()).toEqual([wednesday.id, tuesday.id, monday.id]);
 });
 
-test('ended by the store while it removes a run, it leaves that one to the next prune, and no other', async () => {
+test('if the store fails while a run is removed, the next prune removes the rest of that run, and no other', async () => {
   const failing = beforeFirst(
     store,
     'delete',

@@ -42,7 +42,7 @@ test('each row of a CSV is run once, and the output has its columns and its outc
   expect(jobs.sandbox.counts().executions).toHaveLength(3);
 });
 
-test('a formula that the platform may refuse runs with a word about it; a strict one is refused', async () => {
+test('a formula that the platform may refuse runs with a warning; a strict one is refused', async () => {
   await using jobs = await startJobs();
   const { id } = JSON.parse(jobs.sandbox.calculations().next().value ?? '{}') as { readonly id: number };
   const set = { version: 1, type: 'update-formula', id: 'f', calculationId: String(id), expression: '"x"' };
@@ -98,7 +98,7 @@ async function runRows(jobs: Jobs, path: string, rows: string, ...more: readonly
   return { ...JSON.parse(out), err };
 }
 
-test('rows are known by what they say, not by the name of their file, and what had ended before is distinguished', async () => {
+test('rows are recognized by their content, not by the name of their file, and jobs that ended before are counted apart', async () => {
   await using jobs = await startJobs();
   const may = await runRows(jobs, 'may/input.csv', 'n\n1\n2\n2\n');
 
@@ -128,7 +128,7 @@ test('a set of another name runs equal rows again, once, and its rows stay known
   expect(jobs.sandbox.counts().executions).toHaveLength(7);
 });
 
-test('rows with ids of their own whose template was changed are named before, with the way out', async () => {
+test('rows with their own ids whose template was changed are named before any job runs, with what to do', async () => {
   await using jobs = await startJobs();
   const csv = await fileIn(jobs, 'orders.csv', 'order\n7\n');
   const templateOf = (n: number) => fileIn(jobs, 'own.json', JSON.stringify(adds('order-{{order}}', n)));
@@ -148,7 +148,7 @@ test('rows with ids of their own whose template was changed are named before, wi
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
 });
 
-test('two at once share the rows, and each is run once', async () => {
+test('two commands at once share the rows, and each row is run once', async () => {
   await using jobs = await startJobs({ latencyMs: 50 });
   const file = await fileIn(
     jobs,

@@ -168,7 +168,7 @@ describe('--all', () => {
     ]);
   });
 
-  test('a run that was under way when one of a clock ahead was published is superseded: by a guess nothing moves back', async () => {
+  test('a run that was under way when one with a fast clock was published is superseded: a guess moves nothing back', async () => {
     const ahead: Run = { id: '20990101T090000Z-cccccc', startedAt: '2099-01-01T09:00:00.000Z' };
     await publishLines(store, { run: ahead, lines });
     await storeJudged('calculations', monday, { begunAfter: null });

@@ -142,7 +142,7 @@ describe('score', () => {
     expect(calls).toEqual(Array.from({ length: 80 }, () => 1));
   });
 
-  test('--dry-run reports what it would take and sends nothing', async () => {
+  test('--dry-run reports what the batch would need, and sends nothing', async () => {
     const file = await write('reviews.csv', REVIEWS);
 
     const people = await run('score', file, '--text', 'review', '--dry-run');
@@ -393,7 +393,7 @@ describe('forget', () => {
     });
   });
 
-  test('names the batch that is nearest to one that there is not', async () => {
+  test('names the existing batch that is nearest to an unknown one', async () => {
     const { code, err } = await forget('--batch', 'onne');
 
     expect([code, err]).toEqual([

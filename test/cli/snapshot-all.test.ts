@@ -89,7 +89,7 @@ async function takeAllFrom(platform: Awaited<ReturnType<typeof startPlatform>>) 
   return { code, found: JSON.parse(out) as unknown, err };
 }
 
-test('a place that is refused or fails does not keep the next from being taken, and the worst end counts', async () => {
+test('a place that is refused or fails does not stop the next one, and the worst outcome decides the exit code', async () => {
   await run(['snapshot', 'data-files', '--id', sandbox.ids().dataFiles[0] ?? '', '--no-tables']);
   await run(['snapshot', 'calculations', '--no-tables']);
   await using emptied = await startPlatform({ calculations: 0, dataFiles: 3 });
@@ -114,7 +114,7 @@ test('a place that is refused or fails does not keep the next from being taken, 
   });
 });
 
-test('a read of some cards whose dataset is missing fails no nightly run, unless it was named', async () => {
+test('an unnamed place whose datasets no longer exist fails no nightly run, a named one does', async () => {
   const [dataset = ''] = sandbox.ids().datasets;
   await run(['snapshot', 'cards', '--dataset', dataset, '--no-tables']);
   await using other = await startPlatform({ calculations: 0, datasets: 0, cards: 0 });

@@ -112,7 +112,7 @@ describe('snapshot files', () => {
     expect(expected.length).toBeLessThan(1_300);
   });
 
-  test('of other FileSets is refused with 3 before the first request, by force it is not, and one with --as has its place', async () => {
+  test('of other FileSets is refused with 3 before the first request unless forced; with --as it has its own place', async () => {
     const [first = '', second = ''] = sandbox.ids().fileSets;
     const other = ['snapshot', 'files', '--fileset', second];
     await run(['snapshot', 'files', '--fileset', first]);
@@ -134,7 +134,7 @@ describe('snapshot files', () => {
 });
 
 describe('snapshot calculations, narrowed', () => {
-  test('goes to a place of its own, and leaves the whole one alone', async () => {
+  test('has its own place, and leaves the whole snapshot alone', async () => {
     await run(['snapshot', 'calculations']);
     const expected = [...sandbox.calculations()].filter((line) => JSON.parse(line).locked === true);
 

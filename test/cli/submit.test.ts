@@ -69,7 +69,7 @@ test('with --dry-run nothing is sent and no queue is needed, and formulas are ch
   );
 });
 
-test('submits a formula that the platform may refuse, with a word; a strict one, or a broken one, is refused', async () => {
+test('submits a formula that the platform may refuse, with a warning; a strict one, or a broken one, is refused', async () => {
   await using jobs = await startJobs();
   const set = (expression: string, more: object = {}) =>
     lines([{ version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression, ...more }]);

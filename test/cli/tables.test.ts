@@ -23,7 +23,7 @@ test('creates the missing files, and then none is missing', async () => {
   expect(again.out).toEqual(['nothing is missing']);
 });
 
-test('only the places that are named are made, and one that is damaged is named', async () => {
+test('only the tables of the named places are built, and a damaged place is named', async () => {
   await publishLines(store, { run: monday, lines: ['{"id":1}'] });
   await publishLines(store, { run: tuesday, lines: ['no JSON'] });
   await publishLines(store, { place: 'calculations.mine', run: monday, lines: ['{"id":1}'] });

@@ -17,7 +17,7 @@ async function files() {
   return { score: ['score', texts, '--text', 'text'], submit: ['submit', jobs] };
 }
 
-test('a bucket without SYNC_TABLE has a file in the user’s state folder, and what sends says so once', async () => {
+test('a bucket without SYNC_TABLE has its table in the user’s state folder, and commands that send warn of it once', async () => {
   await using commands = await startS3Commands({});
   const { score, submit } = await files();
 
@@ -37,7 +37,7 @@ test.for([
   ['batches'],
   ['forget', '--yes', '--text-hash', 'a'.repeat(64)],
   ['pace'],
-])('and so does what asks that file: %s', async (words) => {
+])('and so do commands that only read that table: %s', async (words) => {
   await using commands = await startS3Commands({});
 
   const { err } = await commands.run(...words);
@@ -45,7 +45,7 @@ test.for([
   expect(times(err, WARNING)).toBe(1);
 });
 
-test('a bucket that a stack writes to is sent to by no file of a host, and the stack’s table is named', async () => {
+test('a table file of one host may not send for a bucket that a stack writes to, and the stack’s table is named', async () => {
   await using commands = await startS3Commands({});
   const store = await openStore(commands.location, { s3: commands.environment });
   await tableCheckOf('Acme-Table', { SYNC_STACK: 'acme' }, async () => store)();

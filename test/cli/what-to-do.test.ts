@@ -133,7 +133,7 @@ test('an endpoint and a proxy are named where they are set, without their passwo
   );
 });
 
-test('a folder that may not be written to is no matter of AWS', () => {
+test('for a folder that may not be written to, nothing about AWS is advised', () => {
   const denied = store({ kind: 'denied', code: 'EACCES' });
 
   expect(whatToDo(denied, { SYNC_STORE: './data' })).toBe(

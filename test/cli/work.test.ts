@@ -74,7 +74,7 @@ test('Ctrl-C finishes the running jobs, leaves the rest on the queue, and exits 
   expect(waiting + inFlight).toBe(4 - done);
 });
 
-test('Ctrl-C puts a job back whose texts are not all scored; those that had left are, and are not paid for again', async () => {
+test('Ctrl-C requeues a job whose texts are not all scored; calls that had left finish, and are not paid for again', async () => {
   await using jobs = await startJobs({ latencyMs: 300 });
   const texts = Array.from({ length: 12 }, (_, index) => ({ id: `${index}`, text: `text ${index}` }));
   await submit(jobs, { type: 'score', id: 'texts', texts });
@@ -189,7 +189,7 @@ test('without the table or the queue that is named it exits 2 and says which; jo
   expect(await jobs.countsOf(jobs.queue)).toMatchObject({ waiting: 1, inFlight: 0 });
 });
 
-test('--drain says what a queue of one’s own made dead letters meanwhile, and exits 3', async () => {
+test('--drain reports messages that a queue with a low limit made dead letters meanwhile, and exits 3', async () => {
   await using jobs = await startJobs({ isInAws: true, maxReceives: 2 });
   await submit(jobs, adds('sum'), adds('unlucky'));
   // Two workers were killed with both in hand.

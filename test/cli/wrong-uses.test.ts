@@ -51,7 +51,7 @@ test.for(wrongUses)('%s is refused: %s', async ([line, said, given = {}]) => {
     expect(out).toEqual(argv.includes('--json') ? expect.stringContaining('"kind": "usage"') : '');
 });
 
-test('the tables have every command, and more than 325 uses', () => {
+test('the tables of wrong uses have every command, and more than 325 uses', () => {
   expect(new Set(wrongUses.map((use) => use.slice(0, 2).join('\n'))).size).toBeGreaterThan(325);
   const isThere = (path: string) => wrongUses.some(([line]) => `${line} `.startsWith(`${path} `));
 

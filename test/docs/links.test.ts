@@ -48,13 +48,13 @@ test('every page is in the list of docs/README.md', () => {
   ).toEqual([]);
 });
 
-test('no page has the marks of a merge that was left', () => {
+test('no page contains the markers of an unfinished merge', () => {
   const marked = [...pages, 'docs/changelog.md'].filter((page) => /^(?:<{7}|={7}|>{7})/m.test(textOf(page)));
 
   expect(marked).toEqual([]);
 });
 
-test('the first page has at most 8 KB, and a test names each of its promises', () => {
+test('the first page has at most 8 KB, and the two commands to begin with', () => {
   const text = textOf('README.md');
 
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_192);

@@ -23,7 +23,7 @@ test('a clone has the command that the pages type', async () => {
   });
 });
 
-test('elsewhere npx has nothing, and asks the registry, unless the line enters the project first', async () => {
+test('elsewhere npx finds no command, and asks the registry, unless the line enters the project first', async () => {
   const alone = await typed('npx platform-sync --version', folder.path);
   const entered = await typed(`cd ${resolve('.')} && exec npx platform-sync --version`, folder.path);
 

@@ -70,7 +70,7 @@ describe('a docstring is at every member', () => {
     expect(members.filter((each) => !each.isDocumented)).toEqual([]);
   });
 
-  test('of the construct that has a default says it', () => {
+  test('of the construct says its default, if it has one', () => {
     const fields =
       source('infra/config-schema.ts').split('const instanceFields = {')[1]?.split('\n};')[0] ?? '';
     const defaulted = [...fields.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(\w+): z\._default/g)];

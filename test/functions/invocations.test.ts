@@ -54,7 +54,7 @@ test('if much work is in progress, the oldest twenty items are named', async () 
   expect(inHand.size()).toBe(0);
 });
 
-test('a line says that an invocation begins, another one that it has ended, and those between whose they are', async () => {
+test('one line says that an invocation begins, another one that it has ended, and lines in between name it', async () => {
   const lines: string[] = [];
   const { run } = createInvocations((line) => lines.push(line));
   const logger = createLogger('info', (line) => lines.push(line));

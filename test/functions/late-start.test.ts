@@ -8,7 +8,7 @@ function reported(event: unknown): readonly unknown[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-test('a start that Lambda held back is a problem, by its seconds', () => {
+test('a start that Lambda delayed is a problem, measured in seconds', () => {
   const scheduledAt = new Date(Date.now() - 1_000_000).toISOString();
 
   expect(reported({ scheduledAt })).toMatchObject([

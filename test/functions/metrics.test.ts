@@ -191,7 +191,7 @@ describe('a rate that is reduced', () => {
 
   const NO_SLOTS = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 
-  test('is a problem while calls wait in three windows in a row, by the least loss in percent', () => {
+  test('is a problem while calls wait in three windows in a row, with the smallest reduction in percent', () => {
     expect(reportedAt([10, 8, 4])).toEqual([['RateReduced', 50]]);
     expect(reportedAt([10, 10])).toEqual([]);
     expect(reportedAt([10, 20, 10])).toEqual([]);

@@ -150,7 +150,7 @@ test('failed steps are retried, and what each step stores is small', async () =>
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
 });
 
-test('the deployed function judges by the gates of its settings, and its line says the sizes before', async () => {
+test('the deployed function applies the gates of its settings, and its log line has the sizes of earlier runs', async () => {
   const more = await startPlatform({ calculations: 700, datasets: 6, cards: 0, fileSets: 0, dataFiles: 0 });
   const gates = readGates('{"calculations.gated":{"shrunk":0.9}}');
   const gated = { ...job, as: 'gated' };

@@ -41,14 +41,14 @@ async function reportedAt(allowed: number, { loops }: { readonly loops: number }
 /** Above this many percent there is an alarm. */
 const LIMIT = 45;
 
-test('a platform that allows half of the rate is seen, though it refuses fewer calls than Throttling looks for', async () => {
+test('a platform that allows half of the rate is detected, though it refuses fewer calls than Throttling looks for', async () => {
   const { percent, refusedPercent } = await reportedAt(10, { loops: 8 });
 
   expect(refusedPercent).toBeLessThan(5);
   expect(percent).toBeGreaterThan(LIMIT);
 });
 
-test('one that allows most of it is not, nor half of it while nothing waits', async () => {
+test('a platform that allows nearly all of the rate is not reported, nor one that allows half while nothing waits', async () => {
   expect((await reportedAt(14, { loops: 8 })).percent).toBeLessThan(LIMIT);
   expect((await reportedAt(10, { loops: 1 })).percent).toBe(0);
 });

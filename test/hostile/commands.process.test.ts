@@ -42,7 +42,7 @@ beforeAll(() => {
   }
 }, 400_000);
 
-test('there are more than 200 of them, each with a name of its own', () => {
+test('there are more than 200 hostile uses of commands, each with its own name', () => {
   expect(ends.size).toBe(Object.values(commandCases).flat().length);
   expect(ends.size).toBeGreaterThan(200);
 });

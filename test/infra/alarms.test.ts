@@ -119,7 +119,7 @@ test('an alarm about several problems says where each has its section', () => {
   );
 });
 
-test('an alarm of several problems has a series of each, which CloudWatch can look back at', () => {
+test('an alarm of several problems has a metric series for each, which CloudWatch can look back at', () => {
   const queries = alarms.flatMap(({ id, EvaluationPeriods, Metrics = [] }) =>
     Metrics.flatMap(({ Expression = '', Period = 300 }) =>
       Expression.startsWith('SELECT') ? [{ id, Expression, seconds: Period * EvaluationPeriods }] : [],
@@ -182,7 +182,7 @@ test('a line about a problem is counted once, at its severity, if it is above it
 });
 
 test.each(parts)(
-  'a failure of the part %s that no time heals pages, or is a ticket of what can be made later',
+  'a lasting failure of the part %s raises a page, or a ticket where what it affects can be made later',
   (part) => {
     const now = 'JobsRunJobsLog SnapshotsSnapshotLog TextsSplitTextsLog ExpectedSnapshotsWatchLog'.split(' ');
 
@@ -271,7 +271,7 @@ test('a snapshot that is taken once a week, a month or a year has an alarm for a
   });
 });
 
-test('a snapshot whose next time is unknown has no such alarm, and a warning says so, as of a digest for no one', () => {
+test('a snapshot whose next time is unknown has no such alarm, and a warning says so; so does one about a digest for no one', () => {
   expect(
     expectedOf([
       { source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] },
@@ -290,7 +290,7 @@ test('a snapshot whose next time is unknown has no such alarm, and a warning say
   });
 });
 
-test('what looks each hour is there where no snapshot is expected too: for the token and the table', () => {
+test('the hourly check exists even if no snapshot is expected, since it also checks the token and the table', () => {
   const ids = resourcesOf(templateOf(least)).map(([id]) => id.replace(/[0-9A-F]{8}$/, ''));
 
   expect(ids).toEqual(expect.arrayContaining(['ExpectedSnapshotsWatchFunction', 'ExpectedSnapshotsHourly']));
@@ -370,7 +370,7 @@ describe('overrides', () => {
     expect(alarmsOf(instance).map(({ id }) => id)).not.toContain('Notice');
   });
 
-  test('take one place apart from the others', () => {
+  test('treat one place separately from the others', () => {
     const instance = {
       ...full,
       alarms: { ...full.alarms, overrides: { 'SnapshotMissing-cards': { severity: 'notice' } } },

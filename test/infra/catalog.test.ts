@@ -48,7 +48,7 @@ function tableOf(template: Template, name: string): TableInput {
 
 const PARQUET = { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' };
 
-test('the tables are those of runs, of their latest, and of what else is stored', () => {
+test('there are tables of runs, of the latest runs, and of everything else that is stored', () => {
   expect(tablesOf(synthesized().template).map(({ Name }) => Name)).toEqual([
     ...'stored_calculations stored_files stored_cards stored_data_files'.split(' '),
     ...'stored_latest_calculations stored_latest_files stored_latest_cards stored_latest_data_files'.split(
@@ -96,7 +96,7 @@ describe('the tables of runs', () => {
     }
   });
 
-  test('have one of the latest run each, with the same columns, over what lists its Parquet', () => {
+  test('have a counterpart for the latest run each, with the same columns, over the list of its Parquet files', () => {
     const { template } = synthesized();
 
     for (const source of ['calculations', 'files', 'cards', 'data_files']) {

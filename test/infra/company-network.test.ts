@@ -36,7 +36,7 @@ describe('a bucket that demands encryption', () => {
     expect(group?.WorkGroupConfiguration.ResultConfiguration.EncryptionConfiguration).toEqual(results);
   });
 
-  test('lets the roles that write use the key that is asked for, and read what has the key of the bucket', () => {
+  test('lets roles that write use the requested key, and read what is encrypted with the key of the bucket', () => {
     const template = templateOf({ ...within, encryption: `aws:kms:${KEY}` });
     const policies = propertiesOf(template, 'AWS::IAM::Policy').map(({ PolicyDocument }) => PolicyDocument);
     type Statement = { readonly Action: string | readonly string[]; readonly Resource: unknown };
@@ -76,7 +76,7 @@ describe('endpoints', () => {
   const { securityGroups: _, ...vpc } = within.vpc;
   const endpointsOf = (instance: object) => propertiesOf(templateOf(instance), 'AWS::EC2::VPCEndpoint');
 
-  test('are made in the subnets of the functions where they are named, each once, and let in the functions alone', () => {
+  test('are created where they are configured, once each, in the subnets of the functions, and admit only the functions', () => {
     const instance = { ...within, vpc, endpoints: ['sqs', 'lambda', 'sqs'] };
 
     expect(endpointsOf(within)).toEqual([]);
@@ -133,7 +133,7 @@ describe('a proxy and certificates', () => {
     for (const { Layers } of propertiesOf(template, 'AWS::Lambda::Function')) expect(Layers).toHaveLength(1);
   });
 
-  test('are in none by default', () => {
+  test('are in no environment by default', () => {
     for (const variables of variablesOf(full))
       expect(Object.keys(variables).filter((name) => /PROXY|CERTS/.test(name))).toEqual([]);
   });

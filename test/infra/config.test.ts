@@ -312,11 +312,11 @@ describe('settings that contradict each other are refused', () => {
   });
 });
 
-describe('what an instance names is where the instance is', () => {
+describe('account and region of what an instance names', () => {
   const key = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
   const secret = full.tokenSecretArn;
 
-  test('which is where the instance says', () => {
+  test('must be those that the instance states', () => {
     const instance = {
       region: 'us-east-1',
       account: '111122223333',
@@ -331,7 +331,7 @@ describe('what an instance names is where the instance is', () => {
     ]);
   });
 
-  test('or else where the first of them is', () => {
+  test('decide where the instance is if it does not state it', () => {
     const elsewhere = 'arn:aws:sns:eu-central-1:444455556666:alarms';
     const instance = { tokenSecretArn: secret, alarms: { topicArn: elsewhere } };
 
@@ -343,7 +343,7 @@ describe('what an instance names is where the instance is', () => {
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
   });
 
-  test('a secret of another account is one whose key is named: that of AWS is not shared', () => {
+  test('need a named key if the secret is of another account: AWS’s own key is not shared', () => {
     const central = { account: '444455556666', tokenSecretArn: secret };
 
     expect(faultsIn(central)).toEqual([
@@ -361,7 +361,7 @@ describe('what an instance names is where the instance is', () => {
     expect(faultsIn({ tokenKeyArn: key, tokenParameter: '/acme/token' })).toEqual([]);
   });
 
-  test('a parameter is where the instance is, and no second place of the token', () => {
+  test('must be the instance’s own for a parameter, which cannot be given beside a secret', () => {
     const tokenParameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 
     expect(faultsIn({ region: 'us-east-1', account: '111122223333', tokenParameter })).toEqual([

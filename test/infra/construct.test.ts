@@ -587,7 +587,7 @@ describe('a key of the app', () => {
     expect(uses.get('SyncJobsRunJobsRole')).toEqual(['any: Decrypt', ROWS_ALLOW, writes].sort());
   });
 
-  test('of a bucket that exists may be used through S3 alone, and by no one to encrypt what is not there', () => {
+  test('of an existing bucket may be used through S3 alone, and for nothing that is not in that bucket', () => {
     const { template } = templateWith((stack) => ({
       bucket: Bucket.fromBucketAttributes(stack, 'Given', {
         bucketName: 'their-bucket',
@@ -612,7 +612,7 @@ test('logs are encrypted and retained as the app asks', () => {
   template.allResources('AWS::Logs::LogGroup', { DeletionPolicy: 'Retain' });
 });
 
-test('what others build on is public', () => {
+test('the resources that other constructs build on are public', () => {
   const { sync } = templateWith(() => ({ functionsQueue: true }));
 
   expect(Object.keys(sync.queues)).toEqual(['jobs', 'deadLetters', 'rareDeadLetters', 'functions']);

@@ -53,7 +53,7 @@ test('a dashboard is there above 20 requests a second, or where the settings say
   expect([{ dashboard: true }, { rate: 21, dashboard: false }].map(dashboardsOf)).toEqual([1, 0]);
 });
 
-test('what nightly snapshots cost is of the configuration that docs/deploy.md shows', () => {
+test('the cost of nightly snapshots is that of the configuration in docs/deploy.md', () => {
   const [, shown = ''] = /```json instances\n(.+?)```/s.exec(readFileSync('docs/deploy.md', 'utf8')) ?? [];
   const [, nightly] = sizes;
   const { instances } = JSON.parse(shown.replaceAll('5ab50524-9b3d-4a75-b88a-f20ea274b5d8', FILESET));
@@ -61,7 +61,7 @@ test('what nightly snapshots cost is of the configuration that docs/deploy.md sh
   expect(instances).toEqual([nightly?.instance]);
 });
 
-test('docs/deploy.md says the same, and README what nightly snapshots cost', () => {
+test('docs/deploy.md has the same figures, and README the cost of nightly snapshots', () => {
   const table = readFileSync('docs/deploy.md', 'utf8');
 
   for (const size of sizes) {

@@ -121,7 +121,7 @@ describe('canaryMinutes', () => {
     });
   });
 
-  test('has the messages of the queue of texts taken so, too', () => {
+  test('handles the messages of the queue of texts in the same way', () => {
     const made = templateOf({ ...within, textsQueue: true });
 
     made.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 3);

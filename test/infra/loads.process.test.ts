@@ -175,7 +175,7 @@ test('each source is published over four slices and more, while its open part is
   }
 });
 
-test('so it is if each slice is killed once and the table is throttled for a while: no record is lost or doubled', {
+test('and also if each slice is killed once and the table is throttled for a while: no record is lost or doubled', {
   timeout: 180_000,
 }, async () => {
   const before = await Promise.all(sources.map(publishedLines));

@@ -220,11 +220,11 @@ describe('people may do all that their commands need', () => {
   test.each([
     ['redrive two', OPERATOR],
     ['jobs resolve two failed --note seen', OPERATOR],
-  ])('%s, of a job that there is not', async (line, policies) => {
+  ])('%s, of a job that does not exist', async (line, policies) => {
     expect(await run(policies, line)).toMatchObject({ code: 3, refused: [] });
   });
 
-  test('the queue for code functions is one like the other', async () => {
+  test('the queue for code functions admits the same commands as the other queue', async () => {
     const job = '{"version":1,"type":"snapshot","source":"calculations","id":"other"}';
 
     expect(await run(SUBMITTER, 'submit -', job, 'FunctionsQueueUrl')).toMatchObject({

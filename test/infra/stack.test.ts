@@ -679,7 +679,7 @@ describe.each([
     ).toHaveLength(1);
   });
 
-  test('what is not there, or in another partition, stops synth', () => {
+  test('a service that it lacks, or an ARN of another partition, stops synth', () => {
     expect(() =>
       appOf({ ...home, alarms: { ...alarms, slack }, readers: ['arn:aws:iam::777788889999:role/a'] }),
     ).toThrow(

@@ -192,7 +192,7 @@ test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path))
 );
 
 describe('a token', () => {
-  test('of a parameter’s name may begin with a slash or not: functions read one of two, and know its ARN', () => {
+  test('of a parameter’s name may begin with a slash or not: functions may read either form, and find its ARN', () => {
     const template = templateWith((stack) => ({
       tokenParameter: new CfnParameter(stack, 'Name').valueAsString,
     }));

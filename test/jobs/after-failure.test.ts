@@ -86,7 +86,7 @@ describe('a send that may not be repeated', () => {
     expect(decide(47)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
-  test('is unknown if we fail after it, and is tried again if we fail before it', () => {
+  test('is unknown if our own code fails after it, and is tried again if our code fails before it', () => {
     const error = new Error('the store is unavailable');
 
     expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
@@ -125,7 +125,7 @@ describe('a send that may be repeated', () => {
     expect(decide(35)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
-  test('ends after a fault of ours, but not while the table or the store is unavailable', () => {
+  test('ends after a fault of our own code, but not while the table or the store is unavailable', () => {
     const decide = (error: unknown) => afterFailure({ ...facts, mayRepeat: true, attempts: 5, error });
     const away = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
 
@@ -135,7 +135,7 @@ describe('a send that may be repeated', () => {
   });
 });
 
-test('an attempt of an outage does not count among the five, and what may not be repeated is unknown all the same', () => {
+test('an attempt during an outage is not one of the five, and a send that may not be repeated is still unknown', () => {
   const error = platform({ kind: 'status', status: 503 });
   const decide = (mayRepeat: boolean, isAway: boolean) =>
     afterFailure({ ...facts, attempts: 5, mayRepeat, isAway, error });

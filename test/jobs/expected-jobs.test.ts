@@ -36,7 +36,7 @@ test('a job that did not arrive within an hour is missing, at each look until it
   expect(await expected()).toEqual([]);
 });
 
-test('a job that arrived is not missing, and may be said to be due again', async () => {
+test('a job that arrived is not missing, and may be announced as due again', async () => {
   const { arrived, expectJob, missingAt, expected } = startWatch();
   const id = 'nightly.2026-11-30T02:00:00.000Z';
   arrived.add(id);
@@ -68,7 +68,7 @@ test('no job is expected from a function that is no longer scheduled', async () 
   expect(await expected()).toEqual([]);
 });
 
-test('what is no expectation of ours is left alone', async () => {
+test('objects that are not expected jobs are left alone', async () => {
   const { store, missingAt, expected } = startWatch();
   await store.put('work/expected-jobs/!!', Buffer.from('a'));
   await store.put('work/expected-jobs/nightly.soon', Buffer.from('b'));
@@ -89,7 +89,7 @@ test.each([
   expect(await expected()).toEqual([]);
 });
 
-test('an event that says of no job that it is due is another one', async () => {
+test('an event that does not say which job is due is another kind of event', async () => {
   const jobs = createExpectedJobs({ store: createMemoryStore(), hasArrived: async () => true, now: () => 0 });
 
   expect(await jobs.expect({ functions: [] })).toBe(false);

@@ -276,7 +276,7 @@ async function hashOf() {
   return parsed.kind === 'job' ? parsed : { contentHash: '' };
 }
 
-describe('a message with a time before which it is not done', () => {
+describe('a message with `notBefore`', () => {
   const job = { ...runFunctionJob, notBefore: '2026-11-21T10:30:00+01:00' };
 
   test('goes back without a claim until then', async () => {
@@ -456,7 +456,7 @@ test.each([
   },
 );
 
-test('what ended is reported with how long it took, but not again when it is delivered again', async () => {
+test('a job that ended is reported with how long it took, but not again when its message is delivered again', async () => {
   await using fake = await fakeWorker({
     'run-function': async (job, turn) => {
       fake.clock.nowMs += 400;

@@ -145,7 +145,7 @@ test.each<[string, Partial<Store>, string]>([
   ['it is read', { get: () => Promise.reject(new Error('away')) }, 'away'],
   ['its texts are read', { stream: () => Promise.reject(new Error('away')) }, 'away'],
   ['its texts go', { stream: async () => undefined }, 'texts in memory: it was there, but is gone now'],
-])('a request is no refusal of its own if the store fails while %s', async (_, fault, error) => {
+])('a request is not refused if the store fails while %s', async (_, fault, error) => {
   const objects = { 'inbox/b1.json': REQUEST, texts: 'review\ngood\n' };
 
   await expect(split(objects, fault)).rejects.toThrow(error);

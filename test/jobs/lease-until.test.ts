@@ -24,6 +24,6 @@ test.each([-MONTH_MS, MONTH_MS])(
   },
 );
 
-test('a clock that is a month behind when an invocation begins gives it no month', () => {
+test('a clock that is a month behind when an invocation begins does not make its lease a month longer', () => {
   expect(leaseOf(MONTH_MS, { now: () => 0, steady: () => 0 }).leaseMs).toBe(902_000);
 });

@@ -90,7 +90,7 @@ describe('a slow writer of unknown does not overwrite a result of done', () => {
   });
 });
 
-test('a result that goes while another one is about to replace it is written anew', async () => {
+test('a result that is deleted while another one is about to replace it is written again', async () => {
   await using fake = await fakeWorker({});
   const key = await writeResult(fake.store, unknown);
   const slow = beforeFirst(

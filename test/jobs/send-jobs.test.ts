@@ -64,7 +64,7 @@ test('an abort ends it before the next batch, and is the error', async () => {
   expect({ sent: ids.length, error }).toEqual({ sent: 10, error: 'stop' });
 });
 
-test('all jobs that were sent leave no error', async () => {
+test('if all jobs were sent, no error is left', async () => {
   expect(await sendJobs(jobs, { ...scriptedQueue(), signal })).toEqual({
     ids: idsWithout(),
     notSent: [],
@@ -119,7 +119,7 @@ describe('a queue that is unavailable for a while', () => {
     expect(clock.nowMs).toBeLessThan(330_000);
   });
 
-  test('does not keep a job from being reported that it refused', async () => {
+  test('does not prevent a job that it refused from being reported', async () => {
     const { options } = patient();
     const mixed = [
       { index: 2, cause: invalid, mayBeSent: false },

@@ -65,7 +65,7 @@ test('the first model says that things have been so since its own run, and begin
   expect(historyKeys()).toEqual(['model/history/2026-11-16.json', 'model/history/_2026-11-16.packed']);
 });
 
-test('what holds has held since the first of the runs, and what is new since its own', async () => {
+test('a flag that persists dates from the first run that has it, and a new flag from its own run', async () => {
   await publish(monday, [owned(1), broken(3)]);
   await renew();
   await publish(tuesday, [owned(1), broken(3), broken(4)]);
@@ -84,7 +84,7 @@ test('what holds has held since the first of the runs, and what is new since its
   ]);
 });
 
-test('what was used in between begins anew', async () => {
+test('a flag that was lost in between dates from when it came back', async () => {
   await publish(monday, [owned(1)]);
   await renew();
   await publish(tuesday, [owned(1), owned(2, 1)]);
@@ -96,7 +96,7 @@ test('what was used in between begins anew', async () => {
   expect(await sinceIn()).toEqual({ 1: { unused: wednesday.startedAt, broken: null } });
 });
 
-test('the last of two models of a day counts, and so do the ends that the first one saw', async () => {
+test('the last of two models of a day is stored, and a flag that the first one ended stays ended', async () => {
   await publish(monday, [owned(1), owned(7)]);
   await renew();
   await publish(tuesday, [owned(1), owned(2, 1), owned(7)]);
@@ -223,7 +223,7 @@ test('counts stay when their run is removed, and a damaged state is skipped', as
   expect(await sinceIn()).toMatchObject({ 1: { unused: monday.startedAt } });
 });
 
-test('as of a morning, nothing has been so only since the night', async () => {
+test('as of a morning, no flag dates only from the following night', async () => {
   await publish(tuesday, [owned(1)]);
   await renew();
   await publish({ id: '20261117T120000Z-eeeeee', startedAt: '2026-11-17T12:00:00.000Z' }, [
@@ -239,7 +239,7 @@ test('as of a morning, nothing has been so only since the night', async () => {
   expect(await sinceIn(past)).toEqual({ 1: { unused: tuesday.startedAt, broken: null } });
 });
 
-test('as of a day, things have been so since the runs of then', async () => {
+test('as of a day, flags date from the runs of that time', async () => {
   await publish(monday, [owned(1), broken(3)]);
   await renew();
   const then = await sinceIn();

@@ -97,7 +97,7 @@ describe('the text of a formula', () => {
     expect(await Array.fromAsync(store.list('formulas/imported/'))).toHaveLength(2);
   });
 
-  test('of a damaged import is that of the one before', async () => {
+  test('is that of the import before if the newest is damaged', async () => {
     await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
     const key = await storeImport(store, [formula('1', 'b')], { atMs: day(21) });
     await store.put(String(key), Buffer.from('not gzip'));
@@ -106,7 +106,7 @@ describe('the text of a formula', () => {
   });
 });
 
-describe('what formulas say in the model', () => {
+describe('what the model learns from formulas', () => {
   const link = (type: string, id: string, valid = 'VALID') => ({
     resource: { type, id },
     visible: true,
@@ -153,7 +153,7 @@ describe('what formulas say in the model', () => {
     ]);
   });
 
-  test('of one that does not parse is its text, without columns', async () => {
+  test('is only the text, without columns, of a formula that does not parse', async () => {
     await storeImport(store, [formula('7', 'SUM(`Sales`')], { atMs: day(20) });
 
     const { uses, formulas } = await modelOf();
@@ -187,7 +187,7 @@ describe('what formulas say in the model', () => {
     expect(flagged(flagBits.missing_target)).toEqual(['calculation 1']);
   });
 
-  test('flags the same formula, white space, case of names and order of AND aside', async () => {
+  test('flags equal formulas, regardless of white space, case of names and order of AND', async () => {
     await publish('calculations', { id: 1 }, { id: 2 }, { id: 3 }, { id: 4 });
     const texts = [
       "CASE WHEN `A` = 'x' AND `B` > 1 THEN sum(`c`) END",
@@ -207,7 +207,7 @@ describe('what formulas say in the model', () => {
     expect(flagged(flagBits.same_links)).toEqual([]);
   });
 
-  test('is forgotten of a calculation that a whole snapshot of later lacks', async () => {
+  test('is forgotten once a later whole snapshot lacks the calculation', async () => {
     await publish('calculations', { id: 1 });
     await storeImport(store, [formula('2', '`a`')], { atMs: day(1) });
     expect((await modelOf()).formulas).toEqual([]);

@@ -122,7 +122,7 @@ describe('a model that is stored', () => {
     expect(await rowsOf('cards')).toEqual([]);
   });
 
-  test('leaves the one that it replaces to its readers, and what is older to no one', async () => {
+  test('leaves the model that it replaces to its readers, and deletes older ones', async () => {
     await publish('calculations', monday, revenue);
     await store.put('model/cards/left-by-a-killed-writer.parquet', Buffer.from('PAR1'));
     const first = await renew();
@@ -269,7 +269,7 @@ describe('a model that is stored', () => {
       missing: [{ id: 'd-2', status: 410, since: monday.startedAt }],
       isMissing: true,
     },
-  ])('lacks a card by a run of all cards alone: of $datasets, without $missing', async (of) => {
+  ])('a card’s target is missing only by a run of all cards: of $datasets, without $missing', async (of) => {
     const { datasets, missing, isMissing } = of;
     const lines = ['{"id":32,"datasourceId":"d-1","urn":"dr:32:31"}'];
     const manifest = { selection: { datasets }, missing };

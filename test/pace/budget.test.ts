@@ -63,7 +63,7 @@ describe('a 429', () => {
     expect(afterRefusal(budget, { ...refusal, hasSucceeded: true }).throttle).toMatchObject({ refusals: 1 });
   });
 
-  test('is counted from a cap', () => {
+  test('lowers the rate from an operator’s cap if there is one', () => {
     expect(afterRefusal({ ...emptyBudget, capRate: 10 }, refusal).throttle?.rate).toBe(10);
   });
 });

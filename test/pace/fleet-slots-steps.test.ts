@@ -130,7 +130,7 @@ describe('a slot', () => {
   });
 });
 
-test('a slot that is held when the clock is set is not what the next call is refused for', async () => {
+test('the next call is not refused because of a slot that was held when the clock was set', async () => {
   const { take, slots, state } = createWorker();
   await take();
   const held = slots.dueAtMs(0);
@@ -142,7 +142,7 @@ test('a slot that is held when the clock is set is not what the next call is ref
   expect(slots.counts()).toMatchObject({ granted: 2, used: 1, wasted: 1 });
 });
 
-test('a slot may be used later once a call has missed two by its timers', async () => {
+test('a slot may be used later once a call has missed two slots because of late timers', async () => {
   const { take, slots } = createWorker({ responseMs: 0, lateness: () => 30, budget: { tatMs: 100 } });
 
   await take();

@@ -66,7 +66,7 @@ describe('after the first response took', () => {
   });
 });
 
-test('what a worker did is reported once, though others overtake the write that reports it', async () => {
+test('the usage of a worker is reported once, though others overtake the write that reports it', async () => {
   const item = createMemoryBudget();
   const { take, pass } = createWorker({
     item: {

@@ -255,7 +255,7 @@ describe('a difference between clocks', () => {
     expect(mostInASecond(departures)).toBeLessThanOrEqual(mostWith(50, 200));
   });
 
-  test('of 100 ms lets a second hold at most a tenth more, even if the line is nearly idle', async () => {
+  test('of 100 ms lets at most a tenth more calls leave in a second, even if the line is nearly idle', async () => {
     const { departures } = await simulateFleet({
       rate: 50,
       workers: [100, 0, 60, 30].map((skewMs) => ({ skewMs, loops: 2, restMs: 100 })),

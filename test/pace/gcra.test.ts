@@ -8,7 +8,7 @@ test('a fractional rate costs nothing: its interval is unchanged', () => {
   expect(fullSpacing(9.6, emptyBudget).intervalMs).toBeCloseTo(1000 / 9.6);
 });
 
-test('a whole rate is slowed by two percent, which pays for the lateness that is made up for', () => {
+test('a whole rate is spaced two percent wider, so that late calls can catch up', () => {
   expect(fullSpacing(10, alone)).toEqual({ intervalMs: 102, toleranceMs: 5 });
 });
 

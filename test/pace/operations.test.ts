@@ -87,7 +87,7 @@ test.each([
   [0.1, 120_000, undefined],
   [4, 15_000, undefined],
 ])(
-  'at %d a second, a call of another operation that was accepted %i ms ago shows whose a 429 is: %s',
+  'at %d a second, a call of another operation accepted %i ms ago shows which operation a 429 is about: %s',
   async (rate, agoMs, alone) => {
     const clock = createVirtualClock();
     await clock.finish(clock.sleep(1_000_000));

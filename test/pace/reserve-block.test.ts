@@ -124,7 +124,7 @@ describe('a block', () => {
     expect(setBack).toEqual(['set back']);
   });
 
-  test('says how long its calls may wait, unless those of another process may wait longer', async () => {
+  test('records how long its calls may wait, unless those of another process may wait longer', async () => {
     const workers = [
       createWorker({ maxWaitMs: 20_000 }),
       createWorker({ maxWaitMs: 20_000, budget: { longestWaitMs: 20_001 } }),
@@ -137,7 +137,7 @@ describe('a block', () => {
     expect(budgets.map(({ longestWaitMs }) => longestWaitMs)).toEqual([20_000, 20_001, 1_200_000]);
   });
 
-  test('says it again after half a minute, since no one counts it for longer than its slots last', async () => {
+  test('records it again after half a minute, since it is valid only as long as the slots last', async () => {
     const workers = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
       createWorker({
         maxWaitMs: at < 2 ? 20_000 : 5_000,
@@ -231,7 +231,7 @@ describe('a worker that is overtaken', () => {
   });
 });
 
-test('what a worker did is reported later if the table does not respond', async () => {
+test('the usage of a worker is reported later if the table does not respond', async () => {
   const { reserve, usage } = createWorker({ isAway: true });
   usage.add({ used: 5 });
 
@@ -295,7 +295,7 @@ describe('while the platform refuses', () => {
     expect((await read()).throttle).toMatchObject({ nextMs: 2_000 });
   });
 
-  test('no success restarts the line where another one has', async () => {
+  test('a success does not restart a line that another success has restarted', async () => {
     const restarted = { tatMs: 700, throttle: learnedTo(28, 5) };
     const { reserve, read, succeed } = createWorker({ budget: refusing, overtaking: restarted });
     succeed(1);

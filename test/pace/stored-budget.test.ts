@@ -26,7 +26,7 @@ function createLogged(table: Table = createMemoryTable()) {
 }
 
 onEveryTable((buildTable) => {
-  test('a budget is empty at first, and then what a process made of it', async () => {
+  test('a budget is empty at first, and then as a process stored it', async () => {
     const table = await buildTable();
     const budgets = [
       createTableBudget({ table, host: 'a' }),

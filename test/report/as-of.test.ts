@@ -187,7 +187,7 @@ async function remove(run: Run, how: 'pruned' | 'expired', place: Place = 'calcu
   await store.delete(key);
 }
 
-describe('a day is refused with a word', () => {
+describe('a day is refused with the reason', () => {
   const command = (argv: readonly string[]) =>
     runCommand(argv, { SYNC_STORE: './unused' }, '', { openStore: async () => store });
   const doors = [
@@ -258,7 +258,7 @@ describe('a day is refused with a word', () => {
   });
 });
 
-test('an assistant asks as of a day too, and hears what is wrong with one', async () => {
+test('an assistant can ask as of a day, too, and is shown the fault of an invalid one', async () => {
   await publish(monday, [sound, user]);
   await publish(tuesday, [broken]);
   await using server = await connect(

@@ -20,7 +20,7 @@ test('the page carries the facts as they are', () => {
   expect(JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString())).toEqual(facts);
 });
 
-test('its policy names the one script and the one style by their hashes, and lets nothing in from outside', () => {
+test('the page’s policy names its one script and its one style by their hashes, and lets nothing in from outside', () => {
   const script = html.slice(html.lastIndexOf('<script>') + 8, html.lastIndexOf('</script>'));
   const style = between('<style>', '</style>');
   const policy = between('Content-Security-Policy" content="', '">');
@@ -35,13 +35,13 @@ test('its policy names the one script and the one style by their hashes, and let
   ]);
 });
 
-test('nothing in it can end its script or begin another', () => {
+test('nothing in the page can end its script or begin another', () => {
   expect(html.match(/<script/gi)).toHaveLength(2);
   expect(html.match(/<\/script/gi)).toHaveLength(2);
   expect(html).not.toContain('<!--');
 });
 
-test('it names the authors and licences of the packages that it contains', () => {
+test('the page names the authors and licences of the packages that it contains', () => {
   expect(html).toMatch(/preact 11\.2\.0, Copyright/);
   expect(html).toMatch(/@observablehq\/plot 0\.6\.17, Copyright/);
   expect(html).toContain('Permission to use, copy, modify, and/or distribute this software');

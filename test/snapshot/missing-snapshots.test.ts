@@ -39,7 +39,7 @@ async function publish(store: MemoryStore, place: string, [started, finished]: r
   );
 }
 
-test('nothing is missing until it has been expected for as long, however often a person looks', async () => {
+test('no place is missing until it has been expected for its whole interval, however often it is checked', async () => {
   const { look } = startWatch();
 
   expect(await look(0, [weekly, daily])).toEqual([]);
@@ -153,7 +153,7 @@ test('a run whose times are invalid does not count as a run', async () => {
   expect(await look(42, [daily])).toEqual(['calculations']);
 });
 
-test('a store that is unavailable fails the look, instead of reporting anything', async () => {
+test('the check fails if the store is unavailable, instead of reporting anything', async () => {
   const { store, look } = startWatch();
   store.get = () => Promise.reject(new Error('away'));
 

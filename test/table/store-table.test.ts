@@ -74,7 +74,7 @@ test('a store that a stack writes to is sent to by its table alone', async () =>
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test('a new file that takes the place of the named one is another', async () => {
+test('a new file in place of the named one counts as another table', async () => {
   await send(store, file('a.db'));
   sqliteFile(join(folder.path, 'a.db')).close();
   await rm(join(folder.path, 'a.db'));
@@ -83,7 +83,7 @@ test('a new file that takes the place of the named one is another', async () => 
   await expect(send(store, file('a.db'))).rejects.toThrow('got another;');
 });
 
-test('a store without a name is one whose ledger begins', async () => {
+test('a store that names no table takes the first one that sends', async () => {
   await send(store, file('a.db'));
   await store.delete('table.json');
 

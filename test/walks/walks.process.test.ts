@@ -79,7 +79,7 @@ afterAll(async () => {
   temporary[Symbol.dispose]();
 });
 
-test('all of them compile together', { timeout: 200_000 }, async () => {
+test('the changes of all walks compile together', { timeout: 200_000 }, async () => {
   const [code, stack] = [await tsc(), await tsc('-p', 'infra')];
 
   expect([code.out, stack.out]).toEqual(['', '']);

@@ -31,7 +31,7 @@ const FROM_CSV = [
   ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
   [
     '--name <name>',
-    'a name for this set of jobs: their ids begin with it, so equal rows of another set run again (default: equal rows are one job)',
+    'a name for this set of jobs, with which their ids begin: an equal row in another set is another job (default: equal rows are one job)',
     setName,
   ],
   ENCODING,

@@ -76,7 +76,7 @@ export const operation = {
       ['--stack <name>', 'the name of the stack', String],
       [
         '--construct <id>',
-        'which of several instances in a stack: the beginning of the names of its outputs',
+        'the instance, if a stack has several of them: the beginning of the names of its outputs',
       ],
     ],
     examples: ['env --stack platform-sync-acme'],

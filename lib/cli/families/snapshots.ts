@@ -53,7 +53,7 @@ export const snapshots = {
   },
   'snapshot all': {
     description:
-      'Take a new run of each place that has a published one, with the same selection; in an empty store, of all calculations and then of the cards of their datasets. The exit code is the worst of all runs: 2, 1, 3, 0.',
+      'Take a new snapshot of every place that has a published run, with the same selection; in an empty store, of all calculations and then of the cards of their datasets. The exit code is the worst of all runs, in this order: 2, 1, 3, 0.',
     needsStore: false,
     options: [NO_TABLES],
     examples: ['snapshot all', 'snapshot all --json'],

@@ -3,7 +3,7 @@ import { once } from '../../base/index.ts';
 import { MAX_MESSAGE_BYTES, type Queue, total } from './queue.ts';
 
 /**
- * The minimum of `maxReceiveCount`, as in the template: workers that are merely stopped would use up fewer.
+ * The minimum of `maxReceiveCount`, as in the template: workers that are merely stopped would use up fewer receives.
  * SQS allows no more than this.
  */
 const MIN_MAX_RECEIVES = 1_000;

@@ -455,7 +455,9 @@ const isGzip: IsIt = (first, second) => first === 0x1f && second === 0x8b;
 const isZstd: IsIt = (first, second) => first === 0x28 && second === 0xb5;
 /** The head of zlib (RFC 1950), which some servers leave out. */
 const isZlib: IsIt = (first, second) => (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
-/** Of JSON or a page, neither of which begins like deflated bytes: a space, a mark, a bracket, a quote, `<`. */
+/**
+ * Whether a body begins like JSON or a page, and so not like deflated bytes: a space, a mark, a bracket, a quote, `<`.
+ */
 const isText: IsIt = (first) => first <= 0x20 || [0x22, 0x3c, 0x5b, 0x7b, 0xef].includes(first);
 
 /** A map, since the server may send any name: an object would also have `constructor`. */

@@ -49,8 +49,8 @@ const CLOCKS_APART_MS = 300_000;
 const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
 /**
- * Whether the run began before the latest one. That is decided by the runs that were the published ones when
- * each of them began. The clocks decide only if these are the same, or their order is unknown.
+ * Whether the run began before the latest one. What decides is which run was the published one when each of the two
+ * began. The clocks decide only if that was the same run, or if the order of those runs is unknown.
  */
 export function isSuperseded(
   { run, startedAt, begunAfter }: Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>,

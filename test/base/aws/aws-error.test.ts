@@ -27,7 +27,7 @@ test.each([
     'The ciphertext refers to a customer master key that does not exist, does not exist in this region, or you are not allowed to access.',
   ],
   ['DynamoDB', 'AccessDeniedException', 'The KMS key that encrypts the table is disabled'],
-])('a key that may not be used is named where %s says so only in words', (_, name, message) => {
+])('a key that may not be used is named although %s mentions it only in its message', (_, name, message) => {
   const denied = Object.assign(new Error(message), { name, $metadata: { httpStatusCode: 400 } });
 
   const error = new AwsError('token', 'read it', denied);

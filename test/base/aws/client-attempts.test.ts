@@ -32,7 +32,7 @@ test.for([
   expect(await config.maxAttempts()).toBe(attempts);
 });
 
-test('the environment may set the number, except for the budget', async () => {
+test('the environment may set the number of attempts, except for the budget', async () => {
   vi.stubEnv('AWS_MAX_ATTEMPTS', '7');
   const environment = environmentOf({ url: 'http://127.0.0.1' });
 

@@ -120,7 +120,7 @@ describe('NO_PROXY', () => {
     },
   );
 
-  test('in lower case it counts first, unless it is empty', () => {
+  test('the variable in lower case takes precedence, unless it is empty', () => {
     const of = (names: object) =>
       proxyOf(new URL('https://a.example'), {
         https_proxy: 'http://p',
@@ -148,7 +148,7 @@ test.each<[string, string, string]>([
   ['that is not there', join(folder, 'none.pem'), 'none.pem: no such file or directory'],
   ['that is a folder', folder, 'a folder'],
   ['without a certificate', import.meta.filename, 'network.test.ts'],
-])('a file of authorities %s is a fault of its setting', (_, file, words) => {
+])('a file of certificate authorities %s is a fault of its setting', (_, file, words) => {
   expect(networkFaults({ AWS_CA_BUNDLE: file })).toEqual([
     expect.stringMatching(/^AWS_CA_BUNDLE: expected a file of PEM certificates, got /),
   ]);
@@ -183,7 +183,7 @@ describe('a service of AWS over TLS', () => {
       }),
     );
 
-  test('is trusted by the authority in AWS_CA_BUNDLE, which is advised to be set where it is not', async () => {
+  test('is trusted with the authority in AWS_CA_BUNDLE; where that is not set, the error advises to set it', async () => {
     await using server = await startSecrets();
     const environment = {
       AWS_ENDPOINT_URL: `https://localhost:${server.port}`,
@@ -240,7 +240,7 @@ describe('a service of AWS over TLS', () => {
   );
 });
 
-test('a service that has an address of IPv6 alone is reached by it in brackets', async () => {
+test('a service with only an IPv6 address is reached by that address in brackets', async () => {
   await using server = await listening(
     createPlainServer((_, response) =>
       response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end('{"SecretString":"six"}'),

@@ -19,7 +19,7 @@ const named = (error: unknown) => {
   return found && `${found.problem}-${found.part}`;
 };
 
-describe('no time heals', () => {
+describe('a lasting failure:', () => {
   test.each([
     ['PartMissing-queue', aws('queue', 'QueueDoesNotExist')],
     ['PartMissing-queue', aws('queue', 'AWS.SimpleQueueService.NonExistentQueue')],
@@ -68,7 +68,7 @@ describe('no time heals', () => {
   });
 });
 
-describe('time heals', () => {
+describe('a temporary failure:', () => {
   test.each([
     aws('queue', 'RequestThrottled'),
     aws('queue', 'KmsThrottled'),
@@ -85,7 +85,7 @@ describe('time heals', () => {
   });
 });
 
-test('an error of one object, key or row is no failure of the part', () => {
+test('an error of one object, key or row is not a failure of the whole store or table', () => {
   const others = [
     store({ kind: 'missing', what: 'object' }),
     store({ kind: 'bad-key', expected: 'short', got: 'long' }),
@@ -97,7 +97,7 @@ test('an error of one object, key or row is no failure of the part', () => {
   for (const other of others) expect([named(other), isPassing(other)]).toEqual([undefined, false]);
 });
 
-test('of a table the word says whether it is gone or forbidden, and what to do', () => {
+test('the error of a table says whether it is missing or forbidden, and what to do', () => {
   const gone = table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'none' });
   const cause = new Error('User is not authorized to perform: dynamodb:GetItem on resource: jobs');
   const forbidden = new TableError('get a', { kind: 'denied', code: 'AccessDeniedException' }, { cause });

@@ -38,7 +38,7 @@ test('log lines inside nested work have the ids of all of it, and lines after it
   expect(currentIds()).toEqual({});
 });
 
-test('things at the same time have ids of their own', async () => {
+test('concurrent pieces of work have separate ids', async () => {
   const ids = await Promise.all(
     ['a', 'b'].map((job) => traced('job', { job }, async () => Promise.resolve().then(currentIds))),
   );
@@ -46,7 +46,7 @@ test('things at the same time have ids of their own', async () => {
   expect(ids).toEqual([{ job: 'a' }, { job: 'b' }]);
 });
 
-test('with a provider of OpenTelemetry’s each is a span, whose attributes are the ids', async () => {
+test('with a provider of OpenTelemetry, each piece of work is a span whose attributes are the ids', async () => {
   const ended = register();
 
   await traced('job', { job: 'a', batch: undefined }, () =>
@@ -63,7 +63,7 @@ test('with a provider of OpenTelemetry’s each is a span, whose attributes are 
   ]);
 });
 
-test('a span of what failed says so, and the error is thrown', async () => {
+test('the span of failed work says so, and the error is thrown', async () => {
   const ended = register();
 
   await expect(

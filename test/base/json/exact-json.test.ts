@@ -35,7 +35,7 @@ describe('numbers are compared by their exact value', () => {
     expect(canonical(a)).not.toBe(canonical(b));
   });
 
-  test('for any digits and powers of ten, as integers of any size say', () => {
+  test('for any digits and powers of ten, as a comparison of integers does', () => {
     const power = fc.integer({ min: -40, max: 40 });
     const written = fc.record({ digits: fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), power });
     const scaledUp = ({ digits, power: exponent }: { digits: bigint; power: number }) =>

@@ -32,7 +32,7 @@ test.each([gatherBytes, gatherInPlace])('starts over after it is cleared', (gath
   expect(gathered.bytes().toString()).toBe('de');
 });
 
-test('its memory is shared with nothing else', () => {
+test('the memory of the gathered bytes is shared with nothing else', () => {
   const gathered = gatherBytes(3);
   gathered.add(Buffer.from('abc'));
   expect(gathered.bytes().byteOffset).toBe(0);

@@ -40,7 +40,7 @@ test('the link alone is printed, and beside it how old the report is and how lon
   expect(ended).toBe('done');
 });
 
-test('temporary credentials may end it sooner', async () => {
+test('a link of temporary credentials may expire sooner', async () => {
   const { err } = await ask({}, { AWS_SESSION_TOKEN: 'token' });
 
   expect(err[1]).toBe(
@@ -48,7 +48,7 @@ test('temporary credentials may end it sooner', async () => {
   );
 });
 
-test('as JSON it is one value', async () => {
+test('as JSON the link is one value', async () => {
   const { out } = await ask({}, { json: true });
 
   expect(JSON.parse(out)).toEqual({
@@ -60,7 +60,7 @@ test('as JSON it is one value', async () => {
   });
 });
 
-test('for a directory it is the file', async () => {
+test('for a directory the link is the path of the file', async () => {
   const fileOf = async () => ({ path: '/data/a b/report/latest.html', sizeBytes: 9 });
 
   const { out, err } = await ask({ fileOf });

@@ -84,7 +84,7 @@ test('standard output has the page and nothing else', async () => {
   expect(out).toMatch(/^<!doctype html>[\s\S]*<\/html>$/);
 });
 
-test('a stop leaves no file, and the one that was there as it was', async () => {
+test('a stop leaves no new file, and an existing one as it was', async () => {
   const store = await published();
   await report(store, ['--output', file]);
   const before = await readFile(file);

@@ -31,7 +31,7 @@ test('each reason is that of a grant', () => {
   expect(reasons.filter(({ why }) => !given.has(why))).toEqual([]);
 });
 
-test('a grant that nothing calls has no row of its own making', () => {
+test('a grant that no test exercises names no test in its row', () => {
   const grant = { who: 'Role', action: 's3:GetObject', on: 'bucket/a/*' };
   const calls = (resource: string) => [
     { test: 'test/a.test.ts', calls: [{ by: 'Role0123ABCD', action: 's3:GetObject', resource }] },

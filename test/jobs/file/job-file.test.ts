@@ -125,7 +125,7 @@ test('ids stay when rows are added, removed or sorted, and the file is elsewhere
   ]);
 });
 
-test('another set, another content, another template: another id; another name of the file: the same', async () => {
+test('the id follows from the set, the content and the template, not from the name of the file', async () => {
   const ids = [
     await idsOf(['1,11']),
     await idsOf(['1,11'], { name: 'may' }),
@@ -138,7 +138,7 @@ test('another set, another content, another template: another id; another name o
   expect(await idsOf(['1,11'], { file: 'other.csv' })).toEqual(ids[0]);
 });
 
-test('an id of the template counts, and a row that cannot be filled is named by its line', async () => {
+test('an id in the template is used, and a row that cannot be filled is named by its line', async () => {
   const json = { id: 'order-{{order}}' };
 
   expect(await jobsOf(['1,11'], { json })).toEqual([expect.objectContaining({ id: 'order-1' })]);

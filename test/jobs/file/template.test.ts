@@ -51,7 +51,7 @@ test('an empty cell leaves out an optional field', () => {
   expect(filled(json, { price: '1', customer: 'y' })).toEqual({ value: { a: 1, b: ['y', 'x'], c: 'y' } });
 });
 
-test('a column is meant by its whole name first', () => {
+test('a placeholder means the column with that whole name first', () => {
   expect(filled('["{{a:number}}","{{really?}}"]', { 'a:number': 'x', 'really?': '' })).toEqual({
     value: ['x', ''],
   });

@@ -354,7 +354,7 @@ describe('an end', () => {
     expect(answer).toEqual({ kind: 'ended', row: write });
   });
 
-  test('of a job that a person has cancelled meanwhile does not say so if it is done', () => {
+  test('of a job that a person has cancelled meanwhile does not record the cancellation if the job is done', () => {
     expect(end({ ...sent, cancelled: true }).write).not.toHaveProperty('cancelled');
   });
 
@@ -463,7 +463,7 @@ describe('a reopening', () => {
     expect(reopen(row, { anyEnd: true }).write).not.toHaveProperty('contentHash');
   });
 
-  test('of a cancelled job needs its name', () => {
+  test('of a cancelled job is refused unless its id was given', () => {
     const cancelled = { ...row, cancelled: true };
 
     expect(reopen(cancelled).answer).toEqual({ kind: 'refused', row: cancelled });
@@ -520,7 +520,7 @@ test('a step of a worker that no longer has the job is reported as lost, and cha
       expect(decision).toEqual({ answer: { kind: 'lost', row } });
 });
 
-test('progress of its holder makes the deaths before it count no more', () => {
+test('progress by its holder resets the count of deaths before it', () => {
   const row: Claim = { ...sent, takeovers: 7, deathsAlone: 4, isAlone: true };
 
   const { write, answer } = whole(decideProgress(row, row));

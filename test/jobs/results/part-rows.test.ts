@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { findRows, printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
-test('the rows of a part are its lines, if its bytes are those that its key names', async () => {
+test('the rows of a part are its lines, if its bytes match the hash in its key', async () => {
   const store = createMemoryStore();
   const { key, body } = printPart({ batch: 'b1', chunk: 0 }, [{ line: 2 }, { line: 3 }]);
   await store.put(key, body);

@@ -59,7 +59,7 @@ test('a batch that is forgotten twice at once is erased', async () => {
   expect(await Array.fromAsync(one.table.scan(''))).toEqual([]);
 });
 
-test('objects that go meanwhile count no rows', async () => {
+test('objects that are deleted meanwhile count no rows', async () => {
   const one = world();
   await runBatch(batchOf(ROWS), one);
   const get: Store['get'] = async (key) => {

@@ -111,7 +111,7 @@ test('a chunk that was staged, but has no row yet, is erased too', async () => {
   expect(one.store.objects.get(STAGED)?.toString()).not.toContain('good');
 });
 
-test('a chunk, its row and its part may go while a text is forgotten', async () => {
+test('a chunk, its row and its part may be deleted while a text is forgotten', async () => {
   const gone = { cacheRows: 0, stagedChunks: 0, parts: 0, rows: 0, batches: [] };
   for (const call of [
     ['store', 'get', /chunk-00000/],
@@ -133,7 +133,7 @@ test('a chunk, its row and its part may go while a text is forgotten', async () 
   }
 });
 
-test('the row of a part may go while the part is replaced', async () => {
+test('the row of a part may be deleted while the part is replaced', async () => {
   const one = world();
   await runBatch(batchOf(ROWS), one);
   const key = { partition: 'batch#b1', sort: 'chunk-00000' };

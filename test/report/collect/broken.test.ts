@@ -72,7 +72,7 @@ test('a damaged manifest of an earlier run is left out of the history', async ()
   expect(faults).toEqual([expect.stringContaining(tuesday.id)]);
 });
 
-test('changes that have expired are said so', async () => {
+test('changes that have expired are reported as expired', async () => {
   const store = createMemoryStore();
   const changes = { against: monday.id, added: 1, removed: 0, changed: 0, key: 'changes/gone' };
   await publishLines(store, { run: wednesday, lines: ['{"id":1}'], manifest: { changes } });

@@ -24,7 +24,7 @@ test('the report has the formulas that are known, with their columns as they are
   });
 });
 
-test('of formulas that are too long for a page it has the first, and their number', async () => {
+test('if formulas are too long for a page, the report has the first ones and their number', async () => {
   const store = await storeOf({ calculations: records });
   const long = `'${'x'.repeat(MAX_FORMULA_CHARACTERS / 2)}'`;
   await storeImport(store, async () => ['1', '2', '3'].map((id) => formula(id, long)), { atMs });

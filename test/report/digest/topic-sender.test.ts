@@ -42,7 +42,7 @@ test('the longest digest fits into the message and the description', async () =>
   expect(content.description.length).toBeLessThanOrEqual(8_000);
 });
 
-test('one topic that accepts it is enough, and another that does not is named', async () => {
+test('one topic that accepts a digest is enough, and another that does not is named', async () => {
   const { published, warnings } = await publish([OTHER, TOPIC]);
 
   expect(published).toHaveLength(1);

@@ -176,7 +176,7 @@ describe('changes', () => {
     });
   });
 
-  test('names the runs that there are for one that is not', async () => {
+  test('names the existing runs if the requested one does not exist', async () => {
     const { isError, text } = await server.call('changes', { old: 'x' });
 
     expect(isError).toBe(true);

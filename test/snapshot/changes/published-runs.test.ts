@@ -73,7 +73,7 @@ test('such a run is not listed either once a run that started later was publishe
   expect(await listed()).toEqual([wednesday.id, monday.id]);
 });
 
-test('a run past which others were forced back and forth is listed all the same', async () => {
+test('a run is still listed after others were published by force again and again', async () => {
   for (const run of [monday, tuesday, wednesday]) await publish(run);
   for (const run of [monday, tuesday, monday, tuesday, monday]) await publish(run, store, true);
 

@@ -62,7 +62,7 @@ test('if a refused run stays, what its publisher has stored stays too', async ()
   expect([waiting, await plan()]).toEqual([[], []]);
 });
 
-test('a run that is not published goes if it started before all that stay, however many are kept', async () => {
+test('an unpublished run is deleted if it started before all that stay, however many are kept', async () => {
   await publish(tuesday);
   await publish(wednesday);
   await refuse(monday);
@@ -71,7 +71,7 @@ test('a run that is not published goes if it started before all that stay, howev
   expect(await plan({ kind: 'keep', keep: 2 })).toEqual([`${monday.id} refused`]);
 });
 
-test('a run that started after one of those that stay does too, although more would be kept', async () => {
+test('an unpublished run stays if it started after one of the published runs that stay', async () => {
   await publish(monday);
   await publish(wednesday);
   await refuse(tuesday);
@@ -80,7 +80,7 @@ test('a run that started after one of those that stay does too, although more wo
   expect(await plan({ kind: 'keep', keep: 2 })).toEqual([]);
 });
 
-test('what is left of an unknown run goes as a run only if that started before those that stay', async () => {
+test('the leftovers of an unknown run are deleted as a run only if it started before those that stay', async () => {
   await publish(tuesday);
   const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
   for (const run of [monday, wednesday, thursday]) await leave(run);
@@ -88,7 +88,7 @@ test('what is left of an unknown run goes as a run only if that started before t
   expect(await plan()).toEqual([`${monday.id} left`]);
 });
 
-test('a half-pruned run goes, whatever is asked and wherever the rest of it is', async () => {
+test('a half-pruned run is deleted, whatever is asked and wherever the rest of it is', async () => {
   await publish(monday);
   await take(tuesday);
   await leave(tuesday);
@@ -97,7 +97,7 @@ test('a half-pruned run goes, whatever is asked and wherever the rest of it is',
   expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${tuesday.id} half-pruned`]);
 });
 
-test('a half-pruned run goes even if only its objects under work/ are left, however young it is', async () => {
+test('a half-pruned run is deleted even if only its objects under work/ are left, however young it is', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await take(begun);
@@ -105,7 +105,7 @@ test('a half-pruned run goes even if only its objects under work/ are left, howe
   expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${begun.id} half-pruned`]);
 });
 
-test('a run of which no one can read how it ended goes like one that has', async () => {
+test('a run whose outcome cannot be read is deleted like one that has ended', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await store.put(`work/${PLACE}/${begun.id}/_manifest.json`, Buffer.from('{'));
@@ -125,7 +125,7 @@ test('a run that started exactly at the limit stays', async () => {
   expect(await at(startedMs + 1)).toEqual([`${monday.id} published`, `${old.id} unfinished`]);
 });
 
-test('nothing goes while the newest run is damaged', async () => {
+test('nothing is deleted while the newest run is damaged', async () => {
   await publish(monday);
   await publish(tuesday);
   await leave(wednesday);
@@ -134,7 +134,7 @@ test('nothing goes while the newest run is damaged', async () => {
   expect(await plan()).toEqual([]);
 });
 
-test('where nothing is published, only what is under work/ goes: each other run may have been published', async () => {
+test('where nothing is published, only what is under work/ is deleted: each other run may have been published', async () => {
   await publish(monday);
   await publish(tuesday);
   await store.delete(latestKey(PLACE));

@@ -34,7 +34,7 @@ test.each([
   ['new in a first run, where it was named', 'cards', { datasets: ['a'] }, TUESDAY, null, 1],
   ['new in a first run, where it was linked to', 'cards', { datasets: 'calculations' }, TUESDAY, null, 0],
   ['new and linked to, after another run', 'cards', { datasets: 'calculations' }, TUESDAY, monday.id, 1],
-])('a missing id that is %s: whether that is news', (_, source, selection, since, begunAfter, news) => {
+])('whether a missing id is news if it is %s', (_, source, selection, since, begunAfter, news) => {
   const missing = [{ id: 'a', status: 404, since }];
   const manifest = publishedManifest({ source, selection, startedAt: TUESDAY, begunAfter, missing });
 

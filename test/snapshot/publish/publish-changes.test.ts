@@ -158,7 +158,7 @@ test('runs that fill the buckets more than once are put into them in turns', asy
   expect([...new Set(turns.filter(Boolean))].sort()).toEqual(['0', '1', '2']);
 });
 
-test('the caller’s signal ends the comparison, and goes with the request that stores the changes', async () => {
+test('the caller’s signal ends the comparison, and is passed to the request that stores the changes', async () => {
   const { store, ...options } = await ordered();
   const { signal } = new AbortController();
   const signals: unknown[] = [];

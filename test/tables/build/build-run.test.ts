@@ -91,7 +91,7 @@ describe('published runs without tables', () => {
     expect(await make(store)).toEqual([]);
   });
 
-  test('have what the run before or after them has of equal parts copied, and read no such part', async () => {
+  test('copy the tables of parts that an adjacent run also has, and do not read those parts', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     await make(store);
     const manifest = await publish(store, tuesday, linesOf(1, 2, 4));
@@ -109,7 +109,7 @@ describe('published runs without tables', () => {
         expect(store.objects.get(key), key).toEqual(body);
   });
 
-  test('do not copy what is altered', async () => {
+  test('do not copy altered objects', async () => {
     await publish(store, monday, linesOf(1, 2));
     await make(store);
     const [altered = ''] = [...store.objects.keys()].filter((key) => key.endsWith('part-00000.parquet'));
@@ -121,7 +121,7 @@ describe('published runs without tables', () => {
     expect(await idsOf(store, tuesday)).toEqual(['1', '2']);
   });
 
-  test('of which one is damaged: it is skipped with a reason, and the others are made', async () => {
+  test('of which one is damaged: it is skipped with a reason, and the others are built', async () => {
     await publish(store, monday, linesOf(1));
     const { parts } = await publish(store, tuesday, linesOf(2, 3, 4));
     await publish(store, wednesday, linesOf(5));

@@ -95,7 +95,7 @@ test('tagged objects are not tagged again', async () => {
   expect(given).toEqual([]);
 });
 
-test('what is made of a tagged run later has the tag too', async () => {
+test('objects that are built from a tagged run later have the tag, too', async () => {
   await publishTwo();
   await make();
   for (const key of [...store.tags.keys()]) if (key.startsWith('parquet/')) await store.delete(key);
@@ -135,7 +135,7 @@ describe('a run that is forced to be the newest again', () => {
     expect((await readLatest(store, 'calculations'))?.run).toBe(tuesday.id);
   });
 
-  test('loses what a tagger gives it that looked before, even if that is killed', async () => {
+  test('loses a tag from a tagger that had looked before, even if the tagger is killed', async () => {
     const stop = ['no', 'after it has tagged'] as const;
     for (const killed of stop) {
       store = createTagged();

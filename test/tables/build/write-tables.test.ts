@@ -9,7 +9,7 @@ const store = storeOfEach();
 const write = (store: Store, published?: string, isOver = () => false) =>
   writeTables({ published }, { store, isOver, warn: () => undefined });
 
-test('a call without time for all says what is left, and the next one makes it', async () => {
+test('a call without time for all says what is left, and the next one builds it', async () => {
   for (const run of [monday, tuesday]) await publishLines(store, { run, lines: ['{"id":1}'] });
   let asked = 0;
   const afterOne = () => {

@@ -402,7 +402,7 @@ describe('of what people type first', () => {
   });
 
   // In one query, since a column is compared as the one of its own table.
-  test('all is right', async () => {
+  test('finds the right rows or the right hint', async () => {
     const found = await rowsOfEach(answered.map(([sql]) => sql));
 
     expect(answered.map(([sql], at) => [sql, found[at]])).toEqual(answered);

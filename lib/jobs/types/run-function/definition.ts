@@ -119,8 +119,8 @@ function functionRunner(call: Call): RunJob<RunFunctionJob> {
 }
 
 /**
- * A response with more bytes than this would take eight times as much memory as text and values. It stays in
- * bytes, which are validated as JSON.
+ * A response with more bytes than this stays in bytes, which are validated as JSON: as text and values it would take
+ * eight times as much memory.
  */
 const MAX_PARSED_BYTES = 1_000_000;
 

@@ -63,7 +63,7 @@ test('a batch whose chunks have not all ended is open, also when one is scored a
   expect(reopened).toMatchObject({ status: 'open', chunksEnded: 1, rowsLeft: 22 });
 });
 
-test('one that was stopped while it was split is unfinished: how much is left is not known', async () => {
+test('a batch that was stopped while it was split is unfinished: how much is left is unknown', async () => {
   const one = withOdd();
   const send = () => Promise.reject(new Error('stopped'));
   await splitBatch(batchOf(ROWS), { ...one.split, send }).catch(() => undefined);
@@ -80,7 +80,7 @@ test('one that was stopped while it was split is unfinished: how much is left is
   });
 });
 
-test('once its rows have expired, its summary counts; a broken one is named', async () => {
+test('once the rows of a batch have expired, its summary has its counts; a broken summary is named', async () => {
   const one = withOdd();
   await runBatch(batchOf(ROWS), one);
   const later = { ...one.storage, table: createMemoryTable() };
@@ -96,7 +96,7 @@ test('once its rows have expired, its summary counts; a broken one is named', as
   expect(await readBatchStatus('b2', later)).toBeUndefined();
 });
 
-test('batches are named by what the store has of them', async () => {
+test('the names of batches are read from their folders in the store', async () => {
   const { store } = world();
   for (const key of ['scores/b2/x', 'work/scores/!b1/chunk-00000.json', 'scores/!b1/x', 'results/x/y'])
     await store.put(key, Buffer.from(''));

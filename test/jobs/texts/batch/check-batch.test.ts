@@ -139,7 +139,7 @@ describe('a preview', () => {
     expect([messages.length, store.objects.size]).toEqual([0, 0]);
   });
 
-  test('does not count equal texts against the ten days', async () => {
+  test('counts equal texts once against the limit of ten days', async () => {
     const { split } = world();
     const rows = Array.from({ length: 100 }, (_, index) => row(index, 'good'));
 

@@ -35,7 +35,7 @@ describe('the costs of texts', () => {
   test.each([
     [{ inputTokens: 5, outputTokens: null, totalTokens: 2 }, [5, 0, 2, 0]],
     [{ inputTokens: 5, outputTokens: 4, totalTokens: 9, reasoningTokens: 3 }, [5, 4, 9, 3]],
-  ])('have the tokens that %j says, and nothing that is no number', (modelProviderUsage, counts) => {
+  ])('have the tokens that %j reports, and ignore what is not a number', (modelProviderUsage, counts) => {
     const result: Sentiment = { ...sentimentOf({ text: 'good' }), modelProviderUsage };
 
     expect(Object.values(costsOf([resultOf({ result })]).tokens)).toEqual(counts);

@@ -270,7 +270,7 @@ describe('reopening a chunk', () => {
     expect(await reopenChunk(CHUNK, erasing)).toBe('gone');
   });
 
-  test('then ending it takes the result of a row itself before that of an equal text', async () => {
+  test('then ending it prefers the result of the row itself to that of an equal text', async () => {
     const one = world();
     await splitBatch(batchOf([row(1, 'good'), row(2, 'good')]), one.split);
     await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);

@@ -22,7 +22,7 @@ test('a text that fails three times while others succeed fails its row alone', a
   expect(one.slept).toEqual(PAUSES);
 });
 
-test('texts that fail three times stop the file if none succeeded: it may not be the texts', async () => {
+test('texts that fail three times stop the file if none succeeded: the cause may not be the texts', async () => {
   const one = world({}, scriptedAnalyze({ bad: always(lost) }));
 
   await expect(scoreFile(batchOf([row(1, 'bad')]), optionsOf(one))).rejects.toMatchObject({ failure: lost });
@@ -31,7 +31,7 @@ test('texts that fail three times stop the file if none succeeded: it may not be
   expect(partLines(one.store)).toEqual([]);
 });
 
-test('a text whose calls never left stops the file: it is not the text', async () => {
+test('a text whose calls never left stops the file: the text is not the cause', async () => {
   const one = world({}, scriptedAnalyze({ bad: always(unreached) }));
 
   const scored = scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), optionsOf(one));
@@ -138,7 +138,7 @@ test('once the platform refuses every text, the file stops after a hundred, over
   expect(partLines(one.store)).toHaveLength(200);
 });
 
-test('a batch that is resumed knows that its request is right', async () => {
+test('a resumed batch knows that its request was accepted before', async () => {
   const { score, calls } = withRefused(151, 400);
   await expect(score()).rejects.toThrow();
   const before = calls();

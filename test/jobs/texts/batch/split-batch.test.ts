@@ -74,7 +74,7 @@ test('bad rows have their id and columns in the summary, and in the part; long o
   ]);
 });
 
-test('what the source was found to be is in the summary, as the first splitter saw it', async () => {
+test('the detected form of the source is in the summary, as the first splitter saw it', async () => {
   const one = world();
   const input = { format: 'csv', encoding: 'utf-8', separator: ',', skipped: 1, blank: 0, short: 0 } as const;
 

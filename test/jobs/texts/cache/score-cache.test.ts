@@ -72,7 +72,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect([before, claim.isHeld()]).toEqual([true, false]);
   });
 
-  test('of two workers of a payer that slept through a lease, whichever is counted says that both calls were paid', async () => {
+  test('if two workers of one payer both sent, since one slept through its lease, each result counts both calls as paid', async () => {
     const one = worker(analyze);
     const two = worker(analyze, one.table, 'worker-2');
     const send = async ({ cache }: typeof one) => {

@@ -50,7 +50,7 @@ describe('a text that a line break without quotes has cut', () => {
     ['with words, which are no halves of one', 'id,text,a,b\nAnn Lee,fine\nBob,a bad one\n'],
     ['without an id', 'id,text,note\n1,fine\n,a bad one\n'],
     ['with an id alone', 'id,text,note\n1,fine,x\n2\n'],
-  ])('is not what rows are that begin %s', async (_, text) => {
+  ])('is not assumed where rows begin %s', async (_, text) => {
     expect(await read(text)).toHaveLength(text.split('\n').length - 2);
   });
 });

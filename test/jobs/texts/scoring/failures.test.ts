@@ -43,7 +43,7 @@ test.each(['succeeded', 'hasScored'] as const)(
   },
 );
 
-test('a success ends the row; a result of the cache does not: it says nothing about now', () => {
+test('a success ends a series of failures; a cached result does not, since it says nothing about now', () => {
   const [succeeded, hasScored] = [createFailures(), createFailures()];
   for (const each of [succeeded, hasScored]) expect(mostOf(each, 9)).toBeUndefined();
 

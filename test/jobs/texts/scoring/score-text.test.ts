@@ -46,7 +46,7 @@ function watched(failingResults = 0) {
 const errorOf = (failure: PlatformFailure) =>
   new PlatformError(failure, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
 
-test('once time is up, nothing is read', async () => {
+test('once the deadline has passed, nothing is read', async () => {
   const { table, counted } = watched();
   const { options } = worker(scriptedAnalyze().analyze, table);
 
@@ -75,7 +75,7 @@ test.each([
   expect(await one.table.get(cacheKey(HOST, { text: 'good' }))).toBeUndefined();
 });
 
-test('a call whose turn is recorded twice has one send', async () => {
+test('a call that records its send twice counts one send', async () => {
   const { options } = worker(async (request, { beforeSend, onSend } = {}) => {
     await beforeSend?.();
     await beforeSend?.();
@@ -111,7 +111,7 @@ describe('a failure of the table', () => {
     },
   };
 
-  test('stops the run, and says that of every text', async () => {
+  test('stops the run, and is reported for every text', async () => {
     const { options } = worker(scriptedAnalyze().analyze, broken);
 
     const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, atOnce: 1 });
@@ -162,7 +162,7 @@ describe('a failure of the table', () => {
 describe('a text that another worker scores', () => {
   const theirs = { ...sentimentOf({ text: 'good' }), model: 'm2' };
 
-  test('between the look and the send costs nothing', async () => {
+  test('between the lookup and the send costs nothing', async () => {
     const table = createMemoryTable();
     const other = worker(scriptedAnalyze().analyze, table, 'other');
     const { options } = worker(async (_, { beforeSend } = {}) => {

@@ -55,7 +55,7 @@ describe('a list of formulas', () => {
     });
   });
 
-  test('names rows that say nothing, and has all others', async () => {
+  test('names faulty rows, counts empty ones, and has all others', async () => {
     const list = await read(
       '[{"id":7,"expression":"`a`"},{"id":"x","expression":"`b`"},{"expression":"`c`"},{"id":9},5,{"id":10,"expression":null},{"id":11,"expression":" "}]',
     );
