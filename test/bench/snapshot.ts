@@ -12,7 +12,7 @@ const MAX_MB = 220;
 const MAX_GROWTH = 1.1;
 /** The floor neither proves that pages are valid JSON nor finds records in them: that alone takes 0.54 of it. */
 const MAX_OVER_FLOOR = 1.6;
-/** Tables may take 1.35 times what the scan takes, as they did where links had one shape. */
+/** Tables may take 1.35 times what the scan takes. */
 const MAX_WITH_TABLES = 3.8;
 const MIN_OVER_STREAM = { zstd: 4, gzip: 3.5 } as const;
 
