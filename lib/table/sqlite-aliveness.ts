@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { BUSY, codeOf } from './sqlite-failure.ts';
+import { BUSY, codeOf, IOERR } from './sqlite-failure.ts';
 
 /*
  * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Process
@@ -80,8 +80,8 @@ function deleteEnded(path: string): void {
 }
 
 /**
- * Creates and locks a file; undefined if another process has the lock. Throws any other failure: a full disk
- * must not look like another process.
+ * Creates and locks a file; undefined if another process has the lock, or deleted the file before it was locked. Throws
+ * any other failure: a full disk must not look like another process.
  */
 function lockOf(path: string): DatabaseSync | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 });
@@ -90,7 +90,9 @@ function lockOf(path: string): DatabaseSync | undefined {
     return lock;
   } catch (error) {
     lock.close();
-    if (!isTaken(error)) throw error;
+    // SQLite reports a file that was deleted after it was opened as a disk I/O error.
+    const isDeleted = codeOf(error) === IOERR && !existsSync(path);
+    if (!isTaken(error) && !isDeleted) throw error;
     return undefined;
   }
 }

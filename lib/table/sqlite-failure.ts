@@ -4,13 +4,14 @@ import { TableError, type TableFailure } from './table-error.ts';
 
 // Result codes of SQLite: https://sqlite.org/rescode.html
 export const BUSY = 5;
+export const IOERR = 10;
 const FULL = 13;
 
 /** SQLite's names for refusals of the operating system: it has a single code for all of them. */
 const REFUSED_CODES = {
   3: 'SQLITE_PERM',
   8: 'SQLITE_READONLY',
-  10: 'SQLITE_IOERR',
+  [IOERR]: 'SQLITE_IOERR',
   14: 'SQLITE_CANTOPEN',
 } as const;
 
@@ -53,7 +54,7 @@ function failureOf(table: string, error: unknown, by: 'read' | 'write'): TableFa
   if (refused === undefined) return failureOfCode(table, String(sqlite), `SQLITE_${sqlite}`);
   const found = (by === 'write' ? diskFault(table) : seenFault(table)) ?? deniedFile(table);
   if (found !== undefined) return found;
-  return { kind: sqlite === 10 ? 'other' : 'denied', code: refused };
+  return { kind: sqlite === IOERR ? 'other' : 'denied', code: refused };
 }
 
 function failureOfCode(table: string, code: string, name = code): TableFailure {

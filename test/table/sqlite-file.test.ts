@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs, { existsSync, readFileSync } from 'node:fs';
 import promises, { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -85,6 +85,31 @@ test('a lock of another process is waited for while the event loop runs; after f
 
   clearInterval(turning);
   other.close();
+});
+
+test('a process whose mark another one deletes before it is locked takes another name', async () => {
+  const { exec } = DatabaseSync.prototype;
+  const deleted: string[] = [];
+  const locking = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+    this: DatabaseSync,
+    sql,
+  ) {
+    const mark = this.location() ?? '';
+    if (sql === 'BEGIN EXCLUSIVE' && deleted.length === 0) {
+      fs.rmSync(mark);
+      deleted.push(basename(mark));
+    }
+    exec.call(this, sql);
+  });
+
+  const aliveness = createAliveness(folder.path);
+  const name = aliveness.self();
+
+  expect(deleted).toHaveLength(1);
+  expect(deleted).not.toContain(name);
+  expect(createAliveness(folder.path).isAlive(name)).toBe(true);
+  aliveness.end();
+  locking.mockRestore();
 });
 
 test('writes of one turn share a transaction', async () => {
