@@ -336,7 +336,7 @@ export class PlatformSync extends Construct {
 }
 
 /**
- * The name of an output for a setting: `QueueUrl` for SYNC_QUEUE_URL. Two instances would be told apart by
+ * The name of an output for a setting: `QueueUrl` for SYNC_QUEUE_URL. Two instances would be distinguished by
  * their construct.
  */
 const outputName = (setting: string): string =>

@@ -25,7 +25,7 @@ export function docOf(file: string, name: string): string {
 
 /**
  * A method in a group of the object that a function creates, such as `calculations.search` of `operations`.
- * Throws if there is none.
+ * Throws if it is missing.
  */
 export function methodOf(file: string, maker: string, path: string): Documented {
   const source = readFileSync(file, 'utf8');

@@ -30,10 +30,10 @@ const MAX_SHARE = 0.5;
 const MAX_GROWTH = 4;
 const FEW_DAYS = 30;
 
-/** What somebody notices who uses it: the other sections say where that comes from. */
+/** What a user notices. The other benches say where that comes from. */
 export const everyday: Bench = {
   name: 'everyday',
-  about: `What somebody notices who uses it; the other sections say where that comes from. Whole processes in a folder, against a sandbox that takes ${LATENCY_MS} ms for a response, at ${RATE} requests a second: a night cannot take less than its requests divided by the rate. Of 100,000 texts, ${SCORED.toLocaleString('en')} are scored. The smallest function has ${SMALLEST_MB} MB. A year of nights holds the same 20,000 calculations and their cards each night.`,
+  about: `What a user notices. The other sections say where that comes from. Whole processes in a folder, against a sandbox that takes ${LATENCY_MS} ms for a response, at ${RATE} requests a second: a night cannot take less than its requests divided by the rate. Of 100,000 texts, ${SCORED.toLocaleString('en')} are scored. The smallest function has ${SMALLEST_MB} MB. A year of nights holds the same 20,000 calculations and their cards each night.`,
   async *run() {
     yield await night();
     const typical = (await cost.run()) as readonly Row[];

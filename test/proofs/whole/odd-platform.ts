@@ -15,7 +15,7 @@ export function createOddPlatform(seed: number, share: number) {
     const found = operations.find(({ endpoint }) => endpoint.name === name);
     if (found === undefined) throw new Error(`expected an operation of the sandbox, got ${name}`);
     const oddity = found.oddity(REQUEST);
-    // Each version of a record must be told from the next.
+    // The observer compares versions of a record by this member.
     const decides = { ...oddity.decides, edit: forms.same };
     const { body } = oddResponse(printJson(value), { ...oddity, decides }, { seed, odd: share, number: at });
     return Buffer.from(body).toString();

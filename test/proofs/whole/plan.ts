@@ -36,7 +36,7 @@ export type Plan = {
   readonly limits: readonly { readonly fromMs: number; readonly rate: number }[];
   /** Times in which it refuses each text: credits are used up. */
   readonly quotas: readonly Span[];
-  /** How long SYNC_COMPRESSION stays as it is, before somebody changes it from gzip to zstd or back. */
+  /** The time, in milliseconds, after which SYNC_COMPRESSION changes from gzip to zstd or back. */
   readonly compressionLastsMs: number;
   /** How often a response, and a record, has another legal shape: 0 to 1. */
   readonly odd: number;

@@ -218,7 +218,7 @@ const MAX_TIME_LENGTH = 24;
 
 /**
  * The day in a cell of a table, as it is written there, in any time zone: `2026-11-22`; undefined without one. Day
- * and month of `11/12/2026` cannot be told apart, and a number may mean anything, except milliseconds of these decades.
+ * and month of `11/12/2026` cannot be distinguished, and a number may mean anything, except milliseconds of these decades.
  */
 export function dayIn(cell: string): string | undefined {
   const text = cell.trim();
