@@ -209,17 +209,16 @@ const MAX_ERROR_BYTES = 65_536;
 function refuseError(body: Buffer, { isResult }: Pick<Endpoint, 'isResult'>): void {
   if (body.byteLength > MAX_ERROR_BYTES) return;
   const text = body.toString();
-  const answer: unknown = /^\ufeff?\s*\{/.test(text) ? parsedOr(text, undefined) : undefined;
-  if (typeof answer !== 'object' || answer === null) return;
-  const members = answer as Readonly<Record<string, unknown>>;
+  const members = /^\ufeff?\s*\{/.test(text) ? membersIn(text) : {};
   if (isErrorAnswer(members) && !isResult(members)) throw new ErrorAnswerError(text);
 }
 
-function parsedOr<T>(text: string, otherwise: T): unknown {
+/** The members of an object; none if it is not valid JSON, which is reported when it is read. */
+function membersIn(text: string): Readonly<Record<string, unknown>> {
   try {
-    return parseJson(text.replace(/^\ufeff/, ''));
+    return Object(parseJson(text.replace(/^\ufeff/, '')));
   } catch {
-    return otherwise;
+    return {};
   }
 }
 

@@ -4,8 +4,9 @@ import type { Pace } from '../pace/index.ts';
 import { type Call, createCall, type HoldLeft } from './call.ts';
 import { operations, type Platform } from './client.ts';
 import type { Observe } from './events.ts';
+import { createBodyBudget } from './http/body.ts';
 import { createExchange } from './http/exchange.ts';
-import { createBodyBudget, createTransport } from './http/transport.ts';
+import { createTransport } from './http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
 import type { TokenSource } from './token.ts';
 

@@ -1,7 +1,8 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBodyBudget, createTransport } from '../../lib/platform/http/transport.ts';
+import { createBodyBudget } from '../../lib/platform/http/body.ts';
+import { createTransport } from '../../lib/platform/http/transport.ts';
 import { createPartWriter } from '../../lib/snapshot/run/part-writer.ts';
 import type { Scan } from '../../lib/snapshot/scan.ts';
 import { calculationPageReader } from '../../lib/snapshot/sources/calculations/pages.ts';

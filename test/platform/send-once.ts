@@ -1,12 +1,8 @@
 import { type NetworkEnvironment, proxyOf } from '../../lib/base/aws/network.ts';
 import { wasSent } from '../../lib/platform/failure.ts';
+import { createBodyBudget } from '../../lib/platform/http/body.ts';
 import { createExchange } from '../../lib/platform/http/exchange.ts';
-import {
-  createBodyBudget,
-  createTransport,
-  readAsJson,
-  type Send,
-} from '../../lib/platform/http/transport.ts';
+import { createTransport, readAsJson, type Send } from '../../lib/platform/http/transport.ts';
 
 type PlatformRequest = Parameters<Send>[0];
 

@@ -9,7 +9,7 @@ import type { ConnectionPhase } from '../failure.ts';
 const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule('node:http');
 
 /** The head of a response, and its body as the bytes arrive, still encoded. */
-type ExchangeResponse = {
+export type ExchangeResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: AsyncIterable<Uint8Array> & { destroy(): unknown };

@@ -1,22 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import { pipeline, Readable, type Transform } from 'node:stream';
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from 'node:zlib';
 import { errorText, type Hide, shortened } from '../../base/index.ts';
-import { freeMemory, gatherBytes, JsonLimitError, parseJson, repairBytes } from '../../base/json/index.ts';
+import { freeMemory, JsonLimitError, parseJson, repairBytes } from '../../base/json/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
+import { type BodyBudget, inUtf8, readBody, unknownEncoding } from './body.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
-import type { createExchange } from './exchange.ts';
-
-type ExchangeResponse = Awaited<ReturnType<ReturnType<typeof createExchange>>>;
+import type { createExchange, ExchangeResponse } from './exchange.ts';
 
 /** One request to the platform, without its token. */
 type PlatformRequest = {
@@ -226,10 +216,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   return failed({ kind: 'too-large', maxBytes }, read.readBytes);
 }
 
-/**
- * The status of a partial response. It counts as a failure even if the body is valid JSON, since no range was
- * requested.
- */
+/** No range is ever requested, so a partial response is a failure, even if its body is valid JSON. */
 const PARTIAL_CONTENT = 206;
 
 /** The body of an error; empty if it cannot be read: the known status means more than a broken body. */
@@ -319,28 +306,6 @@ const PAGE_TYPE = /^\w+\/([\w.-]+\+)?(html|xml)\b/i;
 /** The beginning of a body that is not JSON, decoded as text. */
 const startOf = (body: Buffer): string => body.toString('utf8', 0, MAX_ERROR_BYTES);
 
-/** A body in UTF-8 if its mark or its content type names another encoding, and it is in that one. */
-function inUtf8(body: Buffer<ArrayBuffer>, contentType: string): Buffer<ArrayBuffer> {
-  const marked =
-    body[0] === 0xff && body[1] === 0xfe
-      ? 'utf-16le'
-      : body[0] === 0xfe && body[1] === 0xff
-        ? 'utf-16be'
-        : undefined;
-  const named = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1];
-  if (
-    marked === undefined &&
-    (named === undefined || (isUtf8(body) && !/^(utf-?16|ucs-?2|utf-?32)/i.test(named)))
-  )
-    return body;
-  try {
-    return Buffer.from(new TextDecoder(marked ?? named).decode(body));
-  } catch {
-    // Its name is not known: the bytes decide.
-    return body;
-  }
-}
-
 /** The target of a redirect, without its query, which may contain a session. */
 function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide): string {
   if (headers.location === undefined) return 'nowhere';
@@ -353,10 +318,7 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
 
 const MAX_HEADER_LENGTH = 300;
 
-/**
- * Removes the packet from an error of Node's parser: bytes that it could not read, which may contain anything
- * from the server.
- */
+/** Removes the packet from an error of Node's parser: it may contain anything that the server sent. */
 function withoutPacket(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'rawPacket');
   return error;
@@ -386,169 +348,4 @@ function errorCode(error: unknown): string {
   if (error instanceof AggregateError && !('code' in error)) return errorCode(error.errors[0]);
   if (typeof error === 'object' && error !== null && 'code' in error) return String(error.code);
   return error instanceof Error ? error.name : 'unknown';
-}
-
-/**
- * Reads and decodes a body; gives up beyond `maxBytes`. Throws errors of the connection, the decoder and `makeRoom`.
- */
-async function readBody(
-  response: ExchangeResponse,
-  maxBytes: number,
-  makeRoom?: (bytes: number) => Promise<void>,
-): Promise<
-  /** The body shares its memory with nothing else, and now belongs to the caller. */
-  | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
-  | { readonly kind: 'too-large'; readonly readBytes: number }
-> {
-  const gathered = gatherBytes(expectedBytes(response, maxBytes));
-  for await (const chunk of decoded(response)) {
-    const readBytes = gathered.sizeBytes() + chunk.byteLength;
-    if (readBytes > maxBytes) {
-      response.body.destroy();
-      return { kind: 'too-large', readBytes };
-    }
-    // Nothing is read during this wait, so the sender waits too.
-    await makeRoom?.(chunk.byteLength);
-    gathered.add(chunk);
-  }
-  return { kind: 'whole', body: gathered.bytes() };
-}
-
-/** The size in bytes that the response declares, if it is plausible. For an encoded body it is a lower bound. */
-function expectedBytes({ headers }: ExchangeResponse, maxBytes: number): number | undefined {
-  const declared = Number(headers['content-length']);
-  return declared > 0 && declared <= maxBytes ? declared : undefined;
-}
-
-type Body = AsyncIterable<Uint8Array>;
-type Decode = (body: Body) => Body;
-
-/** More encodings than any response has, one in another. */
-const MAX_ENCODINGS = 4;
-
-/** The names of a response's encodings, in the order in which they were applied. */
-const encodingsOf = ({ headers }: ExchangeResponse): readonly string[] =>
-  String(headers['content-encoding'] ?? '')
-    .split(',')
-    .map((name) => name.trim().toLowerCase());
-
-/** Says which encodings of a response are not known; empty if all are. */
-function unknownEncoding(response: ExchangeResponse): string {
-  const unknown = encodingsOf(response).filter(
-    (name) => name !== '' && name !== 'identity' && !DECODERS.has(name),
-  );
-  return unknown.length === 0 ? '' : `content encoded as ${unknown.join(', ')}`;
-}
-
-/**
- * The decoded body. Proxies decode a body and keep the header, or the other way round: where the bytes show what they
- * are, they decide, and a name that is not known changes nothing.
- */
-function decoded(response: ExchangeResponse): Body {
-  const names = encodingsOf(response).slice(-MAX_ENCODINGS).reverse();
-  const body = names.reduce((from: Body, name) => DECODERS.get(name)?.(from) ?? from, response.body);
-  return decodeIf(isGzip, createGunzip)(body);
-}
-
-type IsIt = (first: number, second: number) => boolean;
-const isGzip: IsIt = (first, second) => first === 0x1f && second === 0x8b;
-const isZstd: IsIt = (first, second) => first === 0x28 && second === 0xb5;
-/** The head of zlib (RFC 1950), which some servers leave out. */
-const isZlib: IsIt = (first, second) => (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
-/**
- * Whether a body begins like JSON or a page, and so not like deflated bytes: a space, a mark, a bracket, a quote, `<`.
- */
-const isText: IsIt = (first) => first <= 0x20 || [0x22, 0x3c, 0x5b, 0x7b, 0xef].includes(first);
-
-/** A map, since the server may send any name: an object would also have `constructor`. */
-const DECODERS: ReadonlyMap<string, Decode> = new Map([
-  ['gzip', decodeIf(isGzip, createGunzip)],
-  ['x-gzip', decodeIf(isGzip, createGunzip)],
-  ['deflate', decodeIf(isZlib, createInflate, decodeIf(isText, undefined, through(createInflateRaw)))],
-  ['br', through(createBrotliDecompress)],
-  ['zstd', decodeIf(isZstd, createZstdDecompress)],
-]);
-
-/** Decodes a body that begins like this; any other is decoded by `otherwise`, or left as it is. */
-function decodeIf(isIt: IsIt, createDecoder: (() => Transform) | undefined, otherwise?: Decode): Decode {
-  return async function* (body) {
-    const chunks = body[Symbol.asyncIterator]();
-    let first: Uint8Array = Buffer.alloc(0);
-    let isDone = false;
-    while (first.byteLength < 2 && !isDone) {
-      const next = await chunks.next();
-      isDone = next.done === true;
-      if (!isDone) first = first.byteLength === 0 ? next.value : Buffer.concat([first, next.value]);
-    }
-    const rest = joined(first, chunks);
-    if (first.byteLength === 0) return;
-    if (!isIt(first[0] ?? 0, first[1] ?? 0)) yield* otherwise?.(rest) ?? rest;
-    else yield* createDecoder === undefined ? rest : through(createDecoder)(rest);
-  };
-}
-
-async function* joined(first: Uint8Array, rest: AsyncIterator<Uint8Array>): Body {
-  try {
-    yield first;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
-}
-
-function through(createDecoder: () => Transform): Decode {
-  // If either stream fails, iterating over the decoder throws; the callback has nothing to add.
-  return (body) => pipeline(Readable.from(body), createDecoder(), () => {});
-}
-
-/**
- * Limits the memory of bodies that are being received: once it is used up, further bodies wait, and so do
- * their senders. One body at a time may exceed the budget, so memory holds the budget and at most one body of
- * the maximum size.
- */
-type BodyBudget = {
-  readonly open: () => BodyShare;
-};
-
-/** The part of the budget that one body takes. */
-type BodyShare = {
-  /** Takes more bytes of the budget, once they are free. Throws when the signal is aborted. */
-  readonly take: (bytes: number, signal: AbortSignal) => Promise<void>;
-  readonly close: () => void;
-};
-
-/** The default budget in bytes: more than the pages of calculations that a scan has in flight. */
-const MAX_BYTES = 32 * 1024 * 1024;
-
-/** Bytes of each body that do not count. Most bodies are smaller, so they never wait for a large one. */
-const FREE_BYTES = 1024 * 1024;
-
-/** Creates a budget. The first `freeBytes` of each body do not count. */
-export function createBodyBudget(maxBytes = MAX_BYTES, freeBytes = FREE_BYTES): BodyBudget {
-  const closed = new EventEmitter().setMaxListeners(0);
-  let usedBytes = 0;
-  let over: object | undefined;
-  return {
-    open() {
-      const own = { freeBytes, bytes: 0 };
-      return {
-        async take(bytes, signal) {
-          const counted = Math.max(0, bytes - own.freeBytes);
-          own.freeBytes -= bytes - counted;
-          while (counted > 0 && own !== over && usedBytes + counted > maxBytes) {
-            if (over === undefined) over = own;
-            else await once(closed, 'body', { signal });
-          }
-          usedBytes += counted;
-          own.bytes += counted;
-        },
-        close() {
-          usedBytes -= own.bytes;
-          own.bytes = 0;
-          if (over === own) over = undefined;
-          closed.emit('body');
-        },
-      };
-    },
-  };
 }

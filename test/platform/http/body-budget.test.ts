@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBodyBudget } from '../../../lib/platform/http/transport.ts';
+import { createBodyBudget } from '../../../lib/platform/http/body.ts';
 import { json, startServer } from '../scripted-server.ts';
 import { sendOnce } from '../send-once.ts';
 
