@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * The files that take longest, the longest first: most of them wait a lot, while other files use the cores. In a fresh
  * clone Vitest has no durations, and guesses by size.
  */
-const MAX_LENGTH: readonly string[] = [
+const LONGEST: readonly string[] = [
   'cli/tour.process.test.ts',
   'infra/deployed.process.test.ts',
   'infra/synth.process.test.ts',
@@ -24,8 +24,8 @@ const MAX_LENGTH: readonly string[] = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification) => {
-      const rank = MAX_LENGTH.indexOf(relative(import.meta.dirname, moduleId));
-      return rank < 0 ? MAX_LENGTH.length : rank;
+      const rank = LONGEST.indexOf(relative(import.meta.dirname, moduleId));
+      return rank < 0 ? LONGEST.length : rank;
     };
     return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
   }

@@ -17,7 +17,7 @@ const SQL = 'SQL_SEED=472656220';
 
 /** The code by which promises are kept, of which changes are tried, and how many of each group. */
 const GROUPS = ['retry', 'page', 'scan', 'sources', 'ledger', 'pace', 'publish', 'texts'];
-const CHANGES = '12';
+const CHANGES = '8';
 
 /**
  * All that decides, in turns. The lanes of a turn run side by side, the stages of a lane one after another: what waits

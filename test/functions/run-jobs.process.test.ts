@@ -3,13 +3,12 @@ import { expect, test } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { startDeployedWorker } from './deployed-worker.ts';
+import { DEPLOYED_TIMEOUT_MS, startDeployedWorker } from './deployed-worker.ts';
 
 const packageId = codePackages[0]?.id ?? '';
 
-// Synth and the start of seven functions take most of it, where several suites run at once.
 test('the deployed handler runs jobs of every type, and refuses a message that is not a job', {
-  timeout: 180_000,
+  timeout: DEPLOYED_TIMEOUT_MS,
 }, async () => {
   await using platform = await startPlatform({ calculations: 40, dataFiles: 5 });
   await using deployed = await startDeployedWorker(platform);

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { scaled } from '../scale.ts';
-import { startDeployedWorker } from './deployed-worker.ts';
+import { DEPLOYED_TIMEOUT_MS, startDeployedWorker } from './deployed-worker.ts';
 
 /** At least three chunks of 100. */
 const TEXTS = scaled(250, 5_000);
@@ -15,7 +15,7 @@ const textAt = (index: number) =>
   `The delivery ${index} was ${WORDS[index % WORDS.length]}. The price, however, "${WORDS[(index * 7) % 5]}"`;
 
 test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid for once, and the summary is right`, {
-  timeout: Math.max(120_000, TEXTS * 20),
+  timeout: Math.max(DEPLOYED_TIMEOUT_MS, TEXTS * 20),
 }, async () => {
   await using platform = await startPlatform({ calculations: 0, rate: 100_000 });
   await using deployed = await startDeployedWorker(platform);

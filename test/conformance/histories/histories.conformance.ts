@@ -42,9 +42,9 @@ test(
   async () => {
     for (let batch = 0; batch < BATCHES; batch += 1) {
       const { violations, undecided, histories, operations } = await judged({ seed: 1_000 * (batch + 1) });
-      expect({ batch, violations, undecided, histories }).toEqual({
-        ...{ batch, violations: [], undecided: [], histories: BATCH },
-      });
+      expect(violations, `violations in batch ${batch}`).toEqual([]);
+      expect(undecided, `undecided in batch ${batch}`).toEqual([]);
+      expect(histories, `histories in batch ${batch}`).toBe(BATCH);
       expect(operations).toBeGreaterThan(20 * BATCH);
     }
   },
@@ -84,8 +84,20 @@ async function judged({ seed, fault }: { readonly seed: number; readonly fault?:
   third.child.kill('SIGKILL');
   const fourth = start('d', 4);
   await Promise.all([first.ended, second.ended, fourth.ended]);
-  return await check(folder.path);
+  const verdict = await check(folder.path);
+  if (fault === undefined) await printLines(folder.path, [...verdict.violations, ...verdict.undecided]);
+  return verdict;
 }
+
+/** Prints what was asked and answered in these histories: they cannot be repeated. */
+async function printLines(folder: string, names: readonly string[]): Promise<void> {
+  for (const file of names.length > 0 ? await filesOf(folder) : [])
+    for (const line of (await readFile(file, 'utf8')).split('\n'))
+      if (names.some((name) => line.includes(`"history":"${name}"`))) console.error(line);
+}
+
+const filesOf = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder)).filter((file) => file.endsWith('.ndjson')).map((file) => join(folder, file));
 
 async function openTable(folder: string) {
   if (dynamoDb === undefined)
@@ -137,9 +149,8 @@ async function untilWritten(file: string, bytes: number): Promise<void> {
 async function check(folder: string): Promise<Verdict> {
   const [command, ...args] = porcupine?.command ?? [''];
   const checker = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.ndjson'));
   // What a killed process wrote last may lack its end.
-  for (const file of files) checker.stdin.write(`${await readFile(join(folder, file), 'utf8')}\n`);
+  for (const file of await filesOf(folder)) checker.stdin.write(`${await readFile(file, 'utf8')}\n`);
   checker.stdin.end();
   return JSON.parse(await text(checker.stdout));
 }

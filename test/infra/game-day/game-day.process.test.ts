@@ -543,6 +543,8 @@ test.each(happenings)(
       60,
     );
   },
+  // A section runs some twenty commands, each a process of its own.
+  180_000,
 );
 
 test('an operation or option that a command of AWS does not have is found', async () => {
