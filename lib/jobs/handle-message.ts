@@ -355,7 +355,7 @@ async function publishResult(
 }
 
 /** The thrown value as an error that can be logged and stored; an error that can be read is returned unchanged. */
-export function thrownError(thrown: unknown): Error {
+function thrownError(thrown: unknown): Error {
   try {
     if (!(thrown instanceof Error)) return new Error(String(thrown));
     if (typeof thrown.message !== 'string') return new Error('an error without a text', { cause: thrown });

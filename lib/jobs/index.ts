@@ -9,7 +9,6 @@ export {
   adviceFor,
   adviceWords,
   batchOfJob,
-  LIMITS_ADVICE,
   OTHER_CONTENT,
   WAS_EXECUTED,
 } from './job-advice.ts';
@@ -94,13 +93,9 @@ export const findFailedMessage = async (...given: Of<Redrive['findFailedMessage'
 export const resolveJob = async (...given: Of<Redrive['resolveJob']>) =>
   (await import('./redrive.ts')).resolveJob(...given);
 
-/** Lists the jobs that ended before a moment. */
-export const oldJobs = async (...given: Of<typeof import('./prune-jobs.ts')['oldJobs']>) =>
-  (await import('./prune-jobs.ts')).oldJobs(...given);
-
-/** Prunes the rows of jobs that have ended. */
-export const pruneJobs = async (...given: Of<typeof import('./prune-jobs.ts')['pruneJobs']>) =>
-  (await import('./prune-jobs.ts')).pruneJobs(...given);
+/** Finds the jobs that ended before a moment, to prune their rows. */
+export const findOldJobs = async (...given: Of<typeof import('./prune-jobs.ts')['findOldJobs']>) =>
+  (await import('./prune-jobs.ts')).findOldJobs(...given);
 
 /** Iterates over the stored results of jobs. */
 export async function* storedResults(...given: Of<Results['storedResults']>) {

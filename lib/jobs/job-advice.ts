@@ -1,10 +1,6 @@
 import { wasExecuted } from './ledger/job-row.ts';
 import { jobId } from './message/check-message.ts';
 
-/** What to do about faults in the limits of a queue. */
-export const LIMITS_ADVICE =
-  'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
-
 /** Why a job is not run if another job has its id: the template or the row was changed. */
 export const OTHER_CONTENT =
   'another job has this id, with other content: has the template or the row changed since? --name NAME makes these rows another set, whose jobs all run';

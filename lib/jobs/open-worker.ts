@@ -1,5 +1,5 @@
 import { isPassing } from '../base/aws/index.ts';
-import { loadPeer, once, sleep as sleepInTime } from '../base/index.ts';
+import { once, sleep as sleepInTime } from '../base/index.ts';
 import type { Clock } from '../pace/index.ts';
 import { operations } from '../platform/http/index.ts';
 import type { Sentiment } from '../platform/index.ts';
@@ -15,6 +15,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import { createPlaces } from './places.ts';
 import { openQueue } from './queue/open-queue.ts';
 import type { QueueMessage } from './queue/queue.ts';
+import { eventsTo } from './redrive.ts';
 import { RequeueError } from './send-context.ts';
 import { createDailyUsageCounter } from './texts/daily-usage.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
@@ -65,13 +66,7 @@ export async function openWorker(
 function createFinishedReporter({ settings, environment, logger }: Session): Worker['reportFinished'] {
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = settings;
   if (bus === undefined) return async (event) => logger.info({ event }, 'JobFinished');
-  const reporter = once(async () =>
-    (await loadPeer('@aws-sdk/client-eventbridge', () => import('./event-bridge.ts'))).sendToEventBridge({
-      bus,
-      store,
-      environment,
-    }),
-  );
+  const reporter = once(() => eventsTo(bus, store, environment));
   return async (event) => (await reporter())(event);
 }
 
@@ -149,7 +144,7 @@ class LeaseLostError extends Error {
 
 /**
  * Renews a lease after each third of its length, until it expires. A renewal that fails is repeated after the next
- * third. When the lease is lost, the signal is aborted with a `LeaseLostError`. `stop` waits for a renewal in progress.
+ * third. When the lease is lost, the signal is aborted with a `LeaseLostError`. Disposing waits for a renewal in progress.
  */
 export function renewLease(options: {
   readonly ledger: Pick<Ledger, 'renew'>;
@@ -160,7 +155,7 @@ export function renewLease(options: {
   readonly steady?: () => number;
   /** Rejects when the signal is aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-}): AsyncDisposable & { readonly signal: AbortSignal; stop(): Promise<void> } {
+}): ReturnType<Lease['holdLease']> {
   const { ledger, claim, leaseMs, now, steady = now, sleep = sleepInTime } = options;
   const lost = new AbortController();
   const stopped = new AbortController();
@@ -198,11 +193,13 @@ export function renewLease(options: {
   };
 
   const renewing = renewUntilStopped();
-  const stop = async (): Promise<void> => {
-    stopped.abort();
-    await Promise.all([renewing, underWay]);
+  return {
+    signal: lost.signal,
+    async [Symbol.asyncDispose]() {
+      stopped.abort();
+      await Promise.all([renewing, underWay]);
+    },
   };
-  return { signal: lost.signal, stop, [Symbol.asyncDispose]: stop };
 }
 
 /**

@@ -8,30 +8,29 @@ type OldJob = { readonly id: string; readonly finishedAt: number };
 
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 
-/** The jobs that ended before a moment, oldest first. The moment may be given as an age before the newest end. */
-export async function oldJobs(
-  before: (newestMs: number) => number,
-  { ledger, signal }: PruneParts,
-): Promise<readonly OldJob[]> {
+/**
+ * Finds the jobs that ended before a moment, oldest first. The moment may be given as an age before the newest end.
+ * `prune` removes everything but the end from their rows, so that they do not run again; their results have the rest. It
+ * returns the ids of the jobs whose rows stay: their results are not in the store, or they were reopened meanwhile.
+ */
+export async function findOldJobs(before: (newestMs: number) => number, parts: PruneParts) {
   const ended: OldJob[] = [];
   let newestMs = 0;
-  for await (const row of ledger.list()) {
-    signal.throwIfAborted();
+  for await (const row of parts.ledger.list()) {
+    parts.signal.throwIfAborted();
     newestMs = Math.max(newestMs, row.finishedAt ?? 0);
     if (mayPrune(row)) ended.push({ id: row.id, finishedAt: row.finishedAt });
   }
   const beforeMs = before(newestMs);
-  const old = ended.filter(({ finishedAt }) => finishedAt < beforeMs);
-  return old.sort((a, b) => a.finishedAt - b.finishedAt);
+  const jobs = ended
+    .filter(({ finishedAt }) => finishedAt < beforeMs)
+    .sort((a, b) => a.finishedAt - b.finishedAt);
+  return { jobs, prune: () => prune(jobs, parts) };
 }
 
 const AT_ONCE = 16;
 
-/**
- * Removes everything but the end from the rows of jobs, so that they do not run again; their results have the rest.
- * Returns the ids of the jobs whose rows stay: their results are not in the store, or they were reopened meanwhile.
- */
-export async function pruneJobs(
+async function prune(
   jobs: readonly OldJob[],
   { ledger, store, signal }: PruneParts,
 ): Promise<readonly string[]> {

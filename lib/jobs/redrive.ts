@@ -325,7 +325,8 @@ export async function resolveJob(
   return { kind, row, isPublished, hasMessage: body !== undefined };
 }
 
-async function eventsTo(bus: string, store: string, environment: Environment) {
+/** Opens the event bus of jobs that end. Throws `PeerMissingError` if its client is not installed. */
+export async function eventsTo(bus: string, store: string, environment: Environment) {
   const { sendToEventBridge } = await loadPeer(
     '@aws-sdk/client-eventbridge',
     () => import('./event-bridge.ts'),

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
-import { checkedBy, faultsOf, filledText, once, wholeNumber } from '../base/index.ts';
+import { checkedBy, faultsOf, filledText, once, wholeNumber, yesOrNo } from '../base/index.ts';
 import { type Environment, needed, type Settings } from '../settings.ts';
 import {
   getBounded,
@@ -173,7 +173,7 @@ const inboxSchema = z.strictObject(
     ),
     encoding: z.optional(filledText),
     separator: z.optional(filledText),
-    wholeRows: z.optional(z.boolean({ error: 'true or false' })),
+    wholeRows: z.optional(yesOrNo),
     ...scoringFields,
     maxCalls: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   },

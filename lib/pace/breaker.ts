@@ -280,7 +280,7 @@ const MARK_EVERY_MS = 60_000;
  * Creates the record, in the budget, of since when the platform has refused the token. It lasts until a call
  * that began later is accepted, even if no calls are made. A write that fails is repeated after a later call.
  */
-export function createTokenMark(
+function createTokenMark(
   item: Pick<BudgetItem, 'change'>,
   { now, steady = now }: Pick<Clock, 'now' | 'steady'>,
 ) {

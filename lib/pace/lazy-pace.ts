@@ -6,7 +6,7 @@ import { checkLimits, type Pace } from './pace.ts';
 /**
  * Creates a pace that the first call opens. Until then it reports `rate`, in requests a second, as its effective rate.
  */
-export function lazyPace(rate: number, open: () => Promise<Pace>): Pace {
+function lazyPace(rate: number, open: () => Promise<Pace>): Pace {
   let pace: Pace | undefined;
   const opened = once(async () => {
     pace = await open();

@@ -278,7 +278,7 @@ function positionInLine(
  * How many slots to reserve: for the calls that wait, and for as many as followed during the last block. At
  * least one, and none beyond `spanMs`.
  */
-export function blockSize(
+function blockSize(
   { waiting }: Pick<Demand, 'waiting'>,
   options: { readonly spanMs: number; readonly intervalMs: number; readonly followers: number },
 ): number {

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { type InHand, traced } from '../base/aws/index.ts';
-import { checkedBy, faultsOf, type Hide, preview, shortened } from '../base/index.ts';
+import { checkedBy, faultsOf, preview, shortened } from '../base/index.ts';
 import { parseJson, printJson, refuseManyValues, repairBytes } from '../base/json/index.ts';
 import { type Pace, PaceWaitError, type Priority, type Slot } from '../pace/index.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
@@ -293,31 +293,25 @@ async function readToken(source: TokenSource, context: CallContext): Promise<str
   return token;
 }
 
+/**
+ * The error for a response of another shape, with its first faults, each with its record. If `isPrivate`, a fault gives
+ * the type of a value and does not quote it.
+ */
 function shapeErrorOf(
   error: z.core.$ZodError,
   options: Pick<Endpoint, 'isPrivate'> & Pick<Done<never>, 'token' | 'context'> & { readonly json: unknown },
 ): PlatformError {
   const { json, token, context, isPrivate } = options;
-  // Faults quote the response, which may echo the token.
-  const hide = (text: string) => redact(text, token);
-  return new PlatformError({ kind: 'shape', faults: shapeFaults(error, json, { hide, isPrivate }) }, context);
-}
-
-/**
- * The first faults of a response, each with its record. If `isPrivate`, a fault gives the type of a value and
- * does not quote it.
- */
-export const shapeFaults = (
-  error: z.core.$ZodError,
-  json: unknown,
-  { hide, isPrivate }: { readonly hide: Hide; readonly isPrivate?: boolean | undefined },
-) =>
-  faultsOf(error, json, {
+  const found = faultsOf(error, json, {
     place: placeIn(json),
-    hide,
+    // Faults quote the response, which may echo the token.
+    hide: (text) => redact(text, token),
     most: MAX_FAULTS,
     ...(isPrivate ? { show: kindOf } : {}),
-  }).map((fault) => shortened(fault, MAX_FAULT_LENGTH));
+  });
+  const faults = found.map((fault) => shortened(fault, MAX_FAULT_LENGTH));
+  return new PlatformError({ kind: 'shape', faults }, context);
+}
 
 /** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
 function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {

@@ -103,7 +103,7 @@ type StoredText = { readonly text: string | undefined; readonly type?: string | 
  * Extracts the token from a stored text: the text itself, in quotes, or the value of its only pair, which is how the
  * console of Secrets Manager stores it. Throws `AwsError`, without showing the text, for anything else.
  */
-export function storedToken(place: string, stored: string | undefined): string {
+function storedToken(place: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
   const json = /^["{[]/.test(text) ? jsonIn(text) : text;
   const pairs = typeof json === 'object' && json !== null ? Object.entries(json) : [['', json]];

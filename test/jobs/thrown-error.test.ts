@@ -1,5 +1,7 @@
+import pino from 'pino';
 import { expect, test } from 'vitest';
-import { thrownError } from '../../lib/jobs/handle-message.ts';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
 const unreadable = (name: string) =>
   Object.defineProperty(new Error('it failed'), name, {
@@ -9,10 +11,20 @@ const unreadable = (name: string) =>
     },
   });
 
-test('an error stays the same object', () => {
+/** The error that is logged of a job whose runner throws this. */
+async function loggedOf(thrown: unknown): Promise<unknown> {
+  await using fake = await fakeWorker({ 'run-function': () => Promise.reject(thrown) });
+  const logged: unknown[] = [];
+  const warn = ({ err }: { readonly err?: unknown }) => void logged.push(err);
+  const logger = Object.assign(pino({ level: 'silent' }), { warn });
+  await handleMessage(messageOf(runFunctionJob), { ...fake.worker, logger }, leaseOf(fake));
+  return logged[0];
+}
+
+test('an error stays the same object', async () => {
   const error = new TypeError('it failed', { cause: 'this' });
 
-  expect(thrownError(error)).toBe(error);
+  expect(await loggedOf(error)).toBe(error);
 });
 
 test.each([
@@ -26,9 +38,9 @@ test.each([
   ['an error that throws when it is read', unreadable('stack'), 'an error that cannot be read'],
   ['one with such a field', unreadable('details'), 'an error that cannot be read'],
   ['what cannot be a text', Object.create(null), 'an error that cannot be read'],
-])('%s becomes an error in words', (_, thrown, message) => {
-  const error = thrownError(thrown);
+])('%s becomes an error in words', async (_, thrown, message) => {
+  const error = await loggedOf(thrown);
 
   expect(error).toBeInstanceOf(Error);
-  expect(error.message).toBe(message);
+  expect(error).toHaveProperty('message', message);
 });

@@ -1,30 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  afterRefusal,
-  BLOCK_MS,
-  type Budget,
-  emptyBudget,
-  fullSpacing,
-  lineSpacing,
-} from '../../lib/pace/budget.ts';
-import { blockSize } from '../../lib/pace/reserve-block.ts';
+import { afterRefusal, type Budget, emptyBudget, fullSpacing, lineSpacing } from '../../lib/pace/budget.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
-
-describe('the size of a block', () => {
-  const demand = { waiting: 3, arrived: 3 };
-  const options = { spanMs: BLOCK_MS, intervalMs: 20.4, followers: 0 };
-
-  test.each([
-    ['one slot for each waiting call', demand, options, 3],
-    ['more if more calls will follow', demand, { ...options, followers: 2 }, 5],
-    ['never more than 250 ms of the rate', { ...demand, waiting: 1_000 }, options, 12],
-    ['one if the rate is slow', demand, { ...options, intervalMs: 505 }, 1],
-    ['one for a worker that takes one at a time', demand, { ...options, spanMs: 0 }, 1],
-    ['one if no call waits any more', { ...demand, waiting: 0 }, options, 1],
-  ])('is %s', (_, given, with_, size) => {
-    expect(blockSize(given, with_)).toBe(size);
-  });
-});
 
 describe('the spacing of the line', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Budget, type BudgetItem, createMemoryBudget } from '../../lib/pace/budget.ts';
 import { createFleetPace, createProcessPace } from '../../lib/pace/fleet-pace.ts';
-import { lazyPace } from '../../lib/pace/lazy-pace.ts';
+import { openFleetPace } from '../../lib/pace/lazy-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { paceSuite } from './pace-suite.ts';
@@ -202,20 +202,21 @@ test.each([
 
 test('a 429 is reported to a pace that is opened later', async () => {
   const clock = createVirtualClock();
-  const local = createProcessPace({ ...clock, rate: 10, concurrency: 1 });
-  const pace = lazyPace(10, async () => local);
+  const budget = createMemoryBudget();
+  const pace = openFleetPace({ ...clock, budget: async () => budget, rate: 10, concurrency: 1 });
   await clock.finish(pace.run(async (slot) => pace.throttled(slot, undefined)));
 
-  expect(local.counts().throttled).toBe(1);
+  expect((await budget.read()).incidents).toBe(1);
 });
 
 test('a pace that is opened later is opened once, by its first call', async () => {
   const clock = createVirtualClock();
   let opened = 0;
-  const pace = lazyPace(10, async () => {
+  const budget = async () => {
     opened += 1;
-    return createFleetPace({ ...clock, item: createMemoryBudget(), rate: 10, concurrency: 2 });
-  });
+    return createMemoryBudget();
+  };
+  const pace = openFleetPace({ ...clock, budget, rate: 10, concurrency: 2 });
 
   const before = { opened, counts: pace.counts() };
   const calls = Promise.all([pace.run(async () => 1), pace.run(async () => 2)]);

@@ -16,10 +16,11 @@ import { createVirtualClock } from './virtual-clock.ts';
 
 type Line = Parameters<typeof reserveBlock>[1];
 
-const demand = { waiting: 2, arrived: 2 };
 const punctual = { aheadMs: 0, lateMs: 10, followers: 0 };
 
 type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'reserve'>> & {
+  /** How many calls wait for a slot. Default: two. */
+  readonly waiting?: number;
   readonly budget?: Partial<Budget>;
   /** How long each request to the item takes. Default: no time. */
   readonly responseMs?: number;
@@ -31,7 +32,7 @@ type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'reserve'>> & {
 
 /** A worker at 10 requests a second: a block spans two slots of 103 ms. */
 function createWorker({ budget, responseMs = 0, clockErrorMs = 0, ...given }: Given = {}) {
-  const { overtaking, isAway, ...options } = given;
+  const { overtaking, isAway, waiting = 2, ...options } = given;
   const clock = { ...createVirtualClock(), clockErrorMs: () => clockErrorMs };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
   const set = (some: Partial<Budget> = {}) => memory.change('set', (each) => ({ ...each, ...some }));
@@ -60,7 +61,12 @@ function createWorker({ budget, responseMs = 0, clockErrorMs = 0, ...given }: Gi
     ...{ clock, view, usage, acceptance, onSetBack: () => void setBack.push('set back') },
   };
   const reserve = (forecast = punctual, calledAt = trackTime(clock)) => {
-    const request = { calledAt, signal: undefined, demand: () => demand, forecast: () => forecast };
+    const request = {
+      calledAt,
+      signal: undefined,
+      demand: () => ({ waiting, arrived: 2 }),
+      forecast: () => forecast,
+    };
     return clock.finish(
       reserveBlock(request, line).then(
         (block) => ({ block, error: undefined }),
@@ -87,6 +93,19 @@ describe('a block', () => {
       ...{ state: 'checked', slots: [0, 103], lateMs: 10, toleranceMs: 5, throttleEpoch: 0 },
     });
     expect(await read()).toMatchObject({ tatMs: 206, incidents: 0, rate: 10, tally: { granted: 2 } });
+  });
+
+  test.each([
+    ['one slot for each waiting call', { waiting: 3 }, 0, 3],
+    ['more if more calls will follow', { waiting: 3 }, 2, 5],
+    ['never more than 250 ms of the rate', { waiting: 1_000 }, 0, 12],
+    ['one if the rate is slow', { waiting: 3, rate: 2 }, 0, 1],
+    ['one for a worker that takes one at a time', { waiting: 3, reserve: 'single' }, 0, 1],
+    ['one if no call waits any more', { waiting: 0 }, 0, 1],
+  ] as const)('has %s', async (_, given, followers, size) => {
+    const { reserve } = createWorker({ rate: 50, ...given });
+
+    expect((await reserve({ ...punctual, followers })).block?.slots).toHaveLength(size);
   });
 
   test('may be used for as much longer as a response takes, and as the worker wants besides', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTokenMark } from '../../lib/pace/breaker.ts';
+import { createFleetBreaker } from '../../lib/pace/breaker.ts';
 import { createMemoryBudget } from '../../lib/pace/budget.ts';
 
 /** Workers that share a budget, whose clock the test sets. */
@@ -15,12 +15,16 @@ function createFleet(change?: (act: string) => void) {
   };
   let setMs = 0;
   const worker = () => {
-    const mark = createTokenMark(item, { now: () => nowMs + setMs, steady: () => nowMs });
+    const breaker = createFleetBreaker({
+      item,
+      probe: async () => 'neither',
+      clock: { now: () => nowMs + setMs, steady: () => nowMs, sleep: async () => undefined },
+    });
     return {
       /** A call ended now that began at a time, after the worker saw the budget. */
       async ended(outcome: 'answered' | 'refused token' | 'unreachable', beganMs = nowMs) {
-        mark.seen((await budget.read()).tokenRefusedAtMs);
-        mark.ended(outcome, beganMs);
+        breaker.seen(await budget.read());
+        breaker.ended(outcome, nowMs - beganMs);
         await Promise.resolve();
       },
     };

@@ -1,29 +1,34 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { shapeFaults } from '../../lib/platform/call.ts';
+import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
+import { caught } from './caught.ts';
+import { fakeCall, ok } from './fake-call.ts';
 
 const row = z.object({ id: z.number(), name: z.string() });
-const page = z.object({ results: z.array(row) });
+const pages = { ...searchCalculations, output: () => z.object({ results: z.array(row) }) };
 
-function faultsOf(json: unknown, hide = (text: string) => text): readonly string[] {
-  const parsed = page.safeParse(json);
-  return parsed.success ? [] : shapeFaults(parsed.error, json, { hide });
+/** The faults of a response that the platform sent. */
+async function faultsOf(json: unknown): Promise<readonly string[]> {
+  const { platform } = fakeCall([ok(json)]);
+  const input = { body: { sort: { field: 'id', ascending: true } } };
+  const { failure } = await caught(platform.call(pages, input));
+  return failure.kind === 'shape' ? failure.faults : [];
 }
 
-test('a place without an id is named by its path, and the whole as the response', () => {
-  expect(faultsOf({ results: [{}] })).toEqual([
+test('a place without an id is named by its path, and the whole as the response', async () => {
+  expect(await faultsOf({ results: [{}] })).toEqual([
     'results.0.id: expected a number, got nothing',
     'results.0.name: expected text, got nothing',
   ]);
-  expect(faultsOf({ results: [{ id: {}, name: 'a' }, 7] })).toEqual([
+  expect(await faultsOf({ results: [{ id: {}, name: 'a' }, 7] })).toEqual([
     'results.0.id: expected a number, got an object',
     'results.1: expected an object, got 7',
   ]);
-  expect(faultsOf(7)).toEqual(['the response: expected an object, got 7']);
+  expect(await faultsOf(7)).toEqual(['the response: expected an object, got 7']);
 });
 
-test('a fault that quotes something long is shortened', () => {
-  const [fault = ''] = faultsOf({ results: [{ id: 'x'.repeat(400), name: 'a' }] });
+test('a fault that quotes something long is shortened', async () => {
+  const [fault = ''] = await faultsOf({ results: [{ id: 'x'.repeat(400), name: 'a' }] });
 
   expect(fault).toHaveLength(301);
   expect(fault.endsWith('…')).toBe(true);

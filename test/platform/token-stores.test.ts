@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/index.ts';
-import { openStoredToken, storedToken } from '../../lib/platform/token.ts';
+import { openStoredToken } from '../../lib/platform/token.ts';
 import { environmentOf, jsonReply } from '../base/aws/replies.ts';
+import { thrown } from './caught.ts';
 import { startServer } from './scripted-server.ts';
 
 /* How each store is asked for the token. What it refuses is in `test/base/aws/refusals.test.ts`. */
@@ -70,6 +71,12 @@ test.for([
   expect(error).toBe(`AwsError: read parameter ${parameter}: NotAToken: expected ${expected}`);
 });
 
+/** What is read where the secret has this text. */
+async function tokenIn(SecretString: string): Promise<string> {
+  await using secrets = await startServer(jsonReply({ SecretString }));
+  return await openStoredToken({ place: secretId, environment: environmentOf(secrets) }).read();
+}
+
 const JSON_OF =
   'read secret platform/token: NotAToken: expected the token as plain text, or as one pair of text, got JSON of';
 
@@ -80,8 +87,8 @@ test.each([
   ['as a pair, as the console of Secrets Manager makes it', '{"token":"the-token"}', 'the-token'],
   ['as a pair over lines', '{\n  "PLATFORM_TOKEN": "the-token\\n"\n}', 'the-token'],
   ['with a brace at its beginning', '{the-token', '{the-token'],
-])('a token is found %s', (_, text, token) => {
-  expect(storedToken('secret platform/token', text)).toBe(token);
+])('a token is found %s', async (_, text, token) => {
+  expect(await tokenIn(text)).toBe(token);
 });
 
 test.each([
@@ -90,9 +97,10 @@ test.each([
   ['an empty pair', '{"token":""}', `${JSON_OF} "token"`],
   ['no pair', '{}', JSON_OF],
   ['a sentence', 'the token is hush', 'got a text with spaces or other invisible characters in it'],
-])('what is not one token is refused, and not shown: %s', (_, text, message) => {
-  const place = 'secret platform/token';
-  expect(() => storedToken(place, text)).toThrow(message);
-  expect(() => storedToken(place, text)).toThrow(AwsError);
-  expect(() => storedToken('secret platform/token', text)).not.toThrow('hush');
+])('what is not one token is refused, and not shown: %s', async (_, text, message) => {
+  const error = await thrown(tokenIn(text));
+
+  expect(error).toBeInstanceOf(AwsError);
+  expect(String(error)).toContain(message);
+  expect(String(error)).not.toContain('hush');
 });

@@ -67,7 +67,7 @@ const MAX_BYTES_OF_UNIT = 3;
  * Gathers pieces of bytes in one buffer, which doubles when it is full, so that each piece can be
  * garbage-collected as soon as it is added.
  */
-export type GatheredBytes = {
+type GatheredBytes = {
   readonly sizeBytes: () => number;
   readonly add: (piece: Uint8Array) => void;
   readonly addText: (text: string) => void;

@@ -6,15 +6,6 @@
  * Source text access costs several times as much as a plain parse, so it is used only if there is a run of 16 digits
  * at all: 2^53 has 16.
  */
-
-/**
- * Reads JSON as `JSON.parse` does, except that an integer beyond 2^53 becomes a bigint: the digits of an id matter, and
- * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON, and `JsonLimitError` if it
- * is nested more than 512 deep, or has an integer of more than 1,000 digits.
- *
- * Source text access costs several times as much as a plain parse, so it is used only if there is a run of 16 digits
- * at all: 2^53 has 16.
- */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
   return hasLongDigits(text) ? JSON.parse(text, preserveDigits) : JSON.parse(text);
@@ -221,7 +212,7 @@ const CONTROL = /\p{Cc}/gu;
  * JSON as careless programs print it, made valid: NaN and infinities become null, control characters in strings are
  * escaped, and NULs behind the value are dropped. Undefined if the text has none of these.
  */
-export function repairJson(text: string): string | undefined {
+function repairJson(text: string): string | undefined {
   const pieces: string[] = [];
   const whole = text.replace(/\0+\s*$/, '');
   for (let at = 0; at < whole.length; ) {

@@ -1,4 +1,4 @@
-import { batchNames, type Erased, forget, isBatchKnown, wouldForget } from '../../jobs/texts/index.ts';
+import { batchNames, type Erased, forget, isBatchKnown } from '../../jobs/texts/index.ts';
 import type { Run } from '../command.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
@@ -8,11 +8,13 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** Erases a text, or a batch, from the cache, staged chunks and scores. Does not need the platform. */
 export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
+  const { environment } = terminal;
   const forgotten = batch === undefined ? { textHash: textHash ?? '' } : { batch };
   if (!dryRun) refuseUnasked(yes, terminal);
   if (batch !== undefined) await refuseUnknown(batch, terminal);
   if (dryRun) {
-    const { oldVersions, ...found } = await wouldForget(forgotten, (await openJobs(terminal)).batches);
+    const { batches } = await openJobs(terminal);
+    const { oldVersions, ...found } = await forget(forgotten, batches, { environment, isDryRun: true });
     const words = describe(found, oldVersions, 'would be erased');
     return { json: { dryRun: true, ...found, oldVersions }, words };
   }
@@ -20,7 +22,7 @@ export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
     batch === undefined ? 'this text and its scores' : `batch ${batch}, with all its texts and scores`;
   if (!(await isSure(`Erase ${what}?`, yes, terminal))) return 'failed';
   const { batches } = await openJobs(terminal);
-  const { oldVersions, ...erased } = await forget(forgotten, batches, terminal.environment);
+  const { oldVersions, ...erased } = await forget(forgotten, batches, { environment });
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
 

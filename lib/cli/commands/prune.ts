@@ -1,5 +1,5 @@
 import { needClients } from '../../base/aws/index.ts';
-import { oldJobs, pruneJobs } from '../../jobs/index.ts';
+import { findOldJobs } from '../../jobs/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { planPrunes, pruneRuns } from '../../snapshot/index.ts';
@@ -84,14 +84,14 @@ async function pruneOldJobs(
   if (!dryRun) refuseUnasked(yes, terminal);
   const { ledger, batches } = await openJobs(terminal);
   const parts = { ledger, store: batches.store, signal: terminal.signal };
-  const jobs = await oldJobs(olderThan, parts);
+  const { jobs, prune } = await findOldJobs(olderThan, parts);
   const endOf = (job: (typeof jobs)[number] | undefined) => job && new Date(job.finishedAt).toISOString();
   const oldest = endOf(jobs[0]);
   const newest = endOf(jobs.at(-1));
   const words = `${counted(jobs.length, 'job')}${oldest ? `, which ended from ${oldest} to ${newest}` : ''}`;
   const asks = `Remove all but the outcomes of ${words} from the ledger?`;
   if (!dryRun && oldest && !(await isSure(asks, yes, terminal))) return 'failed';
-  const kept = dryRun ? [] : await pruneJobs(jobs, parts);
+  const kept = dryRun ? [] : await prune();
   for (const line of firstOf(kept, 20))
     terminal.err(shown(`${line} is not removed: its result is not in the store`));
   return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CLOCK_ADVICE, needClients, proxyOf } from '../../base/aws/index.ts';
 import { errorText } from '../../base/index.ts';
-import { examineLimits, LIMITS_ADVICE, openQueue } from '../../jobs/index.ts';
+import { examineLimits, openQueue } from '../../jobs/index.ts';
 import { openBudget, PAUSED, readPaceStatus, throttledLine } from '../../pace/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { createExchange, operations } from '../../platform/http/index.ts';
@@ -145,8 +145,8 @@ const checkQueue: Check = async ({ settings, environment }) => {
       ? undefined
       : { url: deadUrl, queue: await openQueue(deadUrl, environment, 'dead') };
   const letters = await dead?.queue.counts();
-  const { limits, faults } = await examineLimits({ jobs, dead });
-  if (faults.length > 0) return failed(faults.join('\n'), LIMITS_ADVICE);
+  const { limits, faults, advice } = await examineLimits({ jobs, dead });
+  if (faults.length > 0) return failed(faults.join('\n'), advice);
   return ok(
     [
       `about ${waiting} waiting, ${inFlight} being worked on, ${delayed} delayed`,

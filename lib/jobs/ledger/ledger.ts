@@ -47,8 +47,6 @@ type LedgerOptions = {
   /** Whether a response of the table has had a `Date` yet. Default: false. */
   readonly hasDates?: () => boolean;
   readonly newToken?: () => string;
-  /** How long a row stays after its last write, in milliseconds. Default: 30 days. */
-  readonly expireAfterMs?: number;
 };
 
 export type Ledger = ReturnType<typeof createLedger>;
@@ -195,7 +193,7 @@ const toRow = ({ outcome, ...rest }: JobRow): Row => ({
  * write succeeds only over the very row from which it was decided; a decision that writes nothing is checked
  * against the stored row. After a lost race the step is decided again from the winning row.
  */
-function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIME_MS }: LedgerOptions) {
+function createSteps({ table, newToken = randomUUID }: LedgerOptions) {
   const remembered = new WeakMap<Holder, { readonly row: JobRow; readonly token: string }>();
   const read = async (id: string) => toFound(await table.get(keyOf(id)));
   const step = async <Answer>(
@@ -215,7 +213,7 @@ function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIM
       const { write: row, answer } = decide(found?.row);
       if (row !== undefined) {
         const token = newToken();
-        const condition = { expected: found?.token ?? null, token, lifetimeMs: expireAfterMs };
+        const condition = { expected: found?.token ?? null, token, lifetimeMs: ROW_LIFETIME_MS };
         // What a holder knows about its job must not be lost; a send also needs room for that later.
         const mayUseReserve = frees && row.state !== 'SENT';
         const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });

@@ -20,13 +20,17 @@ type JobQueues = {
   readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
 };
 
+/** What to do about faults in the limits of a queue. */
+const ADVICE =
+  'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
+
 /**
- * Reads the limits of the jobs queue, and the faults in the limits of both queues, one a line. A queue in
- * SQLite has our own limits.
+ * Reads the limits of the jobs queue, and the faults in the limits of both queues, one a line, with what to do about
+ * them. A queue in SQLite has our own limits.
  */
 export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
-  if (limits === undefined) return { limits, faults: [] };
+  if (limits === undefined) return { limits, faults: [], advice: ADVICE };
   const { maxReceives, deadLetters, retentionSeconds, isFifo = false, maxBytes = MAX_MESSAGE_BYTES } = limits;
   // A worker may lack permission to read the dead letters.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
@@ -46,7 +50,7 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
     [`MessageRetentionPeriod of the dead-letter queue is ${deadSeconds}, less than ${retentionSeconds}, and counts from when a job was submitted`]:
       deadSeconds < retentionSeconds,
   };
-  return { limits, faults: Object.keys(found).filter((fault) => found[fault]) };
+  return { limits, faults: Object.keys(found).filter((fault) => found[fault]), advice: ADVICE };
 }
 
 const nameIn = (place: string, separator: string) => place.split(separator).at(-1);

@@ -115,15 +115,16 @@ async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<
 }
 
 /**
- * Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file.
- * Throws for a batch with chunks that have not ended.
+ * Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file; with
+ * `isDryRun` it only counts what there is of it. Throws for a batch with chunks that have not ended.
  */
 export async function forget(
   forgotten: Forgotten,
   batches: BatchStorage,
-  environment: Environment,
+  { environment, isDryRun = false }: { readonly environment: Environment; readonly isDryRun?: boolean },
 ): Promise<Erased & { readonly oldVersions: number }> {
   await refuseOpen(forgotten, batches);
+  if (isDryRun) return countHeld(forgotten, batches);
   const erased =
     'batch' in forgotten
       ? await forgetBatch(forgotten.batch, batches)
@@ -138,12 +139,7 @@ export async function forget(
 /** A text by its SHA-256, or a batch. */
 type Forgotten = { readonly textHash: string } | { readonly batch: string };
 
-/** Counts what would be erased now, including old versions of objects. Throws errors of `forget`. */
-export async function wouldForget(
-  forgotten: Forgotten,
-  options: BatchStorage,
-): Promise<Erased & { readonly oldVersions: number }> {
-  await refuseOpen(forgotten, options);
+async function countHeld(forgotten: Forgotten, options: BatchStorage) {
   const { keys: _, hashes, ...held } = await findHeld(forgotten, options);
   const cached = await Array.fromAsync(cacheRowsOf(hashes, options.table));
   const old = await Array.fromAsync(oldVersionsOf(forgotten, options.store));

@@ -55,13 +55,9 @@ export const readScores = async (...given: Of<typeof import('./batch/chunk-objec
 export const findRows = async (...given: Of<typeof import('./batch/chunk-objects.ts')['findRows']>) =>
   (await import('./batch/chunk-objects.ts')).findRows(...given);
 
-/** Erases a text or a batch. */
+/** Erases a text or a batch, or counts what would be erased. */
 export const forget = async (...given: Of<Forget['forget']>) =>
   (await import('./forget.ts')).forget(...given);
-
-/** Counts what would be erased for a text or a batch. */
-export const wouldForget = async (...given: Of<Forget['wouldForget']>) =>
-  (await import('./forget.ts')).wouldForget(...given);
 
 /** Whether anything of a batch is left. */
 export const isBatchKnown = async (...given: Of<Forget['isBatchKnown']>) =>

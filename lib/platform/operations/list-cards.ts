@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
+import { yesOrNo } from '../../base/index.ts';
 import { type Endpoint, pathSegment } from '../endpoint.ts';
 import { type Card, card, recordIn } from '../records.ts';
 
 const input = z.strictObject({
   path: z.strictObject({ datasetId: pathSegment }),
-  query: z.optional(z.strictObject({ drill: z.optional(z.boolean({ error: 'true or false' })) })),
+  query: z.optional(z.strictObject({ drill: z.optional(yesOrNo) })),
 });
 
 /** Where a response has its cards, and which fields name one. */

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { anyRecord, uuid } from '../../base/index.ts';
+import { anyRecord, uuid, yesOrNo } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
 import { type Endpoint, pathSegment } from '../endpoint.ts';
 import { execution, type FunctionExecution } from '../records.ts';
 
 const body = z.strictObject({
   inputVariables: z.optional(anyRecord('an object of input variables')),
-  settings: z.optional(z.looseObject({ getLogs: z.optional(z.boolean({ error: 'true or false' })) })),
+  settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) })),
 });
 
 const input = z.strictObject({

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, wholeNumber } from '../../base/index.ts';
+import { filledText, wholeNumber, yesOrNo } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { calculationRow, isNothing, nullAsEmpty, recordIn } from '../records.ts';
 
@@ -9,7 +9,7 @@ const filter = z.looseObject({
   value: z.optional(z.string({ error: 'text' })),
   idList: z.optional(z.array(z.union([z.string(), z.int()], { error: 'an id' }), { error: 'a list of ids' })),
 });
-const sort = z.strictObject({ field: filledText, ascending: z.boolean({ error: 'true or false' }) });
+const sort = z.strictObject({ field: filledText, ascending: yesOrNo });
 
 const body = z.strictObject({
   filters: z._default(z.array(filter), []),

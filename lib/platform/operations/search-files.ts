@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, uuid, wellFormed, wholeNumber } from '../../base/index.ts';
+import { filledText, uuid, wellFormed, wholeNumber, yesOrNo } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { file, isNothing, nullAsEmpty, recordIn, totalIn } from '../records.ts';
 
@@ -10,8 +10,6 @@ const isoTime = z.string({ error: 'an ISO 8601 date-time' }).check(
   }),
 );
 
-const negation = z.optional(z.boolean({ error: 'true or false' }));
-
 const body = z.strictObject({
   fieldSort: z.optional(z.array(z.strictObject({ field: filledText, order: filledText }))),
   filters: z.optional(
@@ -19,7 +17,7 @@ const body = z.strictObject({
       z.strictObject({
         field: filledText,
         value: z.array(z.string({ error: 'text' }), { error: 'a list of texts' }),
-        not: negation,
+        not: z.optional(yesOrNo),
         operator: filledText,
       }),
     ),
@@ -30,7 +28,7 @@ const body = z.strictObject({
         field: filledText,
         start: z.optional(isoTime),
         end: z.optional(isoTime),
-        not: negation,
+        not: z.optional(yesOrNo),
       }),
     ),
   ),
@@ -41,7 +39,7 @@ const urlText = z.string({ error: 'text' }).check(wellFormed);
 
 const query = z.strictObject({
   directoryPath: z.optional(urlText),
-  immediateChildren: z.optional(z.boolean({ error: 'true or false' })),
+  immediateChildren: z.optional(yesOrNo),
   limit: z.optional(wholeNumber(1, 5000)),
   next: z.optional(z.string({ error: 'a token' })),
 });

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { filledText } from '../../base/index.ts';
+import { filledText, yesOrNo } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { aboutRecord, anyAnswer, type Calculation, calculation, type Id, idSchema } from '../records.ts';
 
 const input = z.strictObject({
   path: z.strictObject({ calculationId: idSchema }),
-  query: z.optional(z.strictObject({ strict: z.optional(z.boolean({ error: 'true or false' })) })),
+  query: z.optional(z.strictObject({ strict: z.optional(yesOrNo) })),
   body: z.strictObject({ expression: filledText }),
 });
 

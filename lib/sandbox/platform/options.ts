@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf, wholeNumber } from '../../base/index.ts';
+import { faultsOf, wholeNumber, yesOrNo } from '../../base/index.ts';
 import type { EndpointName } from '../../platform/operations/index.ts';
 import { assumptions } from './assumptions.ts';
 import {
@@ -44,7 +44,7 @@ const limit = z
   .string({ error: LIMIT_EXPECTED })
   .check(z.refine((text) => parseLimit(text) !== undefined, { error: LIMIT_EXPECTED }));
 
-const flag = z._default(z.boolean({ error: 'true or false' }), false);
+const flag = z._default(yesOrNo, false);
 
 const oneOf = <const Kind extends string>(kinds: readonly Kind[]) =>
   z.enum(kinds, { error: kinds.join(', ') });

@@ -28,9 +28,8 @@ describe('a lease that is renewed', () => {
       },
     };
 
-    const renewal = renewLease({ ledger: spied, claim, leaseMs, ...clock });
+    await using renewal = renewLease({ ledger: spied, claim, leaseMs, ...clock });
     await clock.run(45_000);
-    await renewal.stop();
 
     expect(renewedAt).toEqual([10_000, 20_000, 30_000, 40_000]);
     expect(renewal.signal.aborted).toBe(false);
@@ -51,7 +50,7 @@ describe('a lease that is renewed', () => {
 
   test('reports at the next renewal that another process has the job', async () => {
     const { clock, ledger, claim } = await claimed();
-    const renewal = renewLease({ ledger, claim, leaseMs, ...clock });
+    await using renewal = renewLease({ ledger, claim, leaseMs, ...clock });
     await ledger.cancel('a');
 
     await clock.run(10_000);
@@ -60,7 +59,6 @@ describe('a lease that is renewed', () => {
     expect(String(renewal.signal.reason)).toContain(
       'renew the lease of job a: another worker has it, FAILED',
     );
-    await renewal.stop();
   });
 
   test('is tried again after an error', async () => {
@@ -73,13 +71,12 @@ describe('a lease that is renewed', () => {
         return ledger.renew(holder, ms);
       },
     };
-    const renewal = renewLease({ ledger: flaky, claim, leaseMs, ...clock });
+    await using renewal = renewLease({ ledger: flaky, claim, leaseMs, ...clock });
 
     await clock.run(25_000);
 
     expect(renewal.signal.aborted).toBe(false);
     expect((await ledger.read('a'))?.leaseUntilMs).toBe(50_000);
-    await renewal.stop();
   });
 
   test('is lost when it expires, with the error that prevented its renewal', async () => {
@@ -90,7 +87,7 @@ describe('a lease that is renewed', () => {
         throw cause;
       },
     };
-    const renewal = renewLease({ ledger: failing, claim, leaseMs, ...clock });
+    await using renewal = renewLease({ ledger: failing, claim, leaseMs, ...clock });
 
     await clock.run(29_999);
     const before = renewal.signal.aborted;
@@ -98,7 +95,6 @@ describe('a lease that is renewed', () => {
 
     expect(before).toBe(false);
     expect(renewal.signal.reason).toMatchObject({ name: 'LeaseLostError', cause });
-    await renewal.stop();
   });
 
   test('is lost when it expires while a renewal hangs', async () => {
@@ -125,7 +121,7 @@ describe('a lease that is renewed', () => {
     await clock.run(12_000);
     await ledger.cancel('a');
 
-    const stopped = renewal.stop().then(() => log.push('stopped'));
+    const stopped = renewal[Symbol.asyncDispose]().then(() => log.push('stopped'));
     await clock.run();
     await stopped;
 

@@ -53,7 +53,7 @@ describe('the limits of a queue', () => {
   });
 
   test('of a queue in SQLite are ours', async () => {
-    expect(await examineLimits({ jobs: memoryQueue() })).toEqual({ limits: undefined, faults: [] });
+    expect(await examineLimits({ jobs: memoryQueue() })).toMatchObject({ limits: undefined, faults: [] });
   });
 });
 

@@ -49,11 +49,15 @@ test('old versions that hold a forgotten text are erased, also after a call that
   const oldVersions = () => {
     throw new Error('interrupted');
   };
-  const interrupted = forget({ textHash: HASH }, { ...storage, store: { ...store, oldVersions } }, {});
+  const interrupted = forget(
+    { textHash: HASH },
+    { ...storage, store: { ...store, oldVersions } },
+    { environment: {} },
+  );
   await expect(interrupted).rejects.toThrow('interrupted');
   const before = store.texts().join('\n');
 
-  const erased = await forget({ textHash: HASH }, storage, {});
+  const erased = await forget({ textHash: HASH }, storage, { environment: {} });
 
   const after = store.texts().join('\n');
   expect(before).toContain('"good 0"');
@@ -61,7 +65,7 @@ test('old versions that hold a forgotten text are erased, also after a call that
   expect(erased.oldVersions).toBe(2);
   expect(after).not.toContain('"good 0"');
   expect(after).not.toContain(HASH);
-  expect(await forget({ textHash: HASH }, storage, {})).toMatchObject({ oldVersions: 0 });
+  expect(await forget({ textHash: HASH }, storage, { environment: {} })).toMatchObject({ oldVersions: 0 });
 });
 
 test('old versions without the forgotten text stay', async () => {
@@ -69,7 +73,7 @@ test('old versions without the forgotten text stay', async () => {
   await forgetBatch('b2', storage);
   const before = store.texts().filter((text) => !text.includes('good 0') && !text.includes(HASH));
 
-  await forget({ textHash: HASH }, storage, {});
+  await forget({ textHash: HASH }, storage, { environment: {} });
 
   expect(before.length).toBeGreaterThan(1);
   expect(store.texts()).toEqual(expect.arrayContaining(before));
@@ -81,7 +85,7 @@ test('all old versions of a forgotten batch are erased, and none of another', as
   await store.put('scores/b2/_summary.json', Buffer.from('{}'));
   const others = store.texts().length;
 
-  await forget({ batch: 'b1' }, storage, {});
+  await forget({ batch: 'b1' }, storage, { environment: {} });
 
   expect(others).toBeGreaterThan(2);
   expect(store.texts().every((text) => text.includes('"b2"'))).toBe(true);
@@ -89,5 +93,7 @@ test('all old versions of a forgotten batch are erased, and none of another', as
 });
 
 test('a store without versions has nothing to erase', async () => {
-  expect(await forget({ batch: 'b1' }, world().storage, {})).toMatchObject({ oldVersions: 0 });
+  expect(await forget({ batch: 'b1' }, world().storage, { environment: {} })).toMatchObject({
+    oldVersions: 0,
+  });
 });

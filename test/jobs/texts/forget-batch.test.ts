@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
-import { forget, forgetBatch, wouldForget } from '../../../lib/jobs/texts/forget.ts';
+import { forget, forgetBatch } from '../../../lib/jobs/texts/forget.ts';
 import { scoreTexts } from '../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { batchOf, before, keysOf, mixedRows, runBatch, summaryOf, world } from './batch/batch-suite.ts';
@@ -32,8 +32,10 @@ test('a batch with chunks that have not ended is refused, and nothing of it is e
   const refused =
     'forget batch b1: expected a batch whose chunks have all ended, got 1 that may still store scores: wait for them, or first run platform-sync jobs cancel --batch b1';
 
-  await expect(forget({ batch: 'b1' }, one.storage, {})).rejects.toThrow(refused);
-  await expect(wouldForget({ batch: 'b1' }, one.storage)).rejects.toThrow(refused);
+  await expect(forget({ batch: 'b1' }, one.storage, { environment: {} })).rejects.toThrow(refused);
+  await expect(forget({ batch: 'b1' }, one.storage, { environment: {}, isDryRun: true })).rejects.toThrow(
+    refused,
+  );
 
   expect(keysOf(one, '')).toEqual(stored);
 });
@@ -42,11 +44,17 @@ test('a batch whose chunks have ended is erased, and so is the rest of one whose
   const one = world();
   await runBatch(batchOf(ROWS), one);
 
-  expect(await forget({ batch: 'b1' }, one.storage, {})).toMatchObject({ parts: 1, rows: 2 });
+  expect(await forget({ batch: 'b1' }, one.storage, { environment: {} })).toMatchObject({
+    parts: 1,
+    rows: 2,
+  });
 
   await runBatch(batchOf(ROWS), one);
   for await (const { key, token } of one.table.list('batch#b1')) await one.table.delete(key, token);
-  expect(await forget({ batch: 'b1' }, one.storage, {})).toMatchObject({ parts: 1, rows: 2 });
+  expect(await forget({ batch: 'b1' }, one.storage, { environment: {} })).toMatchObject({
+    parts: 1,
+    rows: 2,
+  });
 });
 
 test('a batch that is forgotten twice at once is erased', async () => {

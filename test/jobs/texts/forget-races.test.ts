@@ -64,8 +64,8 @@ test.each(['before its job', 'after its job'])(
 
         await scheduler.waitFor(
           Promise.all([
-            forget({ textHash: HASH }, storage, {}),
-            forget({ textHash: textHashOf('fair') }, storage, {}),
+            forget({ textHash: HASH }, storage, { environment: {} }),
+            forget({ textHash: textHashOf('fair') }, storage, { environment: {} }),
           ]),
         );
         if (when === 'before its job')
@@ -90,8 +90,8 @@ test('a text that is forgotten again after a crash is not in the part of a job t
     throw new Error('crashed');
   });
   const late = before(one, ['table', 'put', /chunk-00000/], async () => {
-    await expect(forget({ textHash: HASH }, crashed, {})).rejects.toThrow('crashed');
-    await forget({ textHash: HASH }, one.storage, {});
+    await expect(forget({ textHash: HASH }, crashed, { environment: {} })).rejects.toThrow('crashed');
+    await forget({ textHash: HASH }, one.storage, { environment: {} });
   });
 
   await scoreChunk(message, { ...one.scoring, ...late });
@@ -104,7 +104,7 @@ test('a chunk that was staged, but has no row yet, is erased too', async () => {
   await splitBatch(batchOf(ROWS), one.split);
   await forgetBatch('b1', { ...one.storage, store: world().store });
 
-  expect(await forget({ textHash: HASH }, one.storage, {})).toMatchObject({
+  expect(await forget({ textHash: HASH }, one.storage, { environment: {} })).toMatchObject({
     stagedChunks: 1,
     batches: ['b1'],
   });
@@ -123,7 +123,7 @@ test('a chunk, its row and its part may be deleted while a text is forgotten', a
     const erased = await forget(
       { textHash: HASH },
       before(one, call, () => forgetBatch('b1', one.storage)),
-      {},
+      { environment: {} },
     );
 
     expect(erased).toMatchObject(
@@ -142,7 +142,7 @@ test('the row of a part may be deleted while the part is replaced', async () => 
     await one.table.delete(key, stored?.token ?? '');
   });
 
-  await forget({ textHash: HASH }, storage, {});
+  await forget({ textHash: HASH }, storage, { environment: {} });
 
   expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, undefined]);
 });
@@ -154,7 +154,11 @@ test('a chunk that is reopened while its part is replaced gets the new part all 
   const storage = before(one, ['table', 'put', /chunk-00000/], () => reopenChunk(CHUNK, one.storage));
   const [old] = keysOf(one, 'scores/b1/part-');
 
-  await forget({ textHash: HASH }, { ...storage, store: withDeleted(deleted, storage.store) }, {});
+  await forget(
+    { textHash: HASH },
+    { ...storage, store: withDeleted(deleted, storage.store) },
+    { environment: {} },
+  );
   for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
   // And the new part, which nobody will name.
@@ -169,7 +173,7 @@ test('a part that an attempt left behind is deleted, and no row names it', async
   const left = printPart(CHUNK, [{ id: 'user-1', line: 1, textHash: HASH, sentiment: 'POSITIVE' }]);
   await one.store.put(left.key, left.body);
 
-  const erased = await forget({ textHash: HASH }, one.storage, {});
+  const erased = await forget({ textHash: HASH }, one.storage, { environment: {} });
 
   expect(erased).toMatchObject({ parts: 2, rows: 2 });
   expect(one.store.objects.has(left.key)).toBe(false);
@@ -182,7 +186,9 @@ test('parts whose staged chunks and rows have expired are erased too', async () 
   await runBatch(batchOf(ROWS), one);
   one.store.objects.delete(STAGED);
 
-  expect(await forget({ textHash: HASH }, { ...one.storage, table: world().table }, {})).toEqual({
+  expect(
+    await forget({ textHash: HASH }, { ...one.storage, table: world().table }, { environment: {} }),
+  ).toEqual({
     cacheRows: 0,
     oldVersions: 0,
     stagedChunks: 0,
@@ -199,7 +205,7 @@ test('objects that are no chunks are left alone', async () => {
   await one.store.put('work/scores/b1/good.txt', Buffer.from('good'));
   await one.store.put('scores/b1/good.txt', Buffer.from('good'));
 
-  await forget({ textHash: HASH }, one.storage, {});
+  await forget({ textHash: HASH }, one.storage, { environment: {} });
 
   expect(one.store.objects.get('work/scores/b1/good.txt')?.toString()).toBe('good');
   expect(one.store.objects.get('scores/b1/good.txt')?.toString()).toBe('good');
@@ -209,10 +215,10 @@ test('a text that is forgotten twice at once leaves the part that the row names'
   const one = world();
   await runBatch(batchOf(ROWS), one);
   const late = before(one, ['table', 'put', /chunk-00000/], () =>
-    forget({ textHash: HASH }, one.storage, {}),
+    forget({ textHash: HASH }, one.storage, { environment: {} }),
   );
 
-  await forget({ textHash: HASH }, late, {});
+  await forget({ textHash: HASH }, late, { environment: {} });
 
   expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
 });
@@ -234,7 +240,7 @@ test('chunks without the text are not written, and their batches are not named',
     },
   };
 
-  expect(await forget({ textHash: HASH }, { ...one.storage, table }, {})).toMatchObject({
+  expect(await forget({ textHash: HASH }, { ...one.storage, table }, { environment: {} })).toMatchObject({
     parts: 2,
     batches: ['b1', 'b4'],
   });

@@ -35,7 +35,7 @@ test('erases a text everywhere, and its rows keep their lines', async () => {
   await runBatch(batchOf(mixedRows), one);
   const before = summaryOf(one.store);
 
-  const erased = await forget({ textHash: HASH }, one.storage, {});
+  const erased = await forget({ textHash: HASH }, one.storage, { environment: {} });
 
   expect(erased).toEqual({
     cacheRows: 1,
@@ -71,7 +71,7 @@ test('erases a text from staged chunks, whose jobs then end without it', async (
   const one = world();
   await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
 
-  const erased = await forget({ textHash: HASH }, one.storage, {});
+  const erased = await forget({ textHash: HASH }, one.storage, { environment: {} });
   for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
   expect(erased).toMatchObject({ stagedChunks: 1, parts: 0, batches: ['b1'] });
@@ -89,7 +89,7 @@ test('a text that is forgotten while its chunk ends is in no part, in any order 
 
       await scheduler.waitFor(
         Promise.all([
-          forget({ textHash: HASH }, storage, {}),
+          forget({ textHash: HASH }, storage, { environment: {} }),
           ...one.messages.map((message) => scoreChunk(message, { ...one.scoring, ...storage })),
         ]),
       );
@@ -146,7 +146,7 @@ test.each(['text', 'batch'] as const)(
   'forgetting a %s can be resumed after a crash at any write',
   async (what) => {
     const act = (storage: World['storage']) =>
-      what === 'text' ? forget({ textHash: HASH }, storage, {}) : forgetBatch('b1', storage);
+      what === 'text' ? forget({ textHash: HASH }, storage, { environment: {} }) : forgetBatch('b1', storage);
     const rows = [row(1, 'good 0'), row(2, 'bad'), row(3, 'good 0')];
     const whole = world();
     await runBatch(batchOf(rows), whole);

@@ -88,7 +88,7 @@ export async function meddleWithBatch(deed: DeedOnBatch, scene: Scene, sent: Sen
   if (deed.kind === 'forget') {
     const { text } = deed;
     const done = await command(name, scene, ({ worker }) =>
-      forget({ textHash: hashOf(text) }, worker.batches, {}),
+      forget({ textHash: hashOf(text) }, worker.batches, { environment: {} }),
     );
     sent.forgotten.set(text, [...(sent.forgotten.get(text) ?? []), done]);
     return;

@@ -4,8 +4,7 @@ import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { readFollowers, startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { createFleetBreaker } from '../../../lib/pace/breaker.ts';
 import type { OpenBreaker } from '../../../lib/pace/budget.ts';
-import { createFleetPace } from '../../../lib/pace/fleet-pace.ts';
-import { lazyPace } from '../../../lib/pace/lazy-pace.ts';
+import { openFleetPace } from '../../../lib/pace/lazy-pace.ts';
 import { createTableClock } from '../../../lib/pace/table-clock.ts';
 import { createCall } from '../../../lib/platform/call.ts';
 import { operations } from '../../../lib/platform/client.ts';
@@ -54,20 +53,18 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
   };
   const { rate } = world.plan;
   const log = (what: string) => world.log(process.name, what);
-  const pace = lazyPace(rate, async () =>
-    createFleetPace({
-      item: budget,
-      rate,
-      concurrency: CONCURRENCY,
-      maxWaitMs: MAX_WAIT_MS,
-      reserve,
-      now,
-      steady: world.sinceStartMs,
-      sleep,
-      onTableUnavailable: (cause) => log(`table away: ${String(cause)}`),
-      onTableAvailable: () => log('table back'),
-    }),
-  );
+  const pace = openFleetPace({
+    budget: async () => budget,
+    rate,
+    concurrency: CONCURRENCY,
+    maxWaitMs: MAX_WAIT_MS,
+    reserve,
+    now,
+    steady: world.sinceStartMs,
+    sleep,
+    onTableUnavailable: (cause) => log(`table away: ${String(cause)}`),
+    onTableAvailable: () => log('table back'),
+  });
   const { observe, counts } = countCalls();
   const send = scene.platform.sendFor(process);
   const callWith = (limits: Partial<RetryLimits>) =>

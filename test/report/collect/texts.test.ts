@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { dayIn } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
+import { printPart, readScores } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { readBatches } from '../../../lib/report/collect/batches.ts';
 import { readFormulas } from '../../../lib/report/collect/jobs.ts';
 import { summaryOf } from '../../jobs/summary-of.ts';
@@ -136,8 +136,14 @@ test.each([
   ['2026-02-30x', undefined],
   ['4915112345678', undefined],
   ['20261122', undefined],
-])('the day in %s is %s', (cell, day) => {
-  expect(dayIn(cell)).toBe(day);
+])('the day in %s is %s', async (cell, day) => {
+  const store = createMemoryStore();
+  const { key, body } = printPart({ batch: 'may', chunk: 0 }, [{ line: 2, columns: { sent: cell } }]);
+  await store.put(key, body);
+
+  const [row] = await readScores(store, key);
+
+  expect(row?.date?.day).toBe(day);
 });
 
 test('formulas are the newest updates, each with the one before it of the same calculation', async () => {

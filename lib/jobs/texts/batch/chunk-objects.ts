@@ -220,7 +220,7 @@ const MAX_TIME_LENGTH = 24;
  * The day in a cell of a table, as it is written there, in any time zone: `2026-11-22`; undefined without one. Day
  * and month of `11/12/2026` cannot be distinguished, and a number may mean anything, except milliseconds of these decades.
  */
-export function dayIn(cell: string): string | undefined {
+function dayIn(cell: string): string | undefined {
   const text = cell.trim();
   const found = SORTED.exec(text) ?? DOTTED.exec(text);
   const { year = '', month = '', day = '' } = found?.groups ?? {};

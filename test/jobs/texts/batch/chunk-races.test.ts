@@ -61,7 +61,8 @@ test(
           await end(storage);
         };
 
-        const forgotten = isForgotten && forget({ textHash: textHashOf('fair') }, storage, {});
+        const forgotten =
+          isForgotten && forget({ textHash: textHashOf('fair') }, storage, { environment: {} });
         await scheduler.waitFor(Promise.all([end(storage), end(storage, false), again(), forgotten]));
 
         expectPart(one);

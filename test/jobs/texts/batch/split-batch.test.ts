@@ -24,7 +24,7 @@ test('a chunk that has ended is not staged again', async () => {
 test('a text that was forgotten since a batch was split does not come back when it is split again', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
-  await forget({ textHash: textHashOf('good') }, one.storage, {});
+  await forget({ textHash: textHashOf('good') }, one.storage, { environment: {} });
 
   await splitBatch(batchOf(ROWS), one.split);
 
@@ -39,7 +39,8 @@ test.each([
   const given = [...ROWS, { id: 'user-3', line: 3, fault: 'no text' }];
   await splitBatch(batchOf(given), one.split);
   const again = world({ store: one.store });
-  if (forgotten !== undefined) await forget({ textHash: textHashOf(forgotten) }, again.storage, {});
+  if (forgotten !== undefined)
+    await forget({ textHash: textHashOf(forgotten) }, again.storage, { environment: {} });
 
   expect(await splitBatch(batchOf(given), again.split)).toMatchObject({ kind: 'split' });
   expect(again.messages).toEqual(one.messages);

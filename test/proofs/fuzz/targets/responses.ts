@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { once } from '../../../../lib/base/async.ts';
-import { repairJson } from '../../../../lib/base/json/json.ts';
+import { repairBytes } from '../../../../lib/base/json/json.ts';
 import type { Call } from '../../../../lib/platform/call.ts';
 import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
 import { createPlatform } from '../../../../lib/platform/open-calls.ts';
@@ -135,7 +135,7 @@ function checkError(error: PlatformError, operation: string): void {
 /** The text of a complete response that should be JSON, repaired if it has to be. */
 function textOf({ body }: Pick<WireInput, 'body'>): string {
   const text = decoded(body) ?? new TextDecoder().decode(Buffer.from(body, 'latin1'));
-  return exactReference(text) === undefined ? (repairJson(text) ?? text) : text;
+  return exactReference(text) === undefined ? String(repairBytes(Buffer.from(text)) ?? text) : text;
 }
 
 /** A complete response is accepted if and only if it is JSON in UTF-8, and its value is that of its bytes. */
