@@ -123,10 +123,10 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
     says: 'For 15 minutes calls waited, and the fleet could use about half of its rate or less.',
     ...problem('RateReduced', workers, 45),
   },
-  TableAway: {
+  TableUnavailable: {
     severity: 'notice',
     says: 'The table of the budget does not respond: processes send nothing until it does.',
-    ...problem('TableAway', workers),
+    ...problem('TableUnavailable', workers),
   },
 });
 

@@ -58,7 +58,7 @@ export function moneyWords({ unit, amount, possibly }: Money): string {
  * The line about cost in a dry run; empty without a price. A call is paid again if it is repeated after a
  * lost response.
  */
-export const mostWords = (money: Money | undefined): readonly string[] =>
+export const maxCostWords = (money: Money | undefined): readonly string[] =>
   money === undefined ? [] : [`would cost at most ${moneyWords(money)}, if no call is repeated`];
 
 /** The line about cost in a summary; empty without a price. */

@@ -70,7 +70,7 @@ type SessionOptions = {
   readonly holdLeft?: HoldLeft;
   readonly observe?: Observe;
   /** Called when jobs are stopped because the platform is unavailable or refuses the token. */
-  readonly onAway?: ((open: OpenBreaker) => void) | undefined;
+  readonly onUnavailable?: ((open: OpenBreaker) => void) | undefined;
 };
 
 /**
@@ -109,7 +109,7 @@ export function openSession(given: SessionOptions): Session {
   };
   const callWith = openCalls(options);
   const call = callWith();
-  const breaker = breakerOf(parts, call, given.onAway);
+  const breaker = breakerOf(parts, call, given.onUnavailable);
   const calls = { call, callWith, breaker, paid, callCounts: counts, paceCounts: pace.counts };
   return { environment, settings, ...calls, logger, inHand: given.inHand, ...stored };
 }
@@ -144,14 +144,18 @@ type Parts = {
 /**
  * The breaker of the fleet, or of this process. It reads nothing, and loads no SDK, until a job is about to be taken.
  */
-const breakerOf = ({ host, budget, logger }: Parts, call: Call, onAway: SessionOptions['onAway']): Breaker =>
+const breakerOf = (
+  { host, budget, logger }: Parts,
+  call: Call,
+  onUnavailable: SessionOptions['onUnavailable'],
+): Breaker =>
   createFleetBreaker({
     item: budget === undefined ? createMemoryBudget() : budgetLater(budget),
     probe: () => probePlatform(call),
     clock: { now: Date.now, steady: () => performance.now(), sleep },
     onOpen(open) {
       logger.warn({ host, open }, 'the platform is unavailable: no jobs are taken');
-      onAway?.(open);
+      onUnavailable?.(open);
     },
     onClosed: (open) => logger.info({ host, open }, 'the platform is back'),
   });
@@ -179,7 +183,10 @@ function paceOf(
     budget,
     reserve,
     onTableUnavailable: (err) =>
-      logger.warn({ err, problem: 'TableAway' satisfies ProblemName }, 'table unavailable: nothing is sent'),
+      logger.warn(
+        { err, problem: 'TableUnavailable' satisfies ProblemName },
+        'table unavailable: nothing is sent',
+      ),
     onTableAvailable: () => logger.info('table back'),
     onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
     onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),

@@ -122,8 +122,8 @@ function storeFaults(given: Environment): readonly string[] {
     .map((name) => `${name}: expected SYNC_STORE to be in S3, got ${preview(store, hideUser)}`);
 }
 
-const number = (least: number, most: number, byDefault: number, whole = true) =>
-  z.pipe(z._default(numberText(least, most, whole), String(byDefault)), z.transform(Number));
+const number = (min: number, max: number, byDefault: number, whole = true) =>
+  z.pipe(z._default(numberText(min, max, whole), String(byDefault)), z.transform(Number));
 
 /** One of some words, in either letter case. */
 const word = <const Word extends string>(words: readonly Word[], byDefault: NoInfer<Word>) =>
@@ -135,13 +135,11 @@ const word = <const Word extends string>(words: readonly Word[], byDefault: NoIn
     ),
   );
 
-function numberText(least: number, most: number, whole: boolean) {
-  const error = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
+function numberText(min: number, max: number, whole: boolean) {
+  const error = `a ${whole ? 'whole ' : ''}number from ${min} to ${max}`;
   const fits = (text: string) => {
     const value = Number(text);
-    return (
-      /^\d+(\.\d+)?$/.test(text) && value >= least && value <= most && (!whole || Number.isInteger(value))
-    );
+    return /^\d+(\.\d+)?$/.test(text) && value >= min && value <= max && (!whole || Number.isInteger(value));
   };
   return z.string().check(z.refine(fits, { error }));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countCalls } from '../lib/platform/events.ts';
 import type { PlatformFailure } from '../lib/platform/failure.ts';
-import { costWords, moneyFor, mostWords } from '../lib/prices.ts';
+import { costWords, maxCostWords, moneyFor } from '../lib/prices.ts';
 
 const prices = { unit: 'credits', score: 1.1, 'run-function': 0.1 };
 
@@ -17,7 +17,7 @@ test('calls cost their prices, without digits that no price has, and others cost
 test('no cost is printed if no prices are set, or none for these calls', () => {
   expect(moneyFor(undefined, { score: 3 })).toBeUndefined();
   expect(moneyFor(prices, { 'update-formula': 3 })).toBeUndefined();
-  expect([...mostWords(undefined), ...costWords(undefined)]).toEqual([]);
+  expect([...maxCostWords(undefined), ...costWords(undefined)]).toEqual([]);
 });
 
 test('the cost in words includes what was possibly paid', () => {

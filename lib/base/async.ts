@@ -84,8 +84,8 @@ export async function* readAhead<Item, Result>({
   let started = 0;
   const fill = (inHand: number) => {
     const fits = sizes.length === 0 ? 1 : Math.floor(AHEAD_BYTES / Math.max(1, ...sizes));
-    const most = sizeOf === undefined ? concurrency : Math.min(concurrency, Math.max(1, fits) - inHand);
-    const free = ended.signal.aborted ? 0 : Math.max(0, most - queue.length);
+    const max = sizeOf === undefined ? concurrency : Math.min(concurrency, Math.max(1, fits) - inHand);
+    const free = ended.signal.aborted ? 0 : Math.max(0, max - queue.length);
     queue.push(...items.slice(started, started + free).map(start));
     started = Math.min(items.length, started + free);
   };

@@ -13,18 +13,18 @@ export function faultsOf(
     readonly place?: (path: readonly PropertyKey[]) => string;
     readonly hide?: Hide;
     readonly show?: (value: unknown) => string;
-    readonly most?: number;
+    readonly max?: number;
   } = {},
 ): readonly string[] {
-  const { place = (path) => path.join('.'), hide = (text) => text, most = MAX_FAULTS, ...options } = parts;
+  const { place = (path) => path.join('.'), hide = (text) => text, max = MAX_FAULTS, ...options } = parts;
   const show = options.show ?? ((value) => preview(value, hide));
   const named = (path: readonly PropertyKey[]) =>
     shortened(hide(place(path).slice(0, MAX_READ)), MAX_PLACE_LENGTH);
   const faults: string[] = [];
   let others = 0;
-  for (const issue of widestFirst(error.issues, most)) {
+  for (const issue of widestFirst(error.issues, max)) {
     const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
-    const room = keys.slice(0, most - faults.length);
+    const room = keys.slice(0, max - faults.length);
     others += keys.length - room.length;
     for (const key of room) {
       // For an invalid key, the key itself was found: its value was not checked.
@@ -40,8 +40,8 @@ export function faultsOf(
 }
 
 /** Sorts faults if not all can be listed: those about a whole come before those about its parts. */
-const widestFirst = (issues: readonly z.core.$ZodIssue[], most: number) =>
-  issues.length <= most ? issues : issues.toSorted((a, b) => a.path.length - b.path.length);
+const widestFirst = (issues: readonly z.core.$ZodIssue[], max: number) =>
+  issues.length <= max ? issues : issues.toSorted((a, b) => a.path.length - b.path.length);
 
 /** Maximum faults in one message: otherwise a hostile input would lead to a message as long as itself. */
 const MAX_FAULTS = 50;
@@ -50,8 +50,8 @@ const MAX_PLACE_LENGTH = 300;
 export const MAX_READ = 4_000;
 
 /** A text of at most this many characters, with a mark if it was cut. */
-export const shortened = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most)}…` : text;
+export const shortened = (text: string, max: number): string =>
+  text.length > max ? `${text.slice(0, max)}…` : text;
 
 /** The message of an error; any other thrown value as text. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -124,8 +124,8 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** Makes text from outside safe to show: one line of at most `most` characters, without terminal control characters. */
-export function shownText(given: string, most: number): string {
-  const text = shortened(given, most);
+export function shownText(given: string, max: number): string {
+  const text = shortened(given, max);
   // What remains of a sequence, and any other control character, could still move the cursor.
   return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }

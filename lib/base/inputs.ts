@@ -18,11 +18,11 @@ export const filledText = z
   .check(z.regex(/\S/, { error: 'text that is not empty' }), wellFormed);
 
 /** A whole number within these bounds. */
-export function wholeNumber(least: number, most: number) {
-  const error = `a whole number from ${least} to ${most}`;
+export function wholeNumber(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`;
   return z
     .number({ error })
-    .check(z.refine((value) => Number.isInteger(value) && value >= least && value <= most, { error }));
+    .check(z.refine((value) => Number.isInteger(value) && value >= min && value <= max, { error }));
 }
 
 /** True or false. */
@@ -75,10 +75,10 @@ export const whole = (error: string, holds: (list: readonly unknown[]) => boolea
 /** The schema of a list of 1 to `most` entries without duplicates. */
 export const each = <T extends z.core.SomeType>(
   schema: T,
-  { error, most }: { readonly error: string; readonly most: number },
+  { error, max }: { readonly error: string; readonly max: number },
 ): z.ZodMiniArray<T> =>
   z.array(schema, { error }).check(
-    whole(`a list of 1 to ${most}`, ({ length }) => length >= 1 && length <= most),
+    whole(`a list of 1 to ${max}`, ({ length }) => length >= 1 && length <= max),
     whole('a list without duplicates', (list) => new Set(list).size === list.length),
   );
 

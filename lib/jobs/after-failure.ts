@@ -17,7 +17,7 @@ type FailureFacts = {
   readonly requestSent: boolean;
   readonly mayRepeat: boolean;
   /** Whether all calls fail, not only those of this job. Default: false. */
-  readonly isAway?: boolean | undefined;
+  readonly isUnavailable?: boolean | undefined;
   readonly random: number;
 };
 
@@ -83,17 +83,17 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
   if (error.sent && !facts.mayRepeat) return unknown(reported);
   const requestedMs = requestedDelayMs(failure);
   // A failure during an outage may be repeated once the outage is over, no matter how long it lasts.
-  return error.sent && facts.isAway !== true
+  return error.sent && facts.isUnavailable !== true
     ? sendAgain(reported, facts, requestedMs)
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
 
 /** Decides about a repeatable job after a send that may have been executed: such a job never becomes unknown. */
-function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
+function sendAgain(error: JobError, facts: FailureFacts, minDelayMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
   if (attempts >= MAX_ATTEMPTS) return failed(error);
   const backoff = backoffMs(Math.max(1, attempts), facts.random, BACKOFF);
-  return { kind: 'later', delayMs: Math.max(leastMs, backoff), counts: 'attempt' };
+  return { kind: 'later', delayMs: Math.max(minDelayMs, backoff), counts: 'attempt' };
 }
 
 /** Decides about a job after a failure that certainly executed nothing, or that shows nothing about the job. */
@@ -101,11 +101,11 @@ function tryAgain(
   error: JobError,
   { unsentTries, sinceClaimMs, random }: FailureFacts,
   limits: BackoffLimits,
-  leastMs = 0,
+  minDelayMs = 0,
 ): AfterFailure {
   const tries = unsentTries + 1;
   if (sinceClaimMs >= UNSENT_MS && tries >= MIN_UNSENT_TRIES) return failed(error);
-  return { kind: 'later', delayMs: Math.max(leastMs, backoffMs(tries, random, limits)), counts: 'try' };
+  return { kind: 'later', delayMs: Math.max(minDelayMs, backoffMs(tries, random, limits)), counts: 'try' };
 }
 
 /** Whether the request itself was rejected. A request that was refused with 401 or 429 may succeed later. */

@@ -200,15 +200,15 @@ function createSendContext(
     signal.throwIfAborted();
     if (isCancelled.known() || row()?.cancelled === true)
       throw new JobRefusedError('cancelled', `${CANCELLED} while it was under way`);
-    const awayMs = requestSent ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
-    if (awayMs !== undefined) throw new RequeueError('the platform is unavailable', awayMs);
+    const blockedMs = requestSent ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
+    if (blockedMs !== undefined) throw new RequeueError('the platform is unavailable', blockedMs);
     if (leftMs() < mustLastMs) throw tooLate(leftMs());
   };
   const context: SendContext = {
     signal,
     priority: priorityOf(job),
     hold,
-    isPlatformAway: () => isPlatformAway(worker, lease),
+    isPlatformUnavailable: () => isPlatformUnavailable(worker, lease),
     onProgress: once(() => recordProgress(options, row())),
     lastSendMs: lease.deadlineMs === undefined ? undefined : lease.deadlineMs - mustLastMs,
     onSend() {
@@ -236,7 +236,7 @@ async function recordProgress({ worker, place }: DeliveryOptions, claim: Claim |
 const MAX_LOOK_MS = 30_000;
 
 /** Whether all calls fail, not only those of one job. A harmless read decides that, if there is time for it. */
-async function isPlatformAway(
+async function isPlatformUnavailable(
   { breaker, now, sleep }: DeliveryOptions['worker'],
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
 ): Promise<boolean> {
@@ -245,8 +245,8 @@ async function isPlatformAway(
   const signal = stop === undefined ? looked.signal : AbortSignal.any([looked.signal, stop]);
   const late = sleep(Math.min(MAX_LOOK_MS, deadlineMs - now()), signal).catch(() => undefined);
   const known = late.then(() => breaker.knownBlockedMs());
-  const awayMs = await Promise.race([breaker.blockedMs(), known]).finally(() => looked.abort());
-  return awayMs !== undefined;
+  const blockedMs = await Promise.race([breaker.blockedMs(), known]).finally(() => looked.abort());
+  return blockedMs !== undefined;
 }
 
 /**

@@ -196,9 +196,9 @@ async function mayBegin(
   const untilMs = Math.min(lastMs, now() + MAX_HOLD_MS);
   for (;;) {
     if (now() > lastMs) return false;
-    const awayMs = await breaker?.blockedMs();
-    if (awayMs === undefined) return true;
-    const waitMs = Math.min(awayMs + 1, untilMs - now());
+    const blockedMs = await breaker?.blockedMs();
+    if (blockedMs === undefined) return true;
+    const waitMs = Math.min(blockedMs + 1, untilMs - now());
     if (waitMs <= 0) return false;
     await sleep(waitMs, stop).catch(() => undefined);
     if (stop?.aborted) return false;
@@ -254,7 +254,7 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
       requestSent: delivery.requestSent(),
       mayRepeat: definitionOf(job).mayRepeat(job),
       // Three failures of this job alone would look like an outage, so a harmless read decides.
-      isAway: isSent(error) && (await delivery.context.isPlatformAway?.()),
+      isUnavailable: isSent(error) && (await delivery.context.isPlatformUnavailable?.()),
       random: worker.random(),
     });
     worker.logger.warn({ after: after.kind, tookMs: now() - task.sinceMs, err: error }, 'job not done');

@@ -253,7 +253,7 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
   let moved = 0;
   for (let quiet = 0; quiet < PATIENCE * polls.quiet; quiet += 1) {
     signal?.throwIfAborted();
-    const received = await from.receive({ most: 10, waitSeconds, visibilitySeconds: MOVE_SECONDS });
+    const received = await from.receive({ max: 10, waitSeconds, visibilitySeconds: MOVE_SECONDS });
     // A message that could not be moved is received again after a while.
     const messages = received.filter(({ messageId }) => !notMoved.has(messageId));
     const isQuiet = messages.length === 0;

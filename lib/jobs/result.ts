@@ -17,7 +17,7 @@ export const resultKey = ({ type, dt, id }: ResultOf): string =>
 /**
  * The limit for reading a result, more than any response has: a JavaScript string has at most half as many characters.
  */
-export const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
+export const WHOLE = { maxBytes: 1024 * 1024 * 1024 };
 
 /** A response with more bytes than this is stored in the store first: a row of the table may have at most 400 KB. */
 const MAX_ROW_BYTES = 100_000;

@@ -22,7 +22,7 @@ export type SendContext = {
    * Whether all calls fail, not only those of this job; to be asked after a call has failed. It may read from
    * the platform. Default: false.
    */
-  readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
+  readonly isPlatformUnavailable?: (() => Promise<boolean>) | undefined;
   /** To be called when a part of the job's work was stored that need not be repeated. Default: not called. */
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Registers a callback that runs when this worker is finished with the job. Default: not registered. */

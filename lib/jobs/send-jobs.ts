@@ -11,7 +11,7 @@ type SendOptions = {
   /** Aborting it ends the waits: no further batch is sent. */
   readonly signal: AbortSignal;
   /** Called once for each batch that meets an outage of the queue. */
-  readonly onAway?: ((error: Error) => void) | undefined;
+  readonly onUnavailable?: ((error: Error) => void) | undefined;
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
   /** A clock in milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -31,7 +31,7 @@ async function checkLedger(environment: Environment): Promise<void> {
 /** Checks that the ledger is the store's, and then sends jobs to the configured queue, as `sendJobs` does. */
 export async function submitJobs(
   jobs: Parameters<typeof sendJobs>[0],
-  parts: Pick<SendOptions, 'signal' | 'onAway'> & { readonly environment: Environment },
+  parts: Pick<SendOptions, 'signal' | 'onUnavailable'> & { readonly environment: Environment },
 ) {
   const { environment, ...options } = parts;
   const queue = await openQueue(needed(readSyncSettings(environment), 'SYNC_QUEUE_URL'), environment);
@@ -66,7 +66,7 @@ export async function sendJobs(
       const ended = await send(tried, length);
       tried += length;
       last = ended.last ?? last;
-      if (ended.isAway || ended.last?.isOfQueue) break;
+      if (ended.isUnavailable || ended.last?.isOfQueue) break;
     }
     if (unsent.size > 0) signal.throwIfAborted();
   } catch (error) {
@@ -88,7 +88,7 @@ export async function sendJobs(
 function createSender(
   jobs: readonly { readonly body: string }[],
   unsent: Map<number, UnsentMessage>,
-  { queue, signal, onAway, sleep = realSleep, now = Date.now, random = Math.random }: SendOptions,
+  { queue, signal, onUnavailable, sleep = realSleep, now = Date.now, random = Math.random }: SendOptions,
 ) {
   let acceptedMs: number | undefined;
   return async (from: number, count: number) => {
@@ -99,11 +99,11 @@ function createSender(
       const failed = (last?.unsent ?? []).map((each) => ({ ...each, index: left[each.index] ?? from }));
       if (failed.length < left.length) acceptedMs = now();
       for (const each of failed) unsent.set(each.index, each);
-      const away = failed.filter(isAway);
-      if (last === undefined || away.length === 0) return { last, isAway: false };
+      const away = failed.filter(isUnavailable);
+      if (last === undefined || away.length === 0) return { last, isUnavailable: false };
       const mayWait = (acceptedMs !== undefined || !away.some(isUnreached)) && !signal.aborted;
-      if (!mayWait || now() - (acceptedMs ?? startedMs) >= PATIENCE_MS) return { last, isAway: true };
-      if (tries === 1) onAway?.(last);
+      if (!mayWait || now() - (acceptedMs ?? startedMs) >= PATIENCE_MS) return { last, isUnavailable: true };
+      if (tries === 1) onUnavailable?.(last);
       left = away.map(({ index }) => index);
       await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
       for (const index of left) unsent.delete(index);
@@ -111,7 +111,7 @@ function createSender(
   };
 }
 
-const isAway = ({ cause }: UnsentMessage): boolean => isPassing(new AwsError('queue', 'send', cause));
+const isUnavailable = ({ cause }: UnsentMessage): boolean => isPassing(new AwsError('queue', 'send', cause));
 
 const isUnreached = ({ cause }: UnsentMessage): boolean =>
   new AwsError('queue', 'send', cause).failure.kind === 'unreachable';

@@ -143,11 +143,11 @@ const askFor = (
 ) =>
   knowsTypes
     ? {
-        most: short,
-        long: { types: longTypes, most: long },
+        max: short,
+        long: { types: longTypes, max: long },
         waitSeconds: short > 0 && long > 0 ? waitSeconds : 0,
       }
-    : { most: Math.min(10, short, long || short), waitSeconds: long > 0 ? waitSeconds : 1 };
+    : { max: Math.min(10, short, long || short), waitSeconds: long > 0 ? waitSeconds : 1 };
 
 function createLanes({ concurrency, sleep }: WorkOptions) {
   const running = { short: new Set<Promise<void>>(), long: new Set<Promise<void>>() };
@@ -186,7 +186,7 @@ async function checkServices({ ledger, store }: Worker): Promise<false> {
 }
 
 /** After an outage a message is delivered again at once: no message is received before the outage is over. */
-const NO_UNAVAILABLE_DELAY = { leastMs: 0, spreadMs: 1_000 };
+const NO_UNAVAILABLE_DELAY = { minDelayMs: 0, spreadMs: 1_000 };
 
 /**
  * How often a worker checks whether the table and the store are available again: it takes two reads, for
@@ -304,9 +304,9 @@ type DeliveryParts = {
  * The delay of a message that met an outage, in milliseconds. Each invocation finds out separately that the
  * table is unavailable, so the messages are spread.
  */
-const UNAVAILABLE_DELAY = { leastMs: 10_000, spreadMs: 20_000 };
+const UNAVAILABLE_DELAY = { minDelayMs: 10_000, spreadMs: 20_000 };
 
-const TABLE_UNAVAILABLE = { problem: 'TableAway' satisfies ProblemName };
+const TABLE_UNAVAILABLE = { problem: 'TableUnavailable' satisfies ProblemName };
 
 /** Handles one delivery of a message, and ensures that the message is delivered again if necessary. Never throws. */
 export const handleDelivery = (message: QueueMessage, parts: DeliveryParts): Promise<HandledDelivery> =>
@@ -330,8 +330,8 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
     if (!isPassing(err)) return { kind: 'failed', ...(isOfDisk(err) && { fault: err }) };
-    const { leastMs, spreadMs } = parts.unavailableDelay ?? UNAVAILABLE_DELAY;
-    const delayMs = leastMs + Math.floor(worker.random() * spreadMs);
+    const { minDelayMs, spreadMs } = parts.unavailableDelay ?? UNAVAILABLE_DELAY;
+    const delayMs = minDelayMs + Math.floor(worker.random() * spreadMs);
     const back = await requeue(message, { delayMs }, parts);
     return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isUnavailable: true };
   }

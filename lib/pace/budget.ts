@@ -256,8 +256,8 @@ const DRIFT_MS = 5;
  * and `lateMs`. For a whole number, this costs 2 % of the rate for one process, and 3 % for a fleet.
  */
 function spacingFor(rate: number, lateMs = 0): Spacing {
-  const most = Math.ceil(rate);
-  const intervalMs = Math.max(1000 / rate, (1000 + TOLERANCE_MS + DRIFT_MS + lateMs) / most);
+  const max = Math.ceil(rate);
+  const intervalMs = Math.max(1000 / rate, (1000 + TOLERANCE_MS + DRIFT_MS + lateMs) / max);
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };
 }
 

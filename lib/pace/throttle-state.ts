@@ -207,8 +207,8 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
   const between = Math.min(rate * MAX_AFTER, BELOW * (low + BETWEEN * (high - low)));
   const isOutage = from === undefined || closedMs > MAX_CLOSED_MS;
   const isMeasured = state.granted - since.granted >= MEASURED_CALLS;
-  const least = isMeasured ? cap * MIN_SHARE : rate / 2;
-  const next = Math.max(cap * MIN_SHARE, isOutage ? rate * AFTER_FIRST : Math.max(least, between));
+  const min = isMeasured ? cap * MIN_SHARE : rate / 2;
+  const next = Math.max(cap * MIN_SHARE, isOutage ? rate * AFTER_FIRST : Math.max(min, between));
   const isKnown = isMeasured && !isOutage && next >= rate * KNOWN;
   const callsMs = Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (STEP_CALLS * 1_000) / next));
   return {

@@ -306,7 +306,7 @@ function shapeErrorOf(
     place: placeIn(json),
     // Faults quote the response, which may echo the token.
     hide: (text) => redact(text, token),
-    most: MAX_FAULTS,
+    max: MAX_FAULTS,
     ...(isPrivate ? { show: kindOf } : {}),
   });
   const faults = found.map((fault) => shortened(fault, MAX_FAULT_LENGTH));

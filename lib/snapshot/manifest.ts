@@ -126,7 +126,7 @@ export type Latest = z.infer<typeof latestSchema>;
  * have as many records as it says.
  */
 async function readManifest(store: Store, key: string): Promise<Manifest> {
-  const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MAX_LIST_BYTES };
+  const expected = { what: 'a manifest', schema: manifestSchema, maxBytes: MAX_LIST_BYTES };
   const { value } = await readStored(store, key, expected);
   const inParts = value.parts.reduce((sum, { records }) => sum + records, 0);
   if (inParts === value.records) return value;

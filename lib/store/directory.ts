@@ -19,8 +19,8 @@ export function createDirectoryStore(directory: string): Store {
   const write = createDirectoryWriter(root);
   return {
     location: root,
-    get: (key, { mostBytes = MAX_OBJECT_BYTES, signal } = {}) =>
-      run(`get ${key}`, signal, (tried) => readObject(root, key, { tried, mostBytes, signal })),
+    get: (key, { maxBytes = MAX_OBJECT_BYTES, signal } = {}) =>
+      run(`get ${key}`, signal, (tried) => readObject(root, key, { tried, maxBytes, signal })),
     stream: (key, { signal } = {}) =>
       run(`stream ${key}`, signal, async () =>
         (await hasObject(root, key)) ? each(`stream ${key}`, signal, () => readChunks(root, key)) : undefined,
@@ -55,16 +55,16 @@ async function readObject(
   key: string,
   options: {
     readonly tried: string;
-    readonly mostBytes: number;
+    readonly maxBytes: number;
     readonly signal: AbortSignal | undefined;
   },
 ) {
-  const { tried, mostBytes, signal } = options;
+  const { tried, maxBytes, signal } = options;
   if (!(await hasObject(root, key))) return undefined;
   await using file = await openObject(root, key).catch(unlessCode(['ENOENT'], undefined));
   if (file === undefined) return undefined;
   const { size: sizeBytes } = await file.stat();
-  if (sizeBytes > mostBytes) throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes });
+  if (sizeBytes > maxBytes) throw new StoreError(tried, { kind: 'too-large', maxBytes, sizeBytes });
   const body = await file.readFile(signal ? { signal } : {});
   return { body, etag: createHash('sha256').update(body).digest('hex') };
 }

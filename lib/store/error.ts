@@ -8,7 +8,7 @@ export type StoreFailure =
   /** In a directory, a key cannot be both an object and a folder; `occupant` is what is there. */
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
-  | { readonly kind: 'too-large'; readonly mostBytes: number; readonly sizeBytes: number }
+  | { readonly kind: 'too-large'; readonly maxBytes: number; readonly sizeBytes: number }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
@@ -43,7 +43,7 @@ function describe(failure: StoreFailure): string {
     case 'key-conflict':
       return `${failure.occupant} is in the way`;
     case 'too-large':
-      return `expected at most ${failure.mostBytes} bytes, got ${failure.sizeBytes}`;
+      return `expected at most ${failure.maxBytes} bytes, got ${failure.sizeBytes}`;
     case 'missing':
       return `there is no such ${failure.what}`;
     case 'read-only':

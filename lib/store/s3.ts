@@ -48,24 +48,24 @@ export function createS3Store(
     readonly bucket: string;
     readonly prefix?: string;
     /** How long S3 may pause in the middle of an object that is being read, in milliseconds. Default 1 minute. */
-    readonly mostPauseMs?: number;
+    readonly maxPauseMs?: number;
   },
 ): Store {
-  const { client, bucket, prefix = '', mostPauseMs = MAX_PAUSE_MS } = options;
+  const { client, bucket, prefix = '', maxPauseMs = MAX_PAUSE_MS } = options;
   if (prefix !== '') checkKey(prefix);
   const own = { client, bucket, folder: prefix === '' ? '' : `${prefix}/` };
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
   const { run, each } = createBoundary(location, explainS3Error);
   return {
     location,
-    get: (key, { mostBytes = MAX_OBJECT_BYTES, signal } = {}) =>
+    get: (key, { maxBytes = MAX_OBJECT_BYTES, signal } = {}) =>
       run(`get ${key}`, signal, async (tried) =>
-        getObject(client, placeOf(own, key), { tried, mostBytes, mostPauseMs, signal }),
+        getObject(client, placeOf(own, key), { tried, maxBytes, maxPauseMs, signal }),
       ),
     stream: (key, { signal } = {}) =>
       run(`stream ${key}`, signal, async () => {
         const found = await openBody(client, placeOf(own, key), signal);
-        return found && each(`stream ${key}`, signal, () => bytesOf(found.body, mostPauseMs));
+        return found && each(`stream ${key}`, signal, () => bytesOf(found.body, maxPauseMs));
       }),
     put: (key, Body, given = {}) =>
       run(`put ${key}`, given.signal, async () => putS3Object(client, { ...placeOf(own, key), Body }, given)),
@@ -84,7 +84,7 @@ export function createS3Store(
       run(`delete ${key}`, signal, async () => deleteObject(client, placeOf(own, key), signal)),
     oldVersions: (under, { signal } = {}) =>
       each(`list old versions of ${under}*`, signal, () =>
-        listOldVersions(own, under, { run, mostPauseMs, signal }),
+        listOldVersions(own, under, { run, maxPauseMs, signal }),
       ),
     tagAll: (under, tag, { signal } = {}) =>
       run(`tag ${under}*`, signal, () => tagObjects(own, under, tag, signal)),
@@ -112,8 +112,8 @@ async function openBody(client: S3Client, place: Place, signal: Signal) {
 
 type Reading = {
   readonly tried: string;
-  readonly mostBytes: number;
-  readonly mostPauseMs: number;
+  readonly maxBytes: number;
+  readonly maxPauseMs: number;
   readonly signal: Signal;
 };
 
@@ -182,7 +182,7 @@ async function* listFolders(own: OwnFolder, under: string, signal: Signal): Asyn
 async function* listOldVersions(
   { client, bucket, folder }: OwnFolder,
   under: string,
-  { run, ...given }: Pick<ReturnType<typeof createBoundary>, 'run'> & Pick<Reading, 'mostPauseMs' | 'signal'>,
+  { run, ...given }: Pick<ReturnType<typeof createBoundary>, 'run'> & Pick<Reading, 'maxPauseMs' | 'signal'>,
 ): AsyncGenerator<OldVersion> {
   checkPrefix(under);
   const { signal } = given;
@@ -198,7 +198,7 @@ async function* listOldVersions(
         key,
         read: () =>
           run(`get an old version of ${key}`, signal, async (tried) => {
-            const found = await getObject(client, place, { ...given, tried, mostBytes: MAX_OBJECT_BYTES });
+            const found = await getObject(client, place, { ...given, tried, maxBytes: MAX_OBJECT_BYTES });
             if (found === undefined) throw new Error('it is gone');
             return found.body;
           }),
@@ -257,16 +257,16 @@ function explainS3Error(error: unknown): StoreFailure {
 /** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Reads a body. Throws ETIMEDOUT if no bytes arrive for `mostPauseMs` while the reader waits for them. */
-async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uint8Array> {
+/** Reads a body. Throws ETIMEDOUT if no bytes arrive for `maxPauseMs` while the reader waits for them. */
+async function* bytesOf(body: Readable, maxPauseMs: number): AsyncGenerator<Uint8Array> {
   const giveUp = () =>
-    body.destroy(Object.assign(new Error(`no bytes for ${mostPauseMs} ms`), { code: 'ETIMEDOUT' }));
-  let timer = setTimeout(giveUp, mostPauseMs);
+    body.destroy(Object.assign(new Error(`no bytes for ${maxPauseMs} ms`), { code: 'ETIMEDOUT' }));
+  let timer = setTimeout(giveUp, maxPauseMs);
   try {
     for await (const chunk of body) {
       clearTimeout(timer);
       yield chunk;
-      timer = setTimeout(giveUp, mostPauseMs);
+      timer = setTimeout(giveUp, maxPauseMs);
     }
   } finally {
     clearTimeout(timer);
@@ -274,22 +274,22 @@ async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uin
 }
 
 /**
- * Reads a whole body. Throws a `too-large` StoreError above `mostBytes`: before any byte is read if S3
+ * Reads a whole body. Throws a `too-large` StoreError above `maxBytes`: before any byte is read if S3
  * reports the size.
  */
 async function wholeBody(
   { body, sizeBytes }: { readonly body: Readable; readonly sizeBytes: number | undefined },
-  limits: { readonly tried: string; readonly mostBytes: number; readonly mostPauseMs: number },
+  limits: { readonly tried: string; readonly maxBytes: number; readonly maxPauseMs: number },
 ): Promise<Buffer> {
-  const { tried, mostBytes, mostPauseMs } = limits;
+  const { tried, maxBytes, maxPauseMs } = limits;
   function refuseMore(bytes: number): void {
-    if (bytes <= mostBytes) return;
+    if (bytes <= maxBytes) return;
     body.destroy();
-    throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes: bytes });
+    throw new StoreError(tried, { kind: 'too-large', maxBytes, sizeBytes: bytes });
   }
   refuseMore(sizeBytes ?? 0);
   const gathered = gatherBytes(sizeBytes);
-  for await (const chunk of bytesOf(body, mostPauseMs)) {
+  for await (const chunk of bytesOf(body, maxPauseMs)) {
     refuseMore(gathered.sizeBytes() + chunk.byteLength);
     gathered.add(chunk);
   }

@@ -55,7 +55,7 @@ export type Store = {
        * Maximum bytes: a larger object is a `too-large` failure, and its bytes are not read. Default:
        * `MAX_OBJECT_BYTES`.
        */
-      readonly mostBytes?: number;
+      readonly maxBytes?: number;
     },
   ): Promise<StoredObject | undefined>;
   /**

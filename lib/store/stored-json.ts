@@ -38,7 +38,7 @@ type Expected<T> = {
   /** The kind of object, in words: `a manifest`. */
   readonly what: string;
   readonly schema: z.ZodMiniType<T>;
-  readonly mostBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
 };
 
 /** Reads the JSON object under a key. Throws `StoredObjectError` if it is missing or invalid. */
@@ -47,36 +47,36 @@ export async function readStored<T>(
   key: string,
   expected: Expected<T>,
 ): Promise<StoredJson<T>> {
-  const stored = await findStored(store, key, expected.schema, expected.mostBytes);
+  const stored = await findStored(store, key, expected.schema, expected.maxBytes);
   if (stored === undefined) throw missingObject(store, key, expected.what);
   return stored;
 }
 
 /**
  * Reads the JSON object under a key; undefined if it is missing. Throws `StoredObjectError` if it is invalid,
- * or has more than `mostBytes`.
+ * or has more than `maxBytes`.
  */
 export async function findStored<T>(
   store: Pick<Store, 'get'>,
   key: string,
   schema: z.ZodMiniType<T>,
-  mostBytes = MAX_STORED_BYTES,
+  maxBytes = MAX_STORED_BYTES,
 ): Promise<StoredJson<T> | undefined> {
-  const stored = await getBounded(store, key, mostBytes);
-  return stored && { value: parseStored(key, stored.body, schema, mostBytes), etag: stored.etag };
+  const stored = await getBounded(store, key, maxBytes);
+  return stored && { value: parseStored(key, stored.body, schema, maxBytes), etag: stored.etag };
 }
 
 /** Reads the object under a key; undefined if it is missing. Throws `StoredObjectError` if it is too large. */
 export async function getBounded(
   store: Pick<Store, 'get'>,
   key: string,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<StoredObject | undefined> {
   try {
-    return await store.get(key, { mostBytes });
+    return await store.get(key, { maxBytes });
   } catch (error) {
     if (error instanceof StoreError && error.failure.kind === 'too-large')
-      throw tooLarge(key, error.failure.sizeBytes, mostBytes);
+      throw tooLarge(key, error.failure.sizeBytes, maxBytes);
     throw error;
   }
 }
@@ -89,9 +89,9 @@ export function parseStored<T>(
   key: string,
   body: Buffer,
   schema: z.ZodMiniType<T>,
-  mostBytes = MAX_STORED_BYTES,
+  maxBytes = MAX_STORED_BYTES,
 ): T {
-  if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);
+  if (body.byteLength > maxBytes) throw tooLarge(key, body.byteLength, maxBytes);
   const parsed = checkedBy(schema, jsonOf(key, body));
   if (parsed.success) return parsed.data;
   const first = parsed.error.issues.slice(0, MAX_PLACES);
@@ -115,9 +115,9 @@ export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.s
  * Prints like `printStored`, for an object that is read again later: throws `StoredObjectError` if
  * `parseStored` would refuse it.
  */
-export function printBounded(key: string, value: unknown, mostBytes = MAX_STORED_BYTES): Buffer {
+export function printBounded(key: string, value: unknown, maxBytes = MAX_STORED_BYTES): Buffer {
   const body = printStored(value);
-  if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);
+  if (body.byteLength > maxBytes) throw tooLarge(key, body.byteLength, maxBytes);
   refuseMany(key, body);
   return body;
 }
@@ -141,8 +141,8 @@ function refuseMany(key: string, body: Buffer): void {
   }
 }
 
-const tooLarge = (key: string, got: number, mostBytes: number) =>
-  new StoredObjectError('invalid', `${key}: expected at most ${mostBytes} bytes, got ${got}`);
+const tooLarge = (key: string, got: number, maxBytes: number) =>
+  new StoredObjectError('invalid', `${key}: expected at most ${maxBytes} bytes, got ${got}`);
 
 const notOurs = (key: string, fault: string) =>
   new StoredObjectError('invalid', `${key} is not what platform-sync writes there (${fault})`);

@@ -19,7 +19,7 @@ export async function updateObject(
   decide: (found: StoredObject | undefined) => Promise<Uint8Array | undefined> | Uint8Array | undefined,
   parts: Omit<PutOptions, 'condition'> & {
     /** A larger object is a `too-large` failure. Default: that of `get`. */
-    readonly mostBytes?: number;
+    readonly maxBytes?: number;
     /**
      * Whether the object is expected not to exist: then it is read only if storing shows that it does.
      * Default: it is read first.
@@ -27,8 +27,8 @@ export async function updateObject(
     readonly isNew?: boolean;
   } = {},
 ): Promise<boolean> {
-  const { mostBytes, isNew = false, ...options } = parts;
-  const limit = mostBytes === undefined ? {} : { mostBytes };
+  const { maxBytes, isNew = false, ...options } = parts;
+  const limit = maxBytes === undefined ? {} : { maxBytes };
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const found = isNew && round === 1 ? undefined : await store.get(key, limit);
     const body = await decide(found);

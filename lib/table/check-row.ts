@@ -25,10 +25,10 @@ export function checkedText(tried: string, row: Row): string {
 export function checkKey(tried: string, key: RowKey): void {
   for (const part of ['partition', 'sort'] as const) {
     const text = key[part];
-    const most = KEY_BYTES[part];
+    const max = KEY_BYTES[part];
     const sizeBytes = Buffer.byteLength(text);
-    if (sizeBytes >= 1 && sizeBytes <= most && text.isWellFormed()) continue;
-    const expected = `a ${part} of 1 to ${most} bytes of well-formed text`;
+    if (sizeBytes >= 1 && sizeBytes <= max && text.isWellFormed()) continue;
+    const expected = `a ${part} of 1 to ${max} bytes of well-formed text`;
     throw new TableError(tried, { kind: 'bad-key', expected, got: `${sizeBytes} bytes` });
   }
 }

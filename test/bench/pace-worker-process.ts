@@ -95,7 +95,7 @@ function now(): number {
   return Date.now() + (plan.faults?.skewMs ?? 0);
 }
 
-function isTableAway(): boolean {
+function isTableUnavailable(): boolean {
   const { fromMs, untilMs } = plan.faults?.tableAway ?? { fromMs: 0, untilMs: 0 };
   const atMs = Date.now() - startedMs;
   return atMs >= fromMs && atMs < untilMs;
@@ -106,7 +106,8 @@ function countedItem(settings: WorkerPlan['settings']) {
   client.middlewareStack.add(
     (next, context) => (args) => {
       requested[context.commandName === 'GetItemCommand' ? 'reads' : 'writes'] += 1;
-      if (isTableAway()) throw Object.assign(new Error('the table is away'), { code: 'ECONNREFUSED' });
+      if (isTableUnavailable())
+        throw Object.assign(new Error('the table is unavailable'), { code: 'ECONNREFUSED' });
       return next(args);
     },
     { step: 'initialize' },

@@ -79,19 +79,19 @@ async function fleetOf(): Promise<readonly Row[]> {
   const busy = await runFleet({ ...all, busy: WORKERS, idle: 0, dying: 0 });
   const half = await runFleet({ ...all, busy: WORKERS / 2, idle: WORKERS / 4, dying: WORKERS / 4 });
   return [
-    ...rowsOf(busy, { who: `${WORKERS} busy workers`, least: 0.95, mostRefused: 0 }),
+    ...rowsOf(busy, { who: `${WORKERS} busy workers`, least: 0.95, maxRefused: 0 }),
     ...rowsOf(half, {
       who: `${WORKERS / 2} busy, ${WORKERS / 4} idle, ${WORKERS / 4} killed and replaced`,
       least: 0.9,
-      mostRefused: 0.005,
+      maxRefused: 0.005,
     }),
     ...costOf(busy),
   ];
 }
 
-type Demanded = { readonly who: string; readonly least: number; readonly mostRefused: number };
+type Demanded = { readonly who: string; readonly least: number; readonly maxRefused: number };
 
-function rowsOf(run: FleetRun, { who, least, mostRefused }: Demanded): readonly Row[] {
+function rowsOf(run: FleetRun, { who, least, maxRefused }: Demanded): readonly Row[] {
   const at = `shared budget; ${who}, ${RATE}/s, ${SECONDS} s`;
   const used = run.used / (RATE * SECONDS);
   const refused = run.refused / (run.used + run.refused);
@@ -100,8 +100,8 @@ function rowsOf(run: FleetRun, { who, least, mostRefused }: Demanded): readonly 
     bounded(
       `refused with 429 (${at})`,
       `${run.refused}, ${(refused * 100).toFixed(2)} %`,
-      mostRefused === 0 ? 'none' : `at most ${percent(mostRefused)}`,
-      refused <= mostRefused,
+      maxRefused === 0 ? 'none' : `at most ${percent(maxRefused)}`,
+      refused <= maxRefused,
     ),
     { measured: `most in any sliding second (${at})`, value: String(run.mostInOneSecond) },
     { measured: `slots wasted (${at})`, value: String(run.wasted) },

@@ -91,7 +91,7 @@ describe('people read', () => {
 
     logger.error({ messageId: 'm1', err }, 'message not handled');
     const away = new TableError('read', { kind: 'busy', code: 'Throttling' });
-    logger.warn({ err: away, problem: 'TableAway' }, 'table unavailable: nothing is sent');
+    logger.warn({ err: away, problem: 'TableUnavailable' }, 'table unavailable: nothing is sent');
     logger.warn(
       { refused: 'refused/m2.json', faults: ['type: expected a job', 'id: no'] },
       'message refused',

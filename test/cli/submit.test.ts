@@ -44,7 +44,7 @@ test('a run-function without an id is sent with one; the others get theirs from 
   const { id: __, ...withoutId } = score('a');
 
   const { out } = await jobs.run(['submit', '-', '--json'], lines([sum, withoutId]));
-  const messages = await jobs.queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 60 });
+  const messages = await jobs.queue.receive({ max: 10, waitSeconds: 0, visibilitySeconds: 60 });
 
   const bodies = messages.map(({ body }) => JSON.parse(body));
   const [first, second] = JSON.parse(out).ids;

@@ -30,7 +30,7 @@ test('the refused token of another worker stops nothing', () => {
   for (const settings of [fixed, ofSecret]) {
     const { hooks, signal } = createTokenWatch(settings);
 
-    hooks.onAway({ ...outage, cause: 'refused token' });
+    hooks.onUnavailable({ ...outage, cause: 'refused token' });
 
     expect(signal.aborted).toBe(false);
   }
@@ -40,7 +40,7 @@ test('a token that may have been changed stops it once that is refused too', () 
   const { hooks, signal } = createTokenWatch(ofSecret);
 
   hooks.observe(refusal);
-  hooks.onAway({ ...outage, cause: 'refused token' });
+  hooks.onUnavailable({ ...outage, cause: 'refused token' });
   expect(signal.aborted).toBe(false);
   hooks.observe(refusal);
 

@@ -195,7 +195,7 @@ test('--drain reports messages that a queue with a low limit made dead letters m
   // Two workers were killed with both in hand.
   const received = new Set<string>();
   while (received.size < 4) {
-    const messages = await jobs.queue.receive({ most: 10, waitSeconds: 1, visibilitySeconds: 60 });
+    const messages = await jobs.queue.receive({ max: 10, waitSeconds: 1, visibilitySeconds: 60 });
     for (const { messageId, receives } of messages) received.add(`${messageId} ${receives}`);
     for (const { receipt } of messages) await jobs.queue.delay(receipt, 0);
   }

@@ -41,7 +41,7 @@ async function bodiesOn(start: string): Promise<readonly string[]> {
   const queue = queueOf(start);
   const bodies = new Set<string>();
   for (let quiet = 0; quiet < 3; quiet += 1)
-    for (const { body } of await queue.receive({ most: 10, waitSeconds: 1, visibilitySeconds: 60 })) {
+    for (const { body } of await queue.receive({ max: 10, waitSeconds: 1, visibilitySeconds: 60 })) {
       bodies.add(body);
       quiet = 0;
     }

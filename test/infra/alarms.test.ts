@@ -76,7 +76,7 @@ test('whatever raises an alarm goes to a person at its severity', () => {
     Throttling: 'notice by Notice',
     OperationThrottled: 'ticket by Ticket',
     RateReduced: 'notice by Notice',
-    TableAway: 'notice by Notice',
+    TableUnavailable: 'notice by Notice',
     PartMissing: 'page by Page',
     PartRefused: 'page by Page',
     TablesPartMissing: 'ticket by Ticket',
@@ -156,7 +156,9 @@ test('a line about a problem is counted once, at its severity, if it is above it
 
   expect(countedAs(problem('Unauthorized', 1), 'JobsRunJobsLog')).toEqual(['page: Unauthorized']);
   expect(countedAs(problem('JobsFailed', 3), 'JobsRunJobsLog')).toEqual(['ticket: JobsFailed']);
-  expect(countedAs(problem('TableAway', 1), 'SnapshotsSnapshotLog')).toEqual(['notice: TableAway']);
+  expect(countedAs(problem('TableUnavailable', 1), 'SnapshotsSnapshotLog')).toEqual([
+    'notice: TableUnavailable',
+  ]);
   expect(countedAs(problem('Throttling', 5), 'JobsRunJobsLog')).toEqual([]);
   expect(countedAs(problem('Throttling', 5.1), 'JobsRunJobsLog')).toEqual(['notice: Throttling']);
   expect(countedAs(problem('RateReduced', 45), 'JobsRunJobsLog')).toEqual([]);
@@ -363,10 +365,12 @@ describe('overrides', () => {
     const instance = overridden({
       Throttling: { off: true },
       RateReduced: { off: true },
-      TableAway: { off: true },
+      TableUnavailable: { off: true },
     });
 
-    expect(countedAs({ problem: 'TableAway', value: 1 }, 'JobsRunJobsLog', templateOf(instance))).toEqual([]);
+    expect(
+      countedAs({ problem: 'TableUnavailable', value: 1 }, 'JobsRunJobsLog', templateOf(instance)),
+    ).toEqual([]);
     expect(alarmsOf(instance).map(({ id }) => id)).not.toContain('Notice');
   });
 
@@ -403,7 +407,7 @@ test('an instance has no condition that its job types cannot bring about', () =>
     expect.arrayContaining(['SentimentCalls', 'SentimentTokens', 'JobsUnknown']),
   );
   expect(namesOf({ ...least, allow: { types: ['snapshot'] } })).toEqual([
-    ...'Unauthorized Forbidden Throttling OperationThrottled RateReduced TableAway PartMissing PartRefused'.split(
+    ...'Unauthorized Forbidden Throttling OperationThrottled RateReduced TableUnavailable PartMissing PartRefused'.split(
       ' ',
     ),
     ...'TablesPartMissing TablesPartRefused MessagesRefused JobsFailed OldestJob'.split(' '),

@@ -137,8 +137,8 @@ describe('a send that may be repeated', () => {
 
 test('an attempt during an outage is not one of the five, and a send that may not be repeated is still unknown', () => {
   const error = platform({ kind: 'status', status: 503 });
-  const decide = (mayRepeat: boolean, isAway: boolean) =>
-    afterFailure({ ...facts, attempts: 5, mayRepeat, isAway, error });
+  const decide = (mayRepeat: boolean, isUnavailable: boolean) =>
+    afterFailure({ ...facts, attempts: 5, mayRepeat, isUnavailable, error });
 
   expect(decide(true, true)).toMatchObject({ kind: 'later', counts: 'try' });
   expect(decide(true, false)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });

@@ -48,12 +48,12 @@ export function forgetfulQueue(
     send,
     bodies: () => queued.map(({ body }) => body),
     sleep: pass,
-    async receive({ most, waitSeconds, visibilitySeconds }) {
+    async receive({ max, waitSeconds, visibilitySeconds }) {
       await turn();
       polls += 1;
       if (polls > MAX_POLLS) throw new Error('polled without end');
       if (waitSeconds === 0 && dice.percent(MISSED)) return [];
-      const visible = () => queued.filter(({ visibleAtMs }) => visibleAtMs <= clock.nowMs).slice(0, most);
+      const visible = () => queued.filter(({ visibleAtMs }) => visibleAtMs <= clock.nowMs).slice(0, max);
       for (let waited = 0; waited < waitSeconds && visible().length === 0; waited += 1) await pass(1_000);
       const received = visible();
       const visibleAtMs = clock.nowMs + visibilitySeconds * 1_000;

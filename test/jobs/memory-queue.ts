@@ -17,10 +17,10 @@ export function memoryQueue(
     async send(bodies) {
       waiting.push(...bodies.map(toMessage));
     },
-    async receive({ most }) {
+    async receive({ max }) {
       // As a poll over a network does, it lets others run.
       await turn();
-      const messages = waiting.splice(0, most);
+      const messages = waiting.splice(0, max);
       for (const message of messages) hidden.set(message.receipt, message);
       return messages;
     },

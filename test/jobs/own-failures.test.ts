@@ -22,8 +22,8 @@ import { workerOver } from './worker-over.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Delivers a job until it has ended, for 12 hours at most; `isAway`: the harmless read fails too. */
-async function deliver(job: { readonly id: string }, isAway: (nowMs: number) => boolean) {
+/** Delivers a job until it has ended, for 12 hours at most; `isUnavailable`: the harmless read fails too. */
+async function deliver(job: { readonly id: string }, isUnavailable: (nowMs: number) => boolean) {
   const clock = createVirtualClock();
   const { now, sleep } = clock;
   let [sends, probes] = [0, 0];
@@ -32,7 +32,7 @@ async function deliver(job: { readonly id: string }, isAway: (nowMs: number) => 
     const isProbe = target.includes('/functions/search');
     if (isProbe) probes += 1;
     else sends += 1;
-    const isOk = isProbe && !isAway(now());
+    const isOk = isProbe && !isUnavailable(now());
     if (!isOk)
       return { kind: 'failure', failure: { kind: 'status', status: 500 }, status: 500, sizeBytes: 0 };
     const response = { text: '{"results":[]}', json: { results: [] } };

@@ -21,7 +21,7 @@ test('a failed job is reopened, runs again, and gets the new result', async () =
 
   expect(redriven).toEqual({ opened: ['job-1'], left: [], notSent: [] });
   fake.clock.nowMs += 60_000;
-  const [message] = await queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 60 });
+  const [message] = await queue.receive({ max: 10, waitSeconds: 0, visibilitySeconds: 60 });
   await handleMessage(messageOf(message?.body ?? ''), fake.worker, leaseOf(fake));
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
 });
@@ -241,7 +241,7 @@ test('a dead letter that cannot be sent stays, is named, and stops no other', as
 
 test('a dead letter that cannot be sent is tried once, though it is received again', async () => {
   const dead = memoryQueue(['held', 'bad']);
-  const [, bad] = await dead.receive({ most: 2, waitSeconds: 0, visibilitySeconds: 60 });
+  const [, bad] = await dead.receive({ max: 2, waitSeconds: 0, visibilitySeconds: 60 });
   const from = { ...dead, receive: async () => (bad === undefined ? [] : [bad]) };
   const { send } = refusing('bad');
   const sent: string[] = [];
@@ -284,7 +284,7 @@ test.for([1, 2, 3, 4, 5, 6])(
 test('dead letters that another process holds are counted, and end the wait', async () => {
   const clock = { nowMs: 0 };
   const dead = forgetfulQueue(clock, { seed: 1, bodies: ['a', 'b', 'c'] });
-  await dead.receive({ most: 1, waitSeconds: 2, visibilitySeconds: 43_200 });
+  await dead.receive({ max: 1, waitSeconds: 2, visibilitySeconds: 43_200 });
 
   const moved = await moveDeadLetters({ from: dead, to: memoryQueue() });
 

@@ -91,7 +91,7 @@ export async function scoredBatch(options: Options) {
     parts: { store, ledger: fake.ledger, batches, queue },
     /** Handles what is on the queue until nothing is left. */
     async drain() {
-      const options = { most: 1, waitSeconds: 0, visibilitySeconds: 60 };
+      const options = { max: 1, waitSeconds: 0, visibilitySeconds: 60 };
       for (;;) {
         const [message] = await queue.receive(options);
         if (message === undefined) return;

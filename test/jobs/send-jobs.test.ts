@@ -86,7 +86,7 @@ describe('a queue that is unavailable for a while', () => {
         signal,
         now: () => clock.nowMs,
         random: () => 0.5,
-        onAway: ({ message }: Error) => void away.push(message),
+        onUnavailable: ({ message }: Error) => void away.push(message),
         sleep: async (ms: number) => {
           clock.nowMs += ms;
         },

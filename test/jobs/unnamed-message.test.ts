@@ -69,7 +69,7 @@ test('a queue that refuses the new message keeps the old one, and nothing runs',
     send: () => Promise.reject(new Error('the queue refuses')),
   };
 
-  const messages = await queue.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 60 });
+  const messages = await queue.receive({ max: 1, waitSeconds: 0, visibilitySeconds: 60 });
   const failed = await runBatch(messages, {
     worker: fake.worker,
     lease: leaseOf(fake),
@@ -92,7 +92,7 @@ test('a message is replaced once the queue takes the new one: it may be the last
     return memory.send(...given);
   };
 
-  const messages = await memory.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 60 });
+  const messages = await memory.receive({ max: 1, waitSeconds: 0, visibilitySeconds: 60 });
   const parts = { worker: fake.worker, lease: leaseOf(fake), queue: { ...memory, send }, concurrency: 1 };
   expect(await runBatch(messages, parts)).toEqual([]);
 

@@ -154,12 +154,12 @@ describe('a queue that is unavailable', () => {
 test('receives nothing while the table is unavailable: only the messages in hand spend a receive', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const backMs = fake.clock.nowMs + 15_000;
-  const isAway = () => fake.clock.nowMs < backMs;
+  const isUnavailable = () => fake.clock.nowMs < backMs;
   const table = new TableError('get a row', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const ledger: Ledger = {
     ...fake.ledger,
-    claim: (...asked) => (isAway() ? Promise.reject(table) : fake.ledger.claim(...asked)),
-    read: (id) => (isAway() ? Promise.reject(table) : fake.ledger.read(id)),
+    claim: (...asked) => (isUnavailable() ? Promise.reject(table) : fake.ledger.claim(...asked)),
+    read: (id) => (isUnavailable() ? Promise.reject(table) : fake.ledger.read(id)),
   };
   const bodies = Array.from({ length: 100 }, (_, index) =>
     JSON.stringify({ ...runFunctionJob, id: `job-${index}` }),
@@ -175,7 +175,7 @@ test('receives nothing while the table is unavailable: only the messages in hand
       ...queue,
       receive: async (asked) => {
         const messages = await queue.receive(asked);
-        if (isAway()) receivedAway += messages.length;
+        if (isUnavailable()) receivedAway += messages.length;
         else firstMs = Math.min(firstMs, fake.clock.nowMs);
         return messages;
       },

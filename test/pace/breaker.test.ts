@@ -18,7 +18,11 @@ type Worker = {
 };
 
 /** Workers that each take one job after another, two a second, in virtual time. */
-async function runFleet(workers: readonly Worker[], untilMs: number, isTableAway = (_: number) => false) {
+async function runFleet(
+  workers: readonly Worker[],
+  untilMs: number,
+  isTableUnavailable = (_: number) => false,
+) {
   const clock = createVirtualClock();
   const memory = createMemoryBudget();
   const seen = { calls: [] as number[][], probes: [] as number[], reads: 0, writes: 0 };
@@ -27,7 +31,7 @@ async function runFleet(workers: readonly Worker[], untilMs: number, isTableAway
     async (...given: Args) => {
       seen[kind] += 1;
       await clock.sleep(5);
-      if (isTableAway(clock.now()))
+      if (isTableUnavailable(clock.now()))
         throw new TableError('ask', { kind: 'unreachable', code: 'ECONNREFUSED' });
       return act(...given);
     };

@@ -208,11 +208,11 @@ describe('a process whose clock is off by minutes, and that meets a table that i
   ])('for $awayMs ms by $skewMs ms, and $others, shares the rate 15 s later', async (given) => {
     const { skewMs, awayMs, others, most } = given;
     const workers = skewed(skewMs, 0, 0).map((worker) => ({ ...worker, maxWaitMs: 60_000 }));
-    const isAway = (atMs: number, worker: number) =>
+    const isUnavailable = (atMs: number, worker: number) =>
       atMs < awayMs && (worker === 0 || others === 'all are cut off');
     const durationMs = awayMs + 25_000;
 
-    const { departures, refusals } = await fleetOf(workers, { durationMs, isAway });
+    const { departures, refusals } = await fleetOf(workers, { durationMs, isUnavailable });
 
     const later = departures.filter(({ atMs }) => atMs >= awayMs + 15_000 && atMs < durationMs);
     const its = later.filter(({ worker }) => worker === 0);

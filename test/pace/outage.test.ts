@@ -22,7 +22,7 @@ describe('while the table is unavailable', () => {
         rate,
         workers: workers(count),
         durationMs: 60_000,
-        isAway: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,
+        isUnavailable: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,
       });
 
       const inReserve = (count * 250 + 1_000) / 1_000 + count / rate;
@@ -41,7 +41,7 @@ test('one worker that is cut off alone leaves the rate to the others, and return
     rate: 20,
     workers: workers(4),
     durationMs: 40_000,
-    isAway: (atMs, worker) => worker === 0 && atMs >= 5_000 && atMs < 15_000,
+    isUnavailable: (atMs, worker) => worker === 0 && atMs >= 5_000 && atMs < 15_000,
   });
 
   const share = (fromMs: number, untilMs: number) => {
@@ -64,7 +64,7 @@ test.each([500, 2_000, 20_000])(
         { maxWaitMs, reserve: 'single', loops: 1 },
       ],
       durationMs: 60_000,
-      isAway: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,
+      isUnavailable: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,
       awayMs: 5,
     });
 

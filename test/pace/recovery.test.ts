@@ -113,7 +113,7 @@ test('after any spells of 429, with or without the table, half of the rate is us
         rate,
         workers,
         durationMs: returnMs + 540_000 + measuredMs,
-        isAway: (atMs) => atMs >= awayFromMs && atMs < awayUntilMs,
+        isUnavailable: (atMs) => atMs >= awayFromMs && atMs < awayUntilMs,
         callMs: () => callMs,
         refuse(atMs) {
           const retryAfterMs = platform.refuse(atMs);
@@ -146,7 +146,7 @@ test('429s that keep the rate at its minimum until the platform returns do not k
     rate: 5,
     workers: busy(2, { reserve: 'single', maxWaitMs: 20_000, loops: 4 }),
     durationMs: backMs + 10_000,
-    isAway: (atMs) => atMs >= 13 && atMs < 6_109,
+    isUnavailable: (atMs) => atMs >= 13 && atMs < 6_109,
     callMs: () => 150,
     refuse: platform.refuse,
   });
@@ -224,7 +224,7 @@ test('a table that goes away during a long pause does not prolong it', async () 
     rate: 0.5,
     workers: busy(1, { maxWaitMs: 20_000 }),
     durationMs: 120_000,
-    isAway: (atMs) => atMs >= 3_000 && atMs < 25_000,
+    isUnavailable: (atMs) => atMs >= 3_000 && atMs < 25_000,
     refuse: (atMs) => (atMs < 500 ? 900_000 : undefined),
   });
 

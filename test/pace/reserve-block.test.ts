@@ -27,12 +27,12 @@ type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'reserve'>> & {
   readonly clockErrorMs?: number;
   /** What another worker makes of the budget before this one's first change is stored. */
   readonly overtaking?: Partial<Budget>;
-  readonly isAway?: boolean;
+  readonly isUnavailable?: boolean;
 };
 
 /** A worker at 10 requests a second: a block spans two slots of 103 ms. */
 function createWorker({ budget, responseMs = 0, clockErrorMs = 0, ...given }: Given = {}) {
-  const { overtaking, isAway, waiting = 2, ...options } = given;
+  const { overtaking, isUnavailable, waiting = 2, ...options } = given;
   const clock = { ...createVirtualClock(), clockErrorMs: () => clockErrorMs };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
   const set = (some: Partial<Budget> = {}) => memory.change('set', (each) => ({ ...each, ...some }));
@@ -44,7 +44,7 @@ function createWorker({ budget, responseMs = 0, clockErrorMs = 0, ...given }: Gi
       return memory.read();
     },
     async change(act, next) {
-      if (isAway) throw new TableError('try', { kind: 'busy', code: 'ThrottlingException' });
+      if (isUnavailable) throw new TableError('try', { kind: 'busy', code: 'ThrottlingException' });
       if (overtaking !== undefined) {
         next(await memory.read());
         await set(overtaking);
@@ -251,7 +251,7 @@ describe('a worker that is overtaken', () => {
 });
 
 test('the usage of a worker is reported later if the table does not respond', async () => {
-  const { reserve, usage } = createWorker({ isAway: true });
+  const { reserve, usage } = createWorker({ isUnavailable: true });
   usage.add({ used: 5 });
 
   expect((await reserve()).error).toMatchObject({ name: 'TableError' });

@@ -44,7 +44,7 @@ export type FleetPlan = {
   /** How late a timer wakes; default 0. */
   readonly lateness?: () => number;
   /** Whether the table is unavailable: requests to it then fail. Default: always available. */
-  readonly isAway?: (atMs: number, worker: number) => boolean;
+  readonly isUnavailable?: (atMs: number, worker: number) => boolean;
   /** How long a request to an unavailable table takes to fail. Default: a second, as by its time limit. */
   readonly awayMs?: number;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
@@ -102,7 +102,7 @@ export async function simulateFleet(plan: FleetPlan) {
     act: () => Promise<T>,
   ): Promise<T> => {
     requests[kind] += 1;
-    if (plan.isAway?.(clock.now(), index)) {
+    if (plan.isUnavailable?.(clock.now(), index)) {
       await sleep(plan.awayMs ?? 1_000);
       throw new TableError('try', { kind: 'unreachable', code: 'away' });
     }

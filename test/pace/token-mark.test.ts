@@ -66,15 +66,15 @@ test('a call that began before the token was refused shows nothing', async () =>
 });
 
 test('a record that could not be written is written after the next refusal', async () => {
-  let isAway = true;
+  let isUnavailable = true;
   const { worker, refusedAtMs } = createFleet(() => {
-    if (isAway) throw new Error('the table is unavailable');
+    if (isUnavailable) throw new Error('the table is unavailable');
   });
   const one = worker();
 
   await one.ended('refused token');
   expect(await refusedAtMs()).toBeUndefined();
-  isAway = false;
+  isUnavailable = false;
   await one.ended('refused token');
 
   expect(await refusedAtMs()).toBe(1_000);

@@ -63,7 +63,7 @@ const ofOne =
 
 /** Throttled, and without the table, while the dates are wrong. */
 const refuse = (atMs: number) => (atMs >= 14_000 && atMs < 15_000 ? 2_000 : undefined);
-const isAway = (atMs: number, worker: number) => worker === 0 && atMs >= 18_000 && atMs < 21_000;
+const isUnavailable = (atMs: number, worker: number) => worker === 0 && atMs >= 18_000 && atMs < 21_000;
 
 describe('dates that are wrong for 20 s', () => {
   test.each([
@@ -82,7 +82,7 @@ describe('dates that are wrong for 20 s', () => {
     async (_, dateOff) => {
       const calm = await fleetWith(dateOff);
       const throttled = await fleetWith(dateOff, { refuse });
-      const alone = await fleetWith(dateOff, { isAway });
+      const alone = await fleetWith(dateOff, { isUnavailable });
       expect(calm.after).toBeGreaterThan(0.95);
       // Throttling has left a lower rate behind.
       expect(throttled.after).toBeGreaterThan(0.65);

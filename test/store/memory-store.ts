@@ -24,11 +24,11 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
   return {
     objects,
     location: 'memory',
-    get: (key, { signal, mostBytes = MAX_OBJECT_BYTES } = {}) =>
+    get: (key, { signal, maxBytes = MAX_OBJECT_BYTES } = {}) =>
       run(`get ${key}`, signal, async (tried) => {
         const body = bodyOf(key);
         const sizeBytes = body?.byteLength ?? 0;
-        if (sizeBytes > mostBytes) throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes });
+        if (sizeBytes > maxBytes) throw new StoreError(tried, { kind: 'too-large', maxBytes, sizeBytes });
         // The caller may free it.
         return body && { body: Buffer.from(body), etag: etagOf(body) };
       }),

@@ -10,7 +10,7 @@ afterEach(() => vi.restoreAllMocks());
 const NAME_OF_WRITE = 'x-amz-meta-write';
 
 /** A store over a server that gives the replies in turn; the methods of its requests, and the name of the first write. */
-async function storeOver(replies: readonly Reply[], options: { readonly mostPauseMs?: number } = {}) {
+async function storeOver(replies: readonly Reply[], options: { readonly maxPauseMs?: number } = {}) {
   const server = await startServer(...replies);
   return {
     store: createS3Store({ client: createS3Client(environmentOf(server)), bucket: 'bucket', ...options }),
@@ -162,7 +162,7 @@ const half: Reply = (response) => {
   response.writeHead(200, { etag: '"etag"', 'content-length': '8' }).write('half');
 };
 
-const slowStoreOver = (reply: Reply) => storeOver([reply], { mostPauseMs: 30 });
+const slowStoreOver = (reply: Reply) => storeOver([reply], { maxPauseMs: 30 });
 
 const stalled = { failure: { kind: 'unreachable', code: 'ETIMEDOUT' } };
 
@@ -212,9 +212,9 @@ test('a body with a wrong checksum is refused', async () => {
 test('an object that is larger than asked for is refused by its size, before its bytes arrive', async () => {
   await using s3 = await slowStoreOver(half);
 
-  const get = s3.store.get('a', { mostBytes: 7 });
+  const get = s3.store.get('a', { maxBytes: 7 });
 
-  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', mostBytes: 7, sizeBytes: 8 } });
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', maxBytes: 7, sizeBytes: 8 } });
 });
 
 test('an object whose size S3 does not report is refused once more bytes than asked for have arrived', async () => {
@@ -227,7 +227,7 @@ test('an object whose size S3 does not report is refused once more bytes than as
   };
   await using s3 = await slowStoreOver(endless);
 
-  const get = s3.store.get('a', { mostBytes: 100_000 });
+  const get = s3.store.get('a', { maxBytes: 100_000 });
 
-  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', mostBytes: 100_000 } });
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', maxBytes: 100_000 } });
 });

@@ -138,12 +138,12 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     const store = await makeStore();
     await store.put('a/b', bytes('12345'));
 
-    const read = await store.get('a/b', { mostBytes: 5 });
-    const refused = store.get('a/b', { mostBytes: 4 });
+    const read = await store.get('a/b', { maxBytes: 5 });
+    const refused = store.get('a/b', { maxBytes: 4 });
 
     expect(read?.body.toString()).toBe('12345');
     await expect(refused).rejects.toMatchObject({
-      failure: { kind: 'too-large', mostBytes: 4, sizeBytes: 5 },
+      failure: { kind: 'too-large', maxBytes: 4, sizeBytes: 5 },
       message: `get a/b in ${store.location}: expected at most 4 bytes, got 5`,
     });
   });

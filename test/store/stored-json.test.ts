@@ -62,14 +62,14 @@ test('an object that is larger than its kind may be is not read: the key, the li
   const store = createDirectoryStore(folder.path);
   await store.put('a.json', printStored({ run: 'x'.repeat(100), parts: [] }));
 
-  const read = readStored(store, 'a.json', { ...expected, mostBytes: 100 });
+  const read = readStored(store, 'a.json', { ...expected, maxBytes: 100 });
 
   await expect(read).rejects.toMatchObject({
     name: 'StoredObjectError',
     kind: 'invalid',
     message: 'a.json: expected at most 100 bytes, got 131',
   });
-  expect(await readStored(store, 'a.json', { ...expected, mostBytes: 131 })).toBeDefined();
+  expect(await readStored(store, 'a.json', { ...expected, maxBytes: 131 })).toBeDefined();
   expect(() => parseStored('a.json', Buffer.alloc(101), schema, 100)).toThrow(
     'a.json: expected at most 100 bytes, got 101',
   );

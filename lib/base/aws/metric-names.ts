@@ -10,7 +10,7 @@ export const problemNames = [
   'Forbidden',
   'Throttling',
   'RateReduced',
-  'TableAway',
+  'TableUnavailable',
   'PartMissing',
   'PartRefused',
   'MessagesRefused',

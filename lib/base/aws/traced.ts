@@ -70,7 +70,7 @@ export type InHand = {
   /** Adds facts, logged unchanged, until they are disposed of (`using`). */
   readonly hold: (facts: Readonly<Record<string, unknown>>) => Disposable;
   /** At most `most` of the current facts, the oldest first, each with the milliseconds since it began. */
-  readonly list: (most: number) => readonly Readonly<Record<string, unknown>>[];
+  readonly list: (max: number) => readonly Readonly<Record<string, unknown>>[];
   readonly size: () => number;
 };
 
@@ -83,8 +83,8 @@ export function createInHand(now: () => number = Date.now): InHand {
       held.add(one);
       return { [Symbol.dispose]: () => void held.delete(one) };
     },
-    list: (most) =>
-      [...held].slice(0, most).map(({ facts, sinceMs }) => ({ ...facts, forMs: now() - sinceMs })),
+    list: (max) =>
+      [...held].slice(0, max).map(({ facts, sinceMs }) => ({ ...facts, forMs: now() - sinceMs })),
     size: () => held.size,
   };
 }

@@ -92,8 +92,8 @@ const BACKSLASH = 0x5c;
  * Whether arrays and objects are nested more than `most` deep; brackets in strings are ignored. The text may
  * be any text, also invalid JSON.
  */
-export function isDeeperThan(text: string, most: number): boolean {
-  if (text.length <= most) return false;
+export function isDeeperThan(text: string, max: number): boolean {
+  if (text.length <= max) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -101,7 +101,7 @@ export function isDeeperThan(text: string, most: number): boolean {
     // `[` and `{` differ in one bit only, and so do `]` and `}`.
     else if ((code | 0x20) === 0x7b) depth += 1;
     else if ((code | 0x20) === 0x7d) depth -= 1;
-    if (depth > most) return true;
+    if (depth > max) return true;
   }
   return false;
 }
@@ -110,15 +110,15 @@ export function isDeeperThan(text: string, most: number): boolean {
  * Whether a JSON text holds more than `most` values; commas and brackets in strings are ignored. The text may
  * be any text, also invalid JSON.
  */
-export function holdsMoreValues(text: string, most: number): boolean {
-  if (text.length <= most) return false;
+export function holdsMoreValues(text: string, max: number): boolean {
+  if (text.length <= max) return false;
   let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
     // An array or object has one value more than commas. `[` and `{` differ in one bit only.
     else if (code === COMMA || (code | 0x20) === 0x7b) values += 1;
-    if (values > most) return true;
+    if (values > max) return true;
   }
   return false;
 }
@@ -136,11 +136,11 @@ function endOfString(text: string, quote: number): number {
 }
 
 /** Throws `JsonLimitError` if JSON in UTF-8, valid or not, has more values than are parsed. `what` names it in the error. */
-export function refuseManyValues(bytes: Uint8Array, most = MAX_VALUES, what = 'a response'): void {
-  if (bytes.byteLength <= most) return;
+export function refuseManyValues(bytes: Uint8Array, max = MAX_VALUES, what = 'a response'): void {
+  if (bytes.byteLength <= max) return;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  if (holdsMoreValues(text, most))
-    throw new JsonLimitError(`expected at most ${most} values in ${what}, got more`);
+  if (holdsMoreValues(text, max))
+    throw new JsonLimitError(`expected at most ${max} values in ${what}, got more`);
 }
 
 /** A JSON number that keeps its source: `value` is the same text for all sources of the same value. */

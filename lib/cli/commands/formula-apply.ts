@@ -4,7 +4,7 @@ import { analyzeFormula, judgeFormula } from '../../formula/index.ts';
 import { columnsOfRuns, describedRecords, describeNodes, lastRuns, openModel } from '../../model/index.ts';
 import { adjacencyOf, lowerCase, reach, thing } from '../../model/rules/index.ts';
 import { idDigits } from '../../platform/index.ts';
-import { type Money, moneyFor, mostWords } from '../../prices.ts';
+import { type Money, maxCostWords, moneyFor } from '../../prices.ts';
 import { readSettings, readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import { type OddRows, openTableFile } from '../../text/index.ts';
@@ -199,7 +199,7 @@ function described(
     json: { set: name, dryRun: true, rows: all, ...odd, affected: affected?.total ?? null, cost },
     words: [
       `${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`,
-      ...mostWords(cost),
+      ...maxCostWords(cost),
       ...table,
       ...firstOf(open, MAX_LINES),
     ],

@@ -92,7 +92,7 @@ export function createSubmission(terminal: Terminal): Submission {
         {
           environment,
           signal,
-          onAway: ({ message }) =>
+          onUnavailable: ({ message }) =>
             err(`platform-sync mcp: the queue is unavailable (${message}): trying again`),
         },
       );

@@ -1,5 +1,5 @@
 import { endedBeforeHere, type JobFile, OTHER_CONTENT, type openLocalWorker } from '../../jobs/index.ts';
-import { costWords, moneyFor, mostWords } from '../../prices.ts';
+import { costWords, maxCostWords, moneyFor } from '../../prices.ts';
 import type { Session } from '../../session.ts';
 import { readSettings, type Settings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../command.ts';
@@ -32,7 +32,7 @@ export default (async ([given], typed, terminal) => {
       json: { file, rows: jobs.count, ...jobs.odd, ...endedFacts(before), cost, dryRun: true },
       words: [
         ...dryRunWords(jobs.count - (before?.ended ?? 0), first, 'row', 'run'),
-        ...mostWords(cost),
+        ...maxCostWords(cost),
         ...setWords(flags.name, before),
       ],
     };

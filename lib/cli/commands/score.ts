@@ -14,7 +14,7 @@ import {
   unknownCalls,
 } from '../../jobs/texts/index.ts';
 import { bulkRequestChecks } from '../../jobs/types/index.ts';
-import { costWords, type Money, moneyFor, mostWords } from '../../prices.ts';
+import { costWords, type Money, maxCostWords, moneyFor } from '../../prices.ts';
 import type { Session } from '../../session.ts';
 import { needed } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
@@ -355,7 +355,7 @@ function foundPreview(
       : [`${counted(inBatch, 'row')} in the batch already, ${number(rows - inBatch)} added`]),
     `${number(texts)} distinct texts, ${number(cached)} of them cached`,
     `${number(calls)} calls to make, which take ${duration(seconds)} at ${rate} a second`,
-    ...mostWords(cost),
+    ...maxCostWords(cost),
     ...reasons.map((reason) => `would be refused: ${reason}`),
     'nothing was sent',
   ];

@@ -1,7 +1,7 @@
 import { parseJson } from '../../base/json/index.ts';
 import { type EndedBefore, endedBeforeHere, submitJobs } from '../../jobs/index.ts';
 import { warnOfThisHost } from '../../places.ts';
-import { type Money, mostWords } from '../../prices.ts';
+import { type Money, maxCostWords } from '../../prices.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { OddRows } from '../../text/index.ts';
@@ -60,7 +60,11 @@ function dryRun(
   const first = bodies.map((body) => parseJson(body));
   return {
     json: { dryRun: true, sent: 0, ids, ...odd, ...endedFacts(before), cost, first },
-    words: [...dryRunWords(all.length, isBuilt ? bodies : [], 'job', 'sent'), ...mostWords(cost), ...about],
+    words: [
+      ...dryRunWords(all.length, isBuilt ? bodies : [], 'job', 'sent'),
+      ...maxCostWords(cost),
+      ...about,
+    ],
   };
 }
 
@@ -71,11 +75,15 @@ export async function sendAll(
   terminal: Terminal,
 ): Promise<Found> {
   const { environment } = terminal;
-  const onAway = ({ message }: Error) =>
+  const onUnavailable = ({ message }: Error) =>
     terminal.err(
       `platform-sync: the queue is unavailable (${message}): trying again for 5 minutes; Ctrl-C ends it`,
     );
-  const { ids, notSent, error } = await submitJobs(all, { environment, signal: terminal.signal, onAway });
+  const { ids, notSent, error } = await submitJobs(all, {
+    environment,
+    signal: terminal.signal,
+    onUnavailable,
+  });
   const sent = ids.length;
   const listed = (title: string, of: readonly string[]) => [title, ...of.map((id) => `  ${id}`)];
   const unsent = listed(`${counted(notSent.length, 'job')} not certainly sent`, notSent);

@@ -102,7 +102,7 @@ export function createTokenWatch(
         refusals += 1;
         stopIfSure();
       },
-      onAway({ cause }: OpenBreaker) {
+      onUnavailable({ cause }: OpenBreaker) {
         isStopped = cause === 'refused token';
         stopIfSure();
       },

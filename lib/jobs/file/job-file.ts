@@ -234,7 +234,7 @@ async function* readJobs(
   yield { encoding: table.encoding, isMarked: table.isMarked, csv: table, odd: table.odd() };
 }
 
-const callsOf = (job: Job): number => definitionOf(job).mostCalls(job) ?? 0;
+const callsOf = (job: Job): number => definitionOf(job).maxCalls(job) ?? 0;
 
 async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
   const bytes =

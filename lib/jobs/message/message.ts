@@ -31,9 +31,9 @@ export function parseMessage(text: string, options: MessageOptions): ReadJob<Job
 }
 
 /** The maximum calls that the job of a message takes; undefined if that is not known beforehand. */
-export function mostCallsOf(text: string): number | undefined {
+export function maxCallsOf(text: string): number | undefined {
   const read = parseMessage(text, { messageId: '', allow: {} });
-  return read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined;
+  return read.kind === 'job' ? definitionOf(read.job).maxCalls(read.job) : undefined;
 }
 
 function parseOf(

@@ -31,7 +31,7 @@ export async function openQueue(
     openSqliteFile(path),
     import('./sqlite-queue.ts'),
   ]);
-  const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MAX_RECEIVES } };
+  const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', max: MAX_RECEIVES } };
   const queue = createSqliteQueue(file, { name, sender: senderHere(), ...deadLetters });
   // Without the rows of earlier sends, a message would be sent again.
   const { SYNC_TABLE: table } = withPlaces(environment);

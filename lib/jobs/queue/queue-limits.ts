@@ -75,12 +75,12 @@ export async function watchDeadLetters(
   const queue: Queue = {
     ...jobs,
     async receive(options) {
-      const most = await maxReceives();
+      const max = await maxReceives();
       const messages = await jobs.receive(options);
-      if (most === undefined) return messages;
+      if (max === undefined) return messages;
       for (const { receipt, messageId, receives } of messages)
-        if (receives >= most) last.set(receipt, messageId);
-      return messages.map((message) => ({ ...message, maxReceives: most }));
+        if (receives >= max) last.set(receipt, messageId);
+      return messages.map((message) => ({ ...message, maxReceives: max }));
     },
     async delete(receipt) {
       await jobs.delete(receipt);

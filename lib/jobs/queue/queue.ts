@@ -53,12 +53,12 @@ export type Queue = {
    * receivers do not see them.
    */
   receive(options: {
-    readonly most: number;
+    readonly max: number;
     /**
      * A separate maximum for messages of these types; then `most` is the maximum of the others. Default: no
      * type is treated separately.
      */
-    readonly long?: { readonly types: readonly string[]; readonly most: number };
+    readonly long?: { readonly types: readonly string[]; readonly max: number };
     readonly waitSeconds: number;
     readonly visibilitySeconds: number;
   }): Promise<readonly QueueMessage[]>;

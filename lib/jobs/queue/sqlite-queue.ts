@@ -18,7 +18,7 @@ type SqliteQueueOptions = {
   readonly name: string;
   readonly sender: string;
   /** Where a message is moved instead of being received more often than `most`. Default: it stays. */
-  readonly deadLetters?: { readonly name: string; readonly most: number };
+  readonly deadLetters?: { readonly name: string; readonly max: number };
 };
 
 const LOOK_MS = 100;
@@ -101,7 +101,7 @@ function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): r
     .flatMap(({ type }) => {
       const isLong = types.includes(String(type));
       return due
-        .all({ name, type: String(type), now: Date.now(), most: isLong ? long : short })
+        .all({ name, type: String(type), now: Date.now(), max: isLong ? long : short })
         .map(({ id, visible, sent }) => ({
           id: String(id),
           at: Number(visible),
@@ -110,8 +110,8 @@ function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): r
         }));
     });
   const inOrder = found.toSorted((a, b) => a.at - b.at || a.sent - b.sent);
-  const of = (wanted: boolean, most: number) =>
-    inOrder.filter(({ isLong }) => isLong === wanted).slice(0, most);
+  const of = (wanted: boolean, max: number) =>
+    inOrder.filter(({ isLong }) => isLong === wanted).slice(0, max);
   return [...of(false, short), ...of(true, long)].map(({ id }) => id);
 }
 
@@ -135,11 +135,11 @@ const named = (name: string, receipt: string) => ({
 type Room = ReturnType<typeof roomOf>;
 
 function roomOf({
-  most,
-  long = { types: [], most: 0 },
-}: Pick<Parameters<Queue['receive']>[0], 'most' | 'long'>) {
-  const short = Math.min(10, most);
-  const longOnes = Math.min(10, long.most);
+  max,
+  long = { types: [], max: 0 },
+}: Pick<Parameters<Queue['receive']>[0], 'max' | 'long'>) {
+  const short = Math.min(10, max);
+  const longOnes = Math.min(10, long.max);
   return { short, long: longOnes, types: long.types };
 }
 
@@ -153,7 +153,7 @@ function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: Sqli
   const now = Date.now();
   db.prepare(REBASE).run({ name, now, until: now + WRONG_CLOCK_MS });
   for (const holder of endedHolders(db, name, file)) db.prepare(FREE).run(name, holder);
-  if (deadLetters !== undefined) db.prepare(BURY).run(deadLetters.name, name, Date.now(), deadLetters.most);
+  if (deadLetters !== undefined) db.prepare(BURY).run(deadLetters.name, name, Date.now(), deadLetters.max);
 }
 
 function fitted(bodies: readonly string[]) {
@@ -179,7 +179,7 @@ const TYPES = `WITH RECURSIVE kinds(type) AS (
   SELECT type FROM kinds WHERE type IS NOT NULL`;
 
 const DUE = `SELECT id, visible, sent FROM messages WHERE queue = :name AND type = :type AND visible <= :now
-  ORDER BY visible, sent LIMIT :most`;
+  ORDER BY visible, sent LIMIT :max`;
 
 const AHEAD = 'SELECT 1 FROM messages WHERE queue = :name AND hidden > :until LIMIT 1';
 

@@ -69,10 +69,10 @@ export function createSqsQueue(
         },
         sleep,
       }),
-    async receive({ most, waitSeconds, visibilitySeconds }) {
+    async receive({ max, waitSeconds, visibilitySeconds }) {
       const command = new ReceiveMessageCommand({
         QueueUrl,
-        MaxNumberOfMessages: most,
+        MaxNumberOfMessages: max,
         WaitTimeSeconds: waitSeconds,
         VisibilityTimeout: visibilitySeconds,
         MessageSystemAttributeNames: ['All'],

@@ -88,7 +88,7 @@ const ownOf = ({ settings, breaker }: Session) => ({
   random: Math.random,
   sleep,
   atOnce: settings.PLATFORM_CONCURRENCY,
-  isPlatformAway: async () => (await breaker.blockedMs()) !== undefined,
+  isPlatformUnavailable: async () => (await breaker.blockedMs()) !== undefined,
 });
 
 /** Wraps the call so that calls are counted, and the tokens of those that scored a text. */

@@ -18,7 +18,7 @@ export {
   jobId,
   type MessageChecks,
 } from '../message/check-message.ts';
-export { mostCallsOf } from '../message/message.ts';
+export { maxCallsOf } from '../message/message.ts';
 export { type Job, type JobType, jobTypes, sampleMessages } from './job-types.ts';
 export { runFunction } from './run-function/definition.ts';
 export { valueFaults } from './run-function/from-event.ts';

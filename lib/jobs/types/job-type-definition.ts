@@ -47,7 +47,7 @@ export type JobTypeDefinition<
   /** The calculation whose formula a job replaces. Default: jobs replace no formula. */
   readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
   /** The maximum calls that a job makes if none is repeated; undefined if it is not known beforehand. */
-  readonly mostCalls: (job: JobBy<Message>) => number | undefined;
+  readonly maxCalls: (job: JobBy<Message>) => number | undefined;
   /** Creates the runner, whose code is imported only here. Throws if a setting is invalid. */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
   /** Called once the job's end is in the ledger, and again whenever its message is received again. */

@@ -51,9 +51,9 @@ export function pageTitle(text: string, hide: Hide): string | undefined {
   return title ? shorten(hide(title.slice(0, MAX_READ)), 100) : 'untitled';
 }
 
-function shorten(text: string, most: number): string {
+function shorten(text: string, max: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > most ? `${line.slice(0, most)}…` : line;
+  return line.length > max ? `${line.slice(0, max)}…` : line;
 }
 
 function tryParse(text: string): unknown {

@@ -71,7 +71,7 @@ export function defineTool<I extends z.ZodMiniType>({ input, run, ...tool }: Too
 const MAX_FAULTS = 20;
 
 function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
-  const faults = faultsOf(error, given, { most: MAX_FAULTS });
+  const faults = faultsOf(error, given, { max: MAX_FAULTS });
   return new ToolError(
     `wrong arguments:\n${faults.map((fault) => fault.replace(/^: /, 'arguments: ')).join('\n')}`,
   );

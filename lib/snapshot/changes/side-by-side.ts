@@ -121,7 +121,7 @@ async function putInBuckets(
   },
 ): Promise<void> {
   const { store, count, folderOf } = buckets;
-  const mostBytes = OPEN_SHARE * (comparison.memoryBytes ?? MEMORY_BYTES);
+  const maxBytes = OPEN_SHARE * (comparison.memoryBytes ?? MEMORY_BYTES);
   const open = Array.from({ length: count }, () => gatherBytes(1024));
   let [openBytes, writes] = [0, 0];
 
@@ -143,7 +143,7 @@ async function putInBuckets(
     // The line is added with its line feed.
     (open[bucket] as ReturnType<typeof gatherBytes>).add(json.bytes.subarray(start, end + 1));
     openBytes += end + 1 - start;
-    return openBytes < mostBytes ? undefined : write();
+    return openBytes < maxBytes ? undefined : write();
   });
   await write();
 }

@@ -141,9 +141,9 @@ function* piecesOf(
   keyOf: (record: number) => string,
 ): Generator<RecordPiece> {
   for (let from = 0; from < order.length; ) {
-    const { end, mostBytes } = pieceFrom(source, order, from);
+    const { end, maxBytes } = pieceFrom(source, order, from);
     const rows = order.subarray(from, end);
-    const memory = Buffer.allocUnsafeSlow(mostBytes);
+    const memory = Buffer.allocUnsafeSlow(maxBytes);
     const keys: string[] = [];
     const ends = new Uint32Array(rows.length);
     let size = 0;
@@ -161,13 +161,13 @@ function* piecesOf(
 /** Where the piece that starts at `from` ends, at least one record later, and the maximum bytes of its lines. */
 function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
-  let [end, mostBytes] = [from, 0];
-  while (end < order.length && mostBytes < PIECE_BYTES) {
+  let [end, maxBytes] = [from, 0];
+  while (end < order.length && maxBytes < PIECE_BYTES) {
     const record = order[end] ?? 0;
-    mostBytes += (ends[record] ?? 0) - (starts[record] ?? 0) + start.length + endBytes;
+    maxBytes += (ends[record] ?? 0) - (starts[record] ?? 0) + start.length + endBytes;
     end += 1;
   }
-  return { end, mostBytes };
+  return { end, maxBytes };
 }
 
 /** Maximum bytes of a member with an id: its name and the digits. */

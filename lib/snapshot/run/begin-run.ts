@@ -129,7 +129,7 @@ async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): 
 
 /** The stored ids of a run. Throws `StoredObjectError` if they are missing or damaged. */
 async function readIds(store: Store, run: RunWithIds): Promise<readonly string[]> {
-  const expected = { what: "the run's ids", schema: idsSchema, mostBytes: MAX_LIST_BYTES };
+  const expected = { what: "the run's ids", schema: idsSchema, maxBytes: MAX_LIST_BYTES };
   return (await readStored(store, idsKey(run), expected)).value.ids;
 }
 

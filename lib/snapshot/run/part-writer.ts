@@ -38,14 +38,14 @@ export function createPartWriter({
   readonly folder: string;
   readonly compression: Compression;
   /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
-  readonly mostLineBytes?: number | undefined;
+  readonly maxLineBytes?: number | undefined;
   /**
    * If no key has ended a part, it ends with the batch in which its lines reach this size, in bytes. Default:
    * `MAX_PART_BYTES`.
    */
   readonly partBytes?: number | undefined;
 }) {
-  const { mostLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
+  const { maxLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
   const parts = createParts(compression);
   /** Set if only a part of a batch was added: the batch will be read again, so nothing may be stored. */
   let failed: { readonly cause: unknown } | undefined;
@@ -57,7 +57,7 @@ export function createPartWriter({
     async write({ pieces, release }: RecordBatch): Promise<void> {
       try {
         for (const piece of pieces()) {
-          await addRecords(parts, piece, mostLineBytes);
+          await addRecords(parts, piece, maxLineBytes);
           releaseOncePacked(parts, piece.release);
         }
       } catch (cause) {
@@ -178,7 +178,7 @@ async function addInFrames(
 async function addRecords(
   parts: ReturnType<typeof createParts>,
   piece: RecordPiece,
-  mostLineBytes: number,
+  maxLineBytes: number,
 ): Promise<void> {
   const { keys, ends } = piece;
   const { buffer, byteOffset, byteLength } = piece.lines;
@@ -189,9 +189,9 @@ async function addRecords(
     const end = ends[record] ?? 0;
     record += 1;
     const lineBytes = end - start;
-    if (lineBytes > mostLineBytes)
+    if (lineBytes > maxLineBytes)
       throw new RangeError(
-        `record ${shortened(key, MAX_KEY_LENGTH)}: expected at most ${mostLineBytes} bytes, got ${lineBytes}`,
+        `record ${shortened(key, MAX_KEY_LENGTH)}: expected at most ${maxLineBytes} bytes, got ${lineBytes}`,
       );
     const open = parts.open();
     if (open.records === 0) open.firstKey = key;

@@ -16,7 +16,7 @@ import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 
 type FieldTypes = ReturnType<typeof typesSeen>;
 
-export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBytes'> & {
+export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'maxLineBytes'> & {
   readonly platform: string;
   /** What the pace has granted this process so far. Default: the manifest does not say. */
   readonly paceCounts?: (() => PaceCounts) | undefined;
@@ -240,7 +240,7 @@ export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
 type ProgressOptions = Pick<
   Parameters<typeof createPartWriter>[0],
-  'store' | 'mostLineBytes' | 'partBytes'
+  'store' | 'maxLineBytes' | 'partBytes'
 > & {
   readonly callCounts: () => CallCounts;
   /** Called after each checkpoint is stored. Default: not called. */

@@ -17,7 +17,7 @@ export const commonFields = {
   /** The name of a separate place, for a narrowed snapshot. */
   as: z.optional(placeName),
   /** Reasons for refusal that are accepted: the run is published in spite of them. */
-  accept: z.optional(each(gate, { error: 'a list of reasons', most: gateNames.length })),
+  accept: z.optional(each(gate, { error: 'a list of reasons', max: gateNames.length })),
 } as const;
 
 type Bounds = 'fields' | 'unboundedFields';

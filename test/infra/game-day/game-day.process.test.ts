@@ -251,12 +251,12 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     given: () => ({ RATE: '2000' }),
     over: async (day) => expect(await day.printed('pace')).toMatchObject({ rate: 2_000 }),
   },
-  TableAway: {
+  TableUnavailable: {
     provoke: async (day) => {
       day.stack.away.add('dynamodb');
       await day.work(adds('job'));
     },
-    red: ['Notice: TableAway'],
+    red: ['Notice: TableUnavailable'],
     seen: /table +failed/,
     isIll: true,
     repair: (day) => day.stack.away.delete('dynamodb'),

@@ -70,7 +70,7 @@ function lastReceives(): Queue {
   );
 }
 
-const RECEIVE = { most: 10, waitSeconds: 0, visibilitySeconds: 60 } as const;
+const RECEIVE = { max: 10, waitSeconds: 0, visibilitySeconds: 60 } as const;
 
 describe('dead letters', () => {
   test('are the messages that were not deleted after their last receive, independent of the queue’s counts', async () => {

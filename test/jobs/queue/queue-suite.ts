@@ -56,7 +56,7 @@ const delayOr = (ms: number, signal?: AbortSignal) =>
   delay(ms, undefined, signal === undefined ? {} : { signal });
 
 const receive = (queue: Queue, visibilitySeconds = 60, waitSeconds = 0) =>
-  queue.receive({ most: 10, waitSeconds, visibilitySeconds });
+  queue.receive({ max: 10, waitSeconds, visibilitySeconds });
 
 /** So many messages, all of them hidden for a minute; those that came within a few seconds if there are fewer. */
 async function receiveSome(queue: Queue, count: number): Promise<readonly QueueMessage[]> {

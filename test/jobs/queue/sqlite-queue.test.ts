@@ -12,7 +12,7 @@ describeQueue('a queue in SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-queue-'));
   const file = sqliteFile(join(folder, 'jobs.db'));
   return {
-    jobs: createSqliteQueue(file, { name: 'jobs', sender: 'a', deadLetters: { name: 'dead', most: 2 } }),
+    jobs: createSqliteQueue(file, { name: 'jobs', sender: 'a', deadLetters: { name: 'dead', max: 2 } }),
     dead: createSqliteQueue(file, { name: 'dead', sender: 'a' }),
     async [Symbol.asyncDispose]() {
       file.close();
@@ -32,7 +32,7 @@ test('a message that a killed process held, and had extended, is delivered again
     import { sqliteFile } from '${source}table/sqlite-file.ts';
     import { createSqliteQueue } from '${source}jobs/queue/sqlite-queue.ts';
     const queue = createSqliteQueue(sqliteFile(${JSON.stringify(path)}), { name: 'jobs', sender: 'b' });
-    const [message] = await queue.receive({ most: 1, waitSeconds: 5, visibilitySeconds: 60 });
+    const [message] = await queue.receive({ max: 1, waitSeconds: 5, visibilitySeconds: 60 });
     await queue.extend(message.receipt, 60_000.5);
     console.log(message.body);
     setInterval(() => undefined, 1_000);`;
@@ -40,11 +40,11 @@ test('a message that a killed process held, and had extended, is delivered again
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(holder.stdout, 'data');
-  const held = await queue.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 60 });
+  const held = await queue.receive({ max: 1, waitSeconds: 0, visibilitySeconds: 60 });
 
   holder.kill('SIGKILL');
   await once(holder, 'exit');
-  const freed = await queue.receive({ most: 1, waitSeconds: 3, visibilitySeconds: 60 });
+  const freed = await queue.receive({ max: 1, waitSeconds: 3, visibilitySeconds: 60 });
 
   file.close();
   await rm(folder, { recursive: true, force: true });
@@ -58,7 +58,7 @@ async function queueIn() {
   const file = sqliteFile(join(folder, 'jobs.db'));
   return {
     file,
-    queue: createSqliteQueue(file, { name: 'jobs', sender: 'a', deadLetters: { name: 'dead', most: 1_000 } }),
+    queue: createSqliteQueue(file, { name: 'jobs', sender: 'a', deadLetters: { name: 'dead', max: 1_000 } }),
     async [Symbol.asyncDispose]() {
       file.close();
       await rm(folder, { recursive: true, force: true });
@@ -66,7 +66,7 @@ async function queueIn() {
   };
 }
 
-const asked = { most: 10, waitSeconds: 0, visibilitySeconds: 60 };
+const asked = { max: 10, waitSeconds: 0, visibilitySeconds: 60 };
 
 test.each([40, 180])(
   'a clock that is set back by %s minutes lets what waits wait no longer',
@@ -81,7 +81,7 @@ test.each([40, 180])(
     clock.mockReturnValue(startMs - minutes * 60_000);
     const first = await queue.receive(asked);
     clock.mockReturnValue(startMs - minutes * 60_000 + 1_790_000);
-    const before = await queue.receive({ ...asked, most: 1 });
+    const before = await queue.receive({ ...asked, max: 1 });
     clock.mockReturnValue(startMs - minutes * 60_000 + 1_801_000);
     const after = await queue.receive(asked);
 
@@ -103,7 +103,7 @@ test('a job costs no more where twenty times as many wait', async () => {
   const cost = async () => {
     const before = process.cpuUsage();
     for (let round = 0; round < 10; round += 1) {
-      const messages = await queue.receive({ ...asked, most: 6, long: { types: ['score'], most: 0 } });
+      const messages = await queue.receive({ ...asked, max: 6, long: { types: ['score'], max: 0 } });
       for (const [at, { receipt }] of messages.entries())
         await (at % 2 ? queue.delay(receipt, 1_000_000) : queue.delete(receipt));
     }

@@ -138,7 +138,7 @@ describe('what the client throws names the queue and what was tried', () => {
     const { sqs, queue } = mockedQueue();
     sqs.on(ReceiveMessageCommand).rejects(cause);
 
-    const receive = queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 30 });
+    const receive = queue.receive({ max: 10, waitSeconds: 0, visibilitySeconds: 30 });
 
     await expect(receive).rejects.toMatchObject({ failure: { kind }, cause });
     await expect(receive).rejects.toThrow(`receive from ${QUEUE}: ${said}`);
@@ -197,7 +197,7 @@ describe('over a connection', () => {
   ] as const)('%s is reported with the queue', async ([, reply, requests, said]) => {
     await using sqs = await queueOver(reply);
 
-    const receive = sqs.queue.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 30 });
+    const receive = sqs.queue.receive({ max: 1, waitSeconds: 0, visibilitySeconds: 30 });
 
     await expect(receive).rejects.toThrow(`receive from ${sqs.url}: ${said}`);
     expect(sqs.requests).toHaveLength(requests);

@@ -30,12 +30,12 @@ test('the next day begins with nothing, and an invocation without texts writes n
 
 test('what could not be written is added the next time', async () => {
   const table = createMemoryTable();
-  let isAway = true;
+  let isUnavailable = true;
   const add = createDailyUsageCounter(
     {
       ...table,
       get: async (key) => {
-        if (isAway) throw new Error('away');
+        if (isUnavailable) throw new Error('away');
         return table.get(key);
       },
     },
@@ -43,7 +43,7 @@ test('what could not be written is added the next time', async () => {
   );
 
   await expect(add({ calls: 10, tokens: 100 })).rejects.toThrow('away');
-  isAway = false;
+  isUnavailable = false;
 
   expect(await add({ calls: 1, tokens: 1 })).toEqual({ calls: 11, tokens: 101 });
 });

@@ -73,12 +73,12 @@ export function createSharedQueue(world: World) {
         act(`send ${bodies.length}`, () => {
           for (const body of bodies) send(body, delayMs);
         }),
-      async receive({ most, waitSeconds, visibilitySeconds }) {
+      async receive({ max, waitSeconds, visibilitySeconds }) {
         const untilMs = world.now() + waitSeconds * 1_000;
         for (;;) {
           const wakeMs = Math.min(untilMs, ...queued.map(({ visibleAtMs }) => visibleAtMs)) - world.now();
           if (visible().length > 0 || wakeMs <= 0 || waitSeconds === 0)
-            return await act('receive', () => take(most, visibilitySeconds * 1_000));
+            return await act('receive', () => take(max, visibilitySeconds * 1_000));
           await world.clock.sleepAtMost(wakeMs, arrived.promise);
           await world.awake(process);
         }

@@ -35,7 +35,7 @@ export async function pollForInvocations(name: string, scene: Scene, skewMs: num
     });
     while (process.isAlive) {
       const messages = await polled
-        .receive({ most: 10, waitSeconds: 20, visibilitySeconds: HIDDEN_SECONDS })
+        .receive({ max: 10, waitSeconds: 20, visibilitySeconds: HIDDEN_SECONDS })
         .catch(async () => {
           await world.clock.sleep(AFTER_FAILURE_MS);
           return [];

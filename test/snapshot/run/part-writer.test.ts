@@ -147,7 +147,7 @@ test('after half of a batch nothing is stored, since all of it comes again', asy
 });
 
 test('a line that is too long is refused, and nothing is stored after it', async () => {
-  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip', mostLineBytes: 2_000_000 });
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip', maxLineBytes: 2_000_000 });
   const cards = [1, 2, 3].map((id) => ({ id, datasourceId: 'd', x: 'x'.repeat(id * 900_000) }));
   const batch = cardsIn(Buffer.from(JSON.stringify(cards)), 'd');
   const fault = 'record d/3: expected at most 2000000 bytes, got 2700035';

@@ -62,11 +62,11 @@ test('a record that is too long ends the slice; what was taken since the last ch
       yield { batch: simulatedBatch([2, 3, last]), position: 4, total: 4 };
       return { ...verifiedIf(true, []), totals: { start: 4, end: 4 }, order: 'id', refused: [] };
     };
-  const long = takeSlice(await begin(), slice({ scan: scanOf(1_000), mostLineBytes: 10 }));
+  const long = takeSlice(await begin(), slice({ scan: scanOf(1_000), maxLineBytes: 10 }));
   await expect(long).rejects.toThrow('record 1000: expected at most 10 bytes, got 12');
   const saved = await readCheckpoint(store, 'calculations', '20261118T090000Z-800000');
 
-  const { checkpoint } = await takeSlice(saved, slice({ scan: scanOf(4), mostLineBytes: 10 }));
+  const { checkpoint } = await takeSlice(saved, slice({ scan: scanOf(4), maxLineBytes: 10 }));
 
   expect(saved.checkpoint).toMatchObject({ position: null, records: 0, parts: 0, outcome: null });
   expect(checkpoint).toMatchObject({ records: 4, parts: 1, outcome: { consistency: 'proved' } });

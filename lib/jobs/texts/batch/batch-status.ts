@@ -73,11 +73,11 @@ function statusOf(
 export async function failedRows(
   batch: string,
   storage: Pick<BatchStorage, 'store' | 'table'>,
-  most: number,
+  max: number,
 ): Promise<readonly FailedRow[]> {
   const found: FailedRow[] = [];
   for await (const { row } of chunkRows(batch, storage)) {
-    if (found.length >= most) break;
+    if (found.length >= max) break;
     if (!hasPart(row) || row.counts.failed === 0) continue;
     const stored = await storage.store.get(row.part);
     for (const scored of stored ? parsePart(row.part, stored.body) : []) {
@@ -85,5 +85,5 @@ export async function failedRows(
       if (error !== undefined && outcomeOf(scored) !== 'bad') found.push({ line, ...(id && { id }), error });
     }
   }
-  return found.slice(0, most);
+  return found.slice(0, max);
 }

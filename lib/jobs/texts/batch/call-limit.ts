@@ -3,11 +3,11 @@ import { type StoredRow, updateRow } from '../../../table/index.ts';
 import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './batch.ts';
 
 /** The maximum calls of a batch, and how many were sent or are about to be sent. */
-const limitSchema = z.object({ most: z.number(), calls: z.number() });
+const limitSchema = z.object({ max: z.number(), calls: z.number() });
 
 /** Limits the calls of a batch, over all processes that score it. */
 type CallLimit = {
-  readonly most: number;
+  readonly max: number;
   /** Counts a call that is about to be sent. Returns false if the batch may make no more calls. */
   take(): Promise<boolean>;
   /** Takes back a call that was not sent. */
@@ -19,19 +19,19 @@ type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
 const limitKey = (batch: string) => ({ partition: batchPartition(batch), sort: CALLS_SORT });
 
 /** Sets the maximum calls of a batch. Calls that were counted before stay counted. */
-export async function setCallLimit(batch: string, most: number, storage: LimitStorage): Promise<void> {
-  await change(batch, storage, ({ calls }) => ({ most, calls }));
+export async function setCallLimit(batch: string, max: number, storage: LimitStorage): Promise<void> {
+  await change(batch, storage, ({ calls }) => ({ max, calls }));
 }
 
 export async function openCallLimit(batch: string, storage: LimitStorage): Promise<CallLimit | undefined> {
   const stored = await storage.table.get(limitKey(batch));
   if (stored === undefined) return undefined;
   return {
-    most: limitSchema.parse(stored.row).most,
+    max: limitSchema.parse(stored.row).max,
     take: () =>
-      change(batch, storage, ({ most, calls }) => (calls < most ? { most, calls: calls + 1 } : undefined)),
+      change(batch, storage, ({ max, calls }) => (calls < max ? { max, calls: calls + 1 } : undefined)),
     giveBack: async () =>
-      void (await change(batch, storage, ({ most, calls }) => ({ most, calls: calls - 1 }))),
+      void (await change(batch, storage, ({ max, calls }) => ({ max, calls: calls - 1 }))),
   };
 }
 
@@ -45,7 +45,7 @@ async function change(
   next: (limit: z.infer<typeof limitSchema>) => z.infer<typeof limitSchema> | undefined,
 ): Promise<boolean> {
   const decide = (stored: StoredRow | undefined) =>
-    next(stored === undefined ? { most: 0, calls: 0 } : limitSchema.parse(stored.row));
+    next(stored === undefined ? { max: 0, calls: 0 } : limitSchema.parse(stored.row));
   const options = { newToken, lifetimeMs: RETENTION_MS };
   return (await updateRow(table, limitKey(batch), decide, options)) !== undefined;
 }

@@ -46,7 +46,7 @@ export async function checkBatch(
       signal?.throwIfAborted();
       rows += 1;
     }
-    if (rows <= mostCalls(rate)) return { kind: 'accepted', rows };
+    if (rows <= maxCallsAt(rate)) return { kind: 'accepted', rows };
   }
   const found = await previewBatch(given, options);
   const reasons = refusals(found, { rate, maxCalls });
@@ -55,7 +55,7 @@ export async function checkBatch(
     : { kind: 'refused', reasons, preview: found };
 }
 
-const mostCalls = (rate: number) => rate * MAX_DAYS * DAY_SECONDS;
+const maxCallsAt = (rate: number) => rate * MAX_DAYS * DAY_SECONDS;
 
 /** The reasons to refuse a batch of this size, each with its numbers; empty if it may be sent. */
 export function refusals(
@@ -66,7 +66,7 @@ export function refusals(
   const days = Math.ceil((10 * calls) / rate / DAY_SECONDS) / 10;
   return [
     ...(maxCalls !== undefined && calls > maxCalls ? [`${counted}, over the limit of ${maxCalls}`] : []),
-    ...(calls > mostCalls(rate)
+    ...(calls > maxCallsAt(rate)
       ? [`${counted}, which take ${days} days at ${rate} a second, over the limit of ${MAX_DAYS} days`]
       : []),
   ];

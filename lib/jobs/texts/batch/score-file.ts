@@ -6,7 +6,7 @@ import {
   type Analyze,
   createFailures,
   createTextGate,
-  mostWaitingAt,
+  maxWaitingAt,
   type ScoreTextsOptions,
 } from '../scoring/scoring-session.ts';
 import { BatchConflictError, type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
@@ -59,7 +59,7 @@ export async function scoreFile(
   const checked = await checkBatch(request, options);
   if (checked.kind === 'refused') return checked;
   const {
-    gate = createTextGate(mostWaitingAt(options.rate)),
+    gate = createTextGate(maxWaitingAt(options.rate)),
     failures = createFailures(),
     chunksAtOnce = 2,
     progress,

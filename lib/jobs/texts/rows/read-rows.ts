@@ -287,7 +287,7 @@ const MAX_NAMED_LENGTH = 100;
 /** Maximum ids in memory, which take up to 100 MB. Later ids are compared only with these. */
 const MAX_IDS = 2_000_000;
 
-export function compareIds(mostIds = MAX_IDS) {
+export function compareIds(maxIds = MAX_IDS) {
   const lines = createNumbersByText();
   let rows = 0;
   const first: RepeatedIds['first'][number][] = [];
@@ -301,7 +301,7 @@ export function compareIds(mostIds = MAX_IDS) {
           first.push({ id: shortened(id.toWellFormed(), MAX_NAMED_LENGTH), lines: [earlier, line] });
         return earlier;
       }
-      if (lines.count() < mostIds) lines.set(id, line);
+      if (lines.count() < maxIds) lines.set(id, line);
       return undefined;
     },
     found: (): RepeatedIds => ({ rows, first }),

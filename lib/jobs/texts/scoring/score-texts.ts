@@ -328,7 +328,7 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     signal.throwIfAborted();
     if (session.isOver()) end(heldNow(session));
     if (limit && !(await limit.take())) {
-      const error = `not sent: the batch has made its ${limit.most} calls`;
+      const error = `not sent: the batch has made its ${limit.max} calls`;
       end({ kind: 'failed', error, calls: claim.sends(), claim });
     }
     const sent = await claim.send();
@@ -397,9 +397,9 @@ async function giveUp(
   const calls = claim.sends();
   await claim.release();
   if (session.failures.failed(text, error.failure)) session.stop({ kind: 'error', error, alike: true });
-  const isAway = error.sent && (await session.isPlatformAway?.());
-  if (isAway) session.stop({ kind: 'error', error, alike: false });
-  return isOfText(error) && !isAway
+  const isUnavailable = error.sent && (await session.isPlatformUnavailable?.());
+  if (isUnavailable) session.stop({ kind: 'error', error, alike: false });
+  return isOfText(error) && !isUnavailable
     ? { kind: 'failed', error: error.message, calls, claim }
     : { kind: 'unsettled', error, calls };
 }

@@ -36,7 +36,7 @@ export type ScoreTextsOptions = JobClock & {
   /** Called after a result is stored. Default: not called. */
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Whether all calls fail, not only those of a text that failed in all of its tries. Default: false. */
-  readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
+  readonly isPlatformUnavailable?: (() => Promise<boolean>) | undefined;
   /** Once it is aborted, no further text is begun. Calls that were sent finish, since they are paid for. */
   readonly signal?: AbortSignal | undefined;
 };
@@ -82,15 +82,15 @@ const MIN_WAITING = 2;
 const MAX_WAITING = 4;
 
 /** How many texts may wait: as many as a block of the pace has slots, and one more, since each block costs a write. */
-export const mostWaitingAt = (rate: number): number =>
+export const maxWaitingAt = (rate: number): number =>
   Math.min(MAX_WAITING, Math.max(MIN_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
 
 /**
  * Creates a gate that limits how many texts of a process wait for their slot at the pace: if all waited there, each
  * would wait too long. The chunk that came first has priority, so that few chunks are half done at any time.
  */
-export function createTextGate(mostWaiting = MIN_WAITING) {
-  const waiting = new PQueue({ concurrency: mostWaiting });
+export function createTextGate(maxWaiting = MIN_WAITING) {
+  const waiting = new PQueue({ concurrency: maxWaiting });
   let chunks = 0;
   return {
     /**
@@ -139,10 +139,10 @@ type Failures = ReturnType<typeof createFailures>;
 export function createFailures() {
   /** The hashes of failed texts, by how they failed: a text that is in many chunks counts once. */
   const failed = new Map<string, Set<string>>();
-  let mostRefused = MAX_REFUSED.beforeSuccess;
+  let maxRefused = MAX_REFUSED.beforeSuccess;
   /** Records that the request has scored a text before: the cache or a part has a result of it. */
   const hasScored = () => {
-    mostRefused = MAX_REFUSED.afterSuccess;
+    maxRefused = MAX_REFUSED.afterSuccess;
   };
   return {
     hasScored,
@@ -153,9 +153,9 @@ export function createFailures() {
       const name = likenessOf(failure);
       const alike = (failed.get(name) ?? new Set()).add(textHashOf(text));
       failed.set(name, alike);
-      if (alike.size < (name === REFUSED ? mostRefused : MAX_ALIKE)) return false;
+      if (alike.size < (name === REFUSED ? maxRefused : MAX_ALIKE)) return false;
       failed.clear();
-      mostRefused = MAX_REFUSED.beforeSuccess;
+      maxRefused = MAX_REFUSED.beforeSuccess;
       return true;
     },
     succeeded() {

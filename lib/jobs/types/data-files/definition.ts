@@ -23,7 +23,7 @@ function namesIn(value: unknown): readonly (typeof expandNames)[number][] | unde
 const schema = z.strictObject({
   ...common,
   type: z.literal('data-files', { error: 'data-files' }),
-  ids: each(idSchema, { error: 'a list of data-file ids', most: 100 }),
+  ids: each(idSchema, { error: 'a list of data-file ids', max: 100 }),
   expand: z.optional(expand),
 });
 
@@ -32,7 +32,7 @@ export const dataFiles: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof
   defaultId: 'content-hash',
   mayRepeat: () => true,
   sendsMany: true,
-  mostCalls: ({ ids }) => ids.length,
+  maxCalls: ({ ids }) => ids.length,
   openRunner: async ({ platform }) => dataFilesRunner(platform.call),
   sample: ({ dataFileIds }) => ({
     version: 1,

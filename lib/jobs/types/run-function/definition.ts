@@ -49,7 +49,7 @@ export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<type
   mayRepeat: ({ onUnknown }) => onUnknown === 'retry',
   timeoutMs: endpoint.timeoutMs,
   allowFault: functionFault,
-  mostCalls: () => 1,
+  maxCalls: () => 1,
   openRunner: async ({ platform }) => functionRunner(platform.call),
   /** Imports the formulas that it returned. */
   async afterEnd({ importFormulas: isAsked }, ended, { store }) {

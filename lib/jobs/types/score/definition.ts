@@ -17,7 +17,7 @@ export const score: JobTypeDefinition<
   sendsMany: true,
   isBulk: ({ batch }) => batch !== undefined,
   // A text that was already scored by an equal request needs no call.
-  mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
+  maxCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
   async openRunner({ session, storage: { cache, batches }, ...parts }) {
     const { scoreRunner } = await import('./runner.ts');
     const { PLATFORM_CONCURRENCY: atOnce, PLATFORM_RATE: rate } = session.settings;

@@ -10,7 +10,7 @@ import {
   type Analyze,
   createFailuresOf,
   createTextGate,
-  mostWaitingAt,
+  maxWaitingAt,
   type ScoreTextsOptions,
 } from '../../texts/scoring/scoring-session.ts';
 import type { RunnerParts } from '../job-type-definition.ts';
@@ -31,7 +31,7 @@ export function scoreRunner(
   },
 ): RunJob<ScoreJob> {
   const { platform, cache, batches, onSentiment, rate, ...given } = parts;
-  const gate = createTextGate(mostWaitingAt(rate));
+  const gate = createTextGate(maxWaitingAt(rate));
   const failuresOf = createFailuresOf();
   return async (job, context) => {
     const analyze: Analyze = async (request, { beforeSend, onSend, ...options } = {}) => {
@@ -52,9 +52,9 @@ export function scoreRunner(
       onSentiment?.(sentiment);
       return sentiment;
     };
-    const { signal, lastSendMs: deadlineMs, isPlatformAway, onProgress } = context;
+    const { signal, lastSendMs: deadlineMs, isPlatformUnavailable, onProgress } = context;
     const failures = failuresOf(requestOf(job));
-    const own = { signal, deadlineMs, isPlatformAway, onProgress };
+    const own = { signal, deadlineMs, isPlatformUnavailable, onProgress };
     const options = { ...given, ...batches, gate, failures, cache, analyze, ...own };
     const scored = await scoreChunk(job, options);
     if (scored.kind === 'later')

@@ -6,7 +6,7 @@ export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   ...snapshotChecks,
   mayRepeat: () => true,
   isClaimedFirst: true,
-  mostCalls: () => undefined,
+  maxCalls: () => undefined,
   openRunner: async ({ session, storage }) =>
     (await import('./open-snapshots.ts')).openSnapshots(session, storage),
   sample: ({ datasetIds }) => ({

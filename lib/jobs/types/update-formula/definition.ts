@@ -30,7 +30,7 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
   // A late repeat would undo a newer formula of another user.
   mayRepeat: () => false,
   // Checking for changes is a search, whose number of pages depends on the name.
-  mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
+  maxCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
   judgeHere: ({ expression, strict }, { judgeFormula }) => judgeFormula(expression, 'expression', strict),
   replacesFormulaOf: ({ calculationId }) => calculationId,
   openRunner: async ({ platform }) => formulaRunner(platform),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { errorText, shortened } from '../../../base/index.ts';
 import { printJson } from '../../../base/json/index.ts';
-import { mostCallsOf, scoringFields } from '../../../jobs/types/index.ts';
+import { maxCallsOf, scoringFields } from '../../../jobs/types/index.ts';
 import type { ToolResult } from '../answer.ts';
 import {
   defineTool,
@@ -153,7 +153,7 @@ const refused = (faults: readonly string[]) =>
   new ToolError(`nothing was sent:\n${faults.slice(0, MAX_FAULTS).join('\n')}`);
 
 /** The maximum calls of a job; NaN if unknown. */
-const callsOf = ({ text: message }: CheckedJob): number => mostCallsOf(message) ?? Number.NaN;
+const callsOf = ({ text: message }: CheckedJob): number => maxCallsOf(message) ?? Number.NaN;
 
 async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {
   const { jobs, calls, outcome: before } = plan;

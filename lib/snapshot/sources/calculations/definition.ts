@@ -26,7 +26,7 @@ export const calculations = defineSource({
     /** Only calculations whose name matches this text; then `as` is needed. Default: all. */
     name: z.optional(filledText),
     /** Only calculations that match all of these, `FIELD` or `FIELD:VALUE,…`, 100 at most; then `as` is needed. Default: all. */
-    filters: z.optional(list(filterSchema, { error: 'a list of filters', most: 100 })),
+    filters: z.optional(list(filterSchema, { error: 'a list of filters', max: 100 })),
   }),
   rules: [
     {

@@ -23,7 +23,7 @@ export const cards = defineSource({
     'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
   fields: (list) => ({
     /** The ids of datasets, 10,000 at most. Default: those that the last published calculations link to. */
-    datasets: z.optional(list(uuid, { error: 'a list of dataset ids', most: 10_000 })),
+    datasets: z.optional(list(uuid, { error: 'a list of dataset ids', max: 10_000 })),
     /** Whether to include cards that use a dataset only in a drill. Default: true. */
     drill: z._default(yesOrNo, true),
   }),

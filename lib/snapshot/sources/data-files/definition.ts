@@ -11,7 +11,7 @@ export const dataFiles = defineSource({
   takes: 'The metadata of data files, with their revisions.',
   fields: (list) => ({
     /** The ids of the data files, as digits, 10,000 at most. */
-    ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }),
+    ids: list(idSchema, { error: 'a list of data-file ids', max: 10_000 }),
   }),
   rules: [],
   // Ids do not narrow a snapshot here, since the platform has no list of all data files.

@@ -69,7 +69,7 @@ export const files = defineSource({
      * the same FileSets are the same selection.
      */
     filesets: z.pipe(
-      list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
+      list(uuid, { error: 'a list of FileSet ids', max: 1_000 }),
       z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
     ),
     /** Only files below this directory. Default: all. */

@@ -20,7 +20,7 @@ afterEach(() => sandbox.close());
 
 const job = { version: 1, type: 'snapshot', id: 'nightly', source: 'calculations' } as const;
 
-function runnerOver(store: Store, isAway: () => boolean = () => false) {
+function runnerOver(store: Store, isUnavailable: () => boolean = () => false) {
   const pace = createProcessPace({ rate: 1_000, concurrency: 4 });
   const platform = createPlatform({ baseUrl: sandbox.url, token: fixedToken(sandbox.token), pace });
   const away = new PlatformError(
@@ -28,9 +28,9 @@ function runnerOver(store: Store, isAway: () => boolean = () => false) {
     { operation: 'searchCalculations', about: 'calculations', attempts: 1 },
   );
   const read: typeof platform.call.read = (...asked) =>
-    isAway() ? Promise.reject(away) : platform.call.read(...asked);
+    isUnavailable() ? Promise.reject(away) : platform.call.read(...asked);
   const raw: typeof platform.call.raw = (...asked) =>
-    isAway() ? Promise.reject(away) : platform.call.raw(...asked);
+    isUnavailable() ? Promise.reject(away) : platform.call.raw(...asked);
   const run = snapshotRunner({
     call: Object.assign(platform.call.bind(undefined), { raw, read }),
     store,
@@ -54,13 +54,13 @@ async function runsOf(store: Store): Promise<readonly string[]> {
 
 test('an attempt after one that the platform stopped resumes its run', async () => {
   const store = createDirectoryStore(folder.path);
-  let isAway = true;
-  const attempt = runnerOver(store, () => isAway);
+  let isUnavailable = true;
+  const attempt = runnerOver(store, () => isUnavailable);
 
   await expect(attempt()).rejects.toMatchObject({ failure: { kind: 'connection' } });
   await expect(attempt()).rejects.toMatchObject({ failure: { kind: 'connection' } });
   const [begun, ...others] = await runsOf(store);
-  isAway = false;
+  isUnavailable = false;
   const outcome = await attempt();
 
   expect(others).toEqual([]);

@@ -72,7 +72,7 @@ test('a search comes first if the calculation must not have changed', async () =
 });
 
 test('how many calls an update takes is known unless it is searched for', () => {
-  expect(updateFormula.mostCalls(job)).toBe(1);
-  expect(updateFormula.mostCalls({ ...job, unlessChangedSince: 1, name: 'Margin' })).toBeUndefined();
+  expect(updateFormula.maxCalls(job)).toBe(1);
+  expect(updateFormula.maxCalls({ ...job, unlessChangedSince: 1, name: 'Margin' })).toBeUndefined();
   expect(updateFormula.mayRepeat(job)).toBe(false);
 });
