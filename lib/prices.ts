@@ -16,7 +16,7 @@ const pricesFields = {
   'update-formula': price,
 };
 
-interface PricesSchema extends z.ZodMiniObject<typeof pricesFields, z.core.$strict> {}
+export interface PricesSchema extends z.ZodMiniObject<typeof pricesFields, z.core.$strict> {}
 
 /** Schema of the setting PLATFORM_PRICES. */
 export const pricesSchema: PricesSchema = z.strictObject(pricesFields, {
