@@ -11,8 +11,8 @@ const BATCH = 'Expected 1 to 114 of A-Z a-z 0-9 . _ : -, not beginning with -, a
 const DIGITS = 'Expected the digits of an integer, got';
 const SET = 'Expected at most 80 letters, digits, _, . and -, got';
 const AGO =
-  'Expected a time ago such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got';
-const FILLED = 'Expected text that is not empty, got';
+  'Expected an age such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got';
+const FILLED = 'Expected a value that is not empty, got';
 
 const REVIEWS = { files: { 'reviews.csv': 'id,review,shop\n1,wonderful!,A\n' } };
 const score = (flags: string, said: string): WrongUse => [`score reviews.csv ${flags}`, said, REVIEWS];
@@ -101,7 +101,7 @@ const noDates: readonly WrongUse[] = [
   ['digest --since 2026-13-01', `${AGO} "2026-13-01"`],
   ['jobs results --output a.csv --since yesterday', `${AGO} "yesterday"`],
   ['prune --older-than 90', `${AGO} "90"`],
-  ['prune --older-than 2099-01-01 --yes', 'Expected a time that has passed, got "2099-01-01"'],
+  ['prune --older-than 2099-01-01 --yes', 'Expected a time in the past, got "2099-01-01"'],
   ['formula set 12 a.txt --unless-changed-since today --name x', 'Expected a whole number from 0 to'],
 ];
 

@@ -11,22 +11,23 @@ import {
   WHOLE_ROWS,
 } from '../options/options.ts';
 
-const STRICT = ['--strict', 'refuse formulas with a warning, or that the platform cannot parse'] as const;
+const STRICT = ['--strict', 'refuse formulas that have a warning or that the platform cannot parse'] as const;
 
-/** The digits of a calculation's id. */
+/** Parses the id of a calculation. */
 const calculationId = reader('the digits of an integer', idDigits);
 
-/** Checking, setting and undoing formulas. */
+/** Commands that check, set and undo formulas. */
 export const formulas = {
   formula: {
     description:
-      'Check formulas here, set them on the platform, undo that, show what was set before, and import or export their texts.',
+      'Check formulas on this machine, set them on the platform, undo it, show what was set before, and import or export their texts.',
     needsStore: false,
     json: false,
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
   },
   'formula check': {
-    description: 'Parse a formula here: report its errors, and warn about what the platform may refuse.',
+    description:
+      'Parse a formula on this machine: report its errors, and warn about what the platform may refuse.',
     needsStore: false,
     arguments: [['<file>', 'the file with the formula; - for standard input']],
     examples: ['formula check formula.txt', 'formula check - --json'],
@@ -48,7 +49,7 @@ export const formulas = {
       ],
       [
         '--unless-changed-since <ms>',
-        'stop if it was changed after this time, in epoch milliseconds; needs --name',
+        'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
         numberOption(0, Number.MAX_SAFE_INTEGER),
       ],
       ['--name <name>', 'the name of the calculation, which the search needs to find it'],
@@ -61,11 +62,11 @@ export const formulas = {
   },
   'formula import': {
     description:
-      'Store the text of formulas, which snapshots do not contain, from a list of {id, expression, name?, datasetId?}: CSV, NDJSON, a JSON array, or what the function of a job returned.',
+      'Store the text of formulas, which snapshots do not contain, from a list of {id, expression, name?, datasetId?}: CSV, NDJSON, a JSON array, or the result of a run-function job.',
     needsStore: false,
     arguments: [['[file]', 'the list; - for standard input']],
     options: [
-      ['--from-job <id>', 'import what the code function of this job returned'],
+      ['--from-job <id>', 'import the result of this run-function job'],
       ENCODING,
       SEPARATOR,
       WHOLE_ROWS,
@@ -75,7 +76,7 @@ export const formulas = {
   },
   'formula export': {
     description:
-      'Write a file for each formula whose text is known, with its name and id, for git: the same formulas give the same files. The file of a formula that no longer exists is removed; files that this command did not write are not changed.',
+      'Write a file for each formula whose text is known, with its name and id, for git: the same formulas give the same files. The files of formulas that no longer exist are removed; files that this command did not write are left unchanged.',
     arguments: [['<folder>', 'where to write them']],
     options: [AT],
     examples: ['formula export formulas', 'formula export formulas --at 2026-11-21'],
@@ -83,9 +84,9 @@ export const formulas = {
   },
   'formula rename-column': {
     description:
-      'Write the CSV for `formula apply` that gives a column another name in all formulas whose text is known. Nothing is sent.',
+      'Rename a column in all formulas whose text is known: writes a CSV for `formula apply`. Nothing is sent.',
     arguments: [
-      ['<old>', 'the name of the column; upper and lower case are equal'],
+      ['<old>', 'the name of the column, in any case'],
       ['<new>', 'its new name'],
     ],
     required: [['--output <file>', 'the CSV to write']],
@@ -98,10 +99,10 @@ export const formulas = {
   },
   'formula apply': {
     description:
-      'Set the formulas of a CSV with the columns id and expression, and optionally name and was. Each is sent only once; the same command again continues.',
+      'Set the formulas of a CSV with the columns id and expression, and optionally name and was (the formula that you expect to replace). Each is sent only once. Run the same command again to continue after a stop.',
     needsStore: false,
     arguments: [['<changes>', 'the CSV']],
-    required: [['--name <name>', 'a name for the set, which `formula undo` takes', setName]],
+    required: [['--name <name>', 'a name for this set of changes, for `formula undo`', setName]],
     options: [
       STRICT,
       ENCODING,
@@ -109,10 +110,14 @@ export const formulas = {
       WHOLE_ROWS,
       ['--dry-run', 'check the formulas and show what depends on them, but send nothing'],
       ['--markdown', 'with --dry-run: print a table for a pull request'],
-      ['--max-affected <n>', 'send nothing if more things than this depend on them', numberOption(0, 1e9)],
+      [
+        '--max-affected <n>',
+        'send nothing if more things than this depend on the formulas',
+        numberOption(0, 1e9),
+      ],
       [
         '--no-undo-for <id...>',
-        'set these although their current text is not stored, or differs from `was`: they cannot be undone',
+        'set these calculations even if their current formula is not stored or differs from `was`: the change cannot be undone',
         (text: string, before?: readonly string[] | true) =>
           collected(calculationId)(text, before === true ? [] : before),
         [] as readonly string[],
@@ -126,18 +131,24 @@ export const formulas = {
     load: () => import('../commands/formula-apply.ts'),
   },
   'formula undo': {
-    description: 'Restore the formulas that a set replaced, except those that were changed since.',
+    description:
+      'Restore the formulas that `formula apply` replaced under this name, except those that were changed since.',
     arguments: [['<name>', 'the name of the set', setName]],
     options: [
-      ['--even-if-changed <id...>', 'restore these although they have changed', collected(calculationId)],
+      [
+        '--even-if-changed <id...>',
+        'restore these calculations even if they were changed since',
+        collected(calculationId),
+      ],
     ],
     examples: ['formula undo may', 'formula undo may --even-if-changed 1008'],
     load: () => import('../commands/formula-undo.ts'),
   },
   'formula log': {
-    description: 'Show a calculation as it was after each update sent from here, newest last.',
+    description:
+      'Show a calculation after each update that platform-sync sent, newest last. The platform itself has no history.',
     arguments: [['<id>', 'the id of the calculation', calculationId]],
-    options: [['--at <time>', 'print only the expression stored at this time, ready to be set again']],
+    options: [['--at <time>', 'print only the expression that was set at this time, for `formula set`']],
     examples: ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
     load: () => import('../commands/formula-log.ts'),
   },

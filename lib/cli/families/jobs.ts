@@ -23,15 +23,15 @@ const PACKAGE = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
 const STATUSES = jobStates.map(lowerCase);
 const CONCURRENCY = [
   '--concurrency <n>',
-  'jobs to run at once (default: PLATFORM_CONCURRENCY)',
+  'the maximum number of jobs to run at the same time (default: PLATFORM_CONCURRENCY)',
   numberOption(1, 1_000),
 ] as const;
 const FROM_CSV = [
-  ['--from-csv <file>', 'build a job from each row of this CSV, by --template'],
+  ['--from-csv <file>', 'build a job from each row of this CSV; needs --template'],
   ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
   [
     '--name <name>',
-    'a name for this set of jobs, with which their ids begin: an equal row in another set is another job (default: equal rows are one job)',
+    'a name for this set of jobs, used as a prefix of their ids: the same row runs again under another name (default: identical rows are one job, which runs once)',
     setName,
   ],
   ENCODING,
@@ -43,10 +43,10 @@ const NO_UNDO = [
   'replace formulas even if their current text is not stored: these updates cannot be undone',
 ] as const;
 
-/** The id of a job as an argument. */
+/** Parses the id of a job. */
 const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => jobId.safeParse(text).data);
 
-/** Sending work to the platform: at once, from a file, or through the queue. */
+/** Commands that send work to the platform: directly, from a file, or through the queue. */
 export const jobs = {
   call: {
     description: 'Run one code function. The call is never sent twice.',
@@ -67,7 +67,7 @@ export const jobs = {
   },
   run: {
     description:
-      'Run the jobs of a file in this process, each to its final outcome. Every row is checked before any job runs; the same command again runs what is left.',
+      'Run the jobs of a file in this process, each to its final outcome. Every row is checked before any job runs. Run the same command again to run the jobs that are left.',
     needsStore: false,
     arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
     options: [
@@ -103,7 +103,7 @@ export const jobs = {
       ['--drain', 'stop when the queue is empty'],
       [
         '--concurrency <n>',
-        'short jobs to run at once, and the same number of long ones (texts, ids) (default: PLATFORM_CONCURRENCY)',
+        'the maximum number of short jobs to run at the same time, and as many long jobs (texts, ids) beside them (default: PLATFORM_CONCURRENCY)',
         numberOption(1, 1_000),
       ],
     ],
@@ -132,7 +132,7 @@ export const jobs = {
     load: () => import('../commands/jobs.ts'),
   },
   'jobs results': {
-    description: 'Write the results of jobs to one file: NDJSON, each as it was stored, or CSV.',
+    description: 'Write the results of jobs to one file: NDJSON, exactly as stored, or CSV.',
     required: [['--output <file>', `the file: ${OUTPUT_ENDINGS}`]],
     options: [
       ['--type <type>', `only jobs of this type: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
@@ -147,7 +147,7 @@ export const jobs = {
   },
   'jobs cancel': {
     description:
-      'Cancel jobs whose requests were not sent, even if no worker has received their messages yet. A job with many texts or ids stops between two calls, within seconds.',
+      'Cancel jobs that have not sent a request yet, whether still queued or already taken by a worker. A job with many texts or ids stops between two requests, within seconds.',
     arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
     options: [['--batch <name>', 'cancel all chunks of this batch that have not ended', batchOption]],
     examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
@@ -169,11 +169,11 @@ export const jobs = {
   },
   redrive: {
     description:
-      'Return failed jobs to the queue: without ids, all that were not executed, and dead letters. A job that was cancelled or executed returns only if its id is given, an unknown one never.',
+      'Return failed jobs to the queue. Without ids: all failed jobs that were not executed, and dead letters. Jobs that were cancelled, or that failed although the platform executed them, are returned only by id; jobs with an unknown outcome never are.',
     arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
     options: [
       ['--batch <name>', 'score the failed rows of this batch, including cancelled ones', batchOption],
-      ['--executed', 'also jobs that the platform executed; they are listed first'],
+      ['--executed', 'also return jobs that the platform executed; lists them before it asks'],
       YES,
     ],
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may', 'redrive --executed --yes'],

@@ -1,13 +1,13 @@
 import type { CommandFamily } from '../command.ts';
 import { collected, decimalOption, limitOption, numberOption } from '../options/options.ts';
 
-/** Setting up, and operating what is running. */
+/** Commands for setup and operation. */
 export const operation = {
   init: {
     description:
       'Ask for the address, the token and the store, test them, and write them to a settings file.',
     needsStore: false,
-    options: [['--sandbox', 'ask nothing: write the settings for the platform that `sandbox` starts']],
+    options: [['--sandbox', 'ask nothing: write settings for the simulated platform that `sandbox` starts']],
     json: false,
     examples: ['init', 'init --sandbox'],
     load: () => import('../commands/init.ts'),
@@ -21,14 +21,14 @@ export const operation = {
   },
   pace: {
     description:
-      'Show the request budget that all workers share, and how much of it is used; pause or resume all of them, forget throttling, or cap their rate.',
+      'Show the request budget that all workers share, and how much of it is used; pause or resume all workers, forget throttling, or limit their rate.',
     options: [
       ['--pause', 'stop all workers from sending, within about a second, until --resume'],
       ['--resume', 'let all workers send again'],
       ['--reset', 'forget past throttling: return to the full rate within a second'],
       [
         '--rate <n>',
-        'the maximum requests a second of all workers together; PLATFORM_RATE still applies if it is lower',
+        'limit all workers together to this many requests a second; PLATFORM_RATE still applies if it is lower',
         decimalOption(0.001, 1e4),
       ],
     ],
@@ -36,7 +36,7 @@ export const operation = {
     load: () => import('../commands/pace.ts'),
   },
   sandbox: {
-    description: 'Start the reference platform on loopback, and print the settings for it.',
+    description: 'Start the simulated platform on this machine, and print the settings for it.',
     needsStore: false,
     options: [
       ['--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295)],
@@ -44,18 +44,18 @@ export const operation = {
       ['--latency <ms>', 'milliseconds to delay every response by (default: 0)', numberOption(0, 600_000)],
       [
         '--rate <n>',
-        'requests a second before it responds with 429 (default: all)',
+        'requests a second that it accepts; further ones get a 429 (default: no limit)',
         decimalOption(0.01, 1e5),
       ],
       [
         '--limit <[operation=]n/unit>',
-        'a limit with 429: 6/s in any second, 100/min or 5000/h in each minute or hour of the clock, score=0/s for one operation; may be repeated',
+        'another limit that is enforced with 429: 6/s in any second; 100/min or 5000/h in each minute or hour of the clock; score=0/s for one operation. May be repeated',
         collected(limitOption),
       ],
       ['--faults <p>', 'the share of requests that fail, from 0 to 1 (default: 0)', decimalOption(0, 1)],
       [
         '--odd <p>',
-        'the share of responses and records with odd but legal shapes, from 0 to 1 (default: 0)',
+        'the share of responses and records with unusual but legal shapes, from 0 to 1 (default: 0)',
         decimalOption(0, 1),
       ],
       ['--churn <n>', 'records added, changed or deleted per second (default: 0)', decimalOption(0, 1e4)],
@@ -76,7 +76,7 @@ export const operation = {
       ['--stack <name>', 'the name of the stack', String],
       [
         '--construct <id>',
-        'the instance, if a stack has several of them: the beginning of the names of its outputs',
+        'the instance, if the stack has several: the beginning of the names of its outputs',
       ],
     ],
     examples: ['env --stack platform-sync-acme'],

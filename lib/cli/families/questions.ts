@@ -18,7 +18,7 @@ const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
 /** A link to S3 works for at most seven days. */
 const MAX_LINK_HOURS = 168;
 
-/** Questions about what is stored. None of them sends anything to the platform. */
+/** Commands that read the store. None of them sends anything to the platform. */
 export const questions = {
   query: {
     description:
@@ -60,14 +60,16 @@ export const questions = {
   },
   'where-used': {
     description:
-      'Show what depends on a dataset, calculation, card, file or column: what would break without it.',
-    arguments: [['<id>', 'an id; for a file or directory, its path or its id; for a column, its name']],
+      'Show everything that depends on a dataset, calculation, card, file or column, directly or indirectly.',
+    arguments: [
+      ['<id>', 'the id of the thing; for a file or directory, its path or its id; for a column, its name'],
+    ],
     options: [
       ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
       ['--dataset <id>', 'only the column of this dataset'],
       [
         '--hops <n>',
-        'follow uses over at most this many steps (default: any number)',
+        'follow at most this many steps from one thing to the next (default: any number)',
         numberOption(1, 1_000_000),
       ],
       AT,
@@ -106,7 +108,7 @@ export const questions = {
   },
   lineage: {
     description:
-      'Write what uses what, with owners, for a catalog: events of OpenLineage, or the metadata file of DataHub.',
+      'Write what uses what, with owners, for a data catalog: OpenLineage events, or a DataHub metadata file.',
     options: [
       [
         '--format <openlineage|datahub>',
@@ -128,9 +130,9 @@ export const questions = {
   },
   digest: {
     description:
-      'Summarize what changed, what broke and who owns it, and which jobs failed: here, or in a channel of Slack or Teams.',
+      'Summarize what changed, what broke and who owns it, and which jobs failed: here, or in a Slack or Teams channel.',
     options: [
-      sinceOf('report what happened since then (default: 1d)'),
+      sinceOf('summarize what happened since then (default: 1d)'),
       ['--to <slack|teams>', 'post it to the webhook in SYNC_DIGEST_URL', choiceOption(['slack', 'teams'])],
     ],
     examples: ['digest', 'digest --since 7d --json', 'digest --since 1d --to slack'],
@@ -139,7 +141,9 @@ export const questions = {
   mcp: {
     description:
       'Serve the last snapshots, job results and scores to an AI assistant: a Model Context Protocol server on standard input and output.',
-    options: [['--allow-submit', 'also serve tools that queue jobs, after a dry run and a confirmation']],
+    options: [
+      ['--allow-submit', 'also offer tools that queue jobs; each needs a dry run and a confirmation first'],
+    ],
     json: false,
     examples: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],
     load: () => import('../commands/mcp.ts'),

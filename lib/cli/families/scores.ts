@@ -14,22 +14,22 @@ import {
   YES,
 } from '../options/options.ts';
 
-/** The SHA-256 of a text, in lower case. */
+/** Parses the SHA-256 of a text, and returns it in lower case. */
 const textHash = reader('a SHA-256, 64 hex digits', (text) =>
   /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
 );
 
-/** Columns separated by commas; the option may be repeated. A name that contains a comma cannot be given. */
+/** Parses columns separated by commas; the option may be repeated. Names with a comma are not supported. */
 const columnsOption = (text: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   ...text.split(',').map((column) => column.trim()),
 ];
 
-/** Sentiment scores of texts, in batches. */
+/** Commands that score the sentiment of texts, in batches. */
 export const scores = {
   score: {
     description:
-      'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
+      'Score the sentiment of every text in a CSV, NDJSON or JSON file. You pay only once to score the same text.',
     needsStore: false,
     arguments: [['<file>', 'the file of texts; may be gzipped']],
     required: [['--text <column>', 'the column with the text', filledOption]],
@@ -41,20 +41,20 @@ export const scores = {
       ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
       [
         '--label <column>',
-        'compare the scores with the labels in this column; needs at most one topic',
+        'compare the scores with the labels in this column; allowed with one topic or none',
         filledOption,
       ],
       ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
       ['--dry-run', 'report how many calls it needs, but send nothing'],
       [
         '--batch <name>',
-        'the name of the batch; the same name again resumes a batch that was stopped',
+        'the name of the batch; using the same name again resumes a batch that was stopped',
         batchOption,
       ],
       ENCODING,
       SEPARATOR,
       WHOLE_ROWS,
-      ['--skip-empty', 'leave out rows without a text; otherwise they are bad rows'],
+      ['--skip-empty', 'leave out rows without a text (default: they count as bad rows)'],
       ['--output <file>', `write all rows with their scores: ${OUTPUT_ENDINGS}`],
       ...CSV_STYLE,
     ],
@@ -73,7 +73,7 @@ export const scores = {
     load: () => import('../commands/batches.ts'),
   },
   forget: {
-    description: 'Erase one text, or all texts of a batch: texts, scores and cache rows.',
+    description: 'Erase one text, or all texts of a batch, with their scores and cache rows.',
     options: [
       ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts', textHash],
       ['--batch <name>', 'the batch, with all its texts', batchOption],

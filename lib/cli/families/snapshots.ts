@@ -25,43 +25,43 @@ const NO_TABLES = [
 ] as const;
 const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
 
-/** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
+/** Parses a run's name, such as `20261121T091500Z-3fa9c1`. */
 const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text) =>
   isRunId(text) ? text : undefined,
 );
 
-/** `SOURCE` or `SOURCE.NAME` as an argument. */
+/** Parses the argument `SOURCE` or `SOURCE.NAME`. */
 const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
 
-/** A run's name, or `last`. */
+/** Parses a run's name, or `last`. */
 const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
 
-/** The `NAME` of a place `SOURCE.NAME`. */
+/** Parses the `NAME` of a place `SOURCE.NAME`. */
 const placeNameOption = reader('1 to 64 letters, digits, _ or -', (text) => placeName.safeParse(text).data);
 
-/** An optional argument that names a place. `all`: its meaning if it is absent. */
-const placeOf = (all: string) =>
-  ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
+/** An optional argument that names a place. `ifAbsent`: what is meant without the argument. */
+const placeOf = (ifAbsent: string) =>
+  ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${ifAbsent})`, placeArgument] as const;
 
-/** Taking runs, publishing them, and everything about runs that are stored. */
+/** Commands that take, publish, list, compare and delete runs. */
 export const snapshots = {
   snapshot: {
-    description: `Copy records into the store and publish them: all places again, or one of ${sources.join(', ')}.`,
+    description: `Copy records into the store and publish them. \`all\` repeats every snapshot that has been published; or name one source: ${sources.join(', ')}.`,
     needsStore: false,
     json: false,
     examples: ['snapshot all', 'snapshot calculations', 'snapshot calculations --resume last'],
   },
   'snapshot all': {
     description:
-      'Take a new snapshot of every place that has a published run, with the same selection; in an empty store, of all calculations and then of the cards of their datasets. The exit code is the worst of all runs, in this order: 2, 1, 3, 0.',
+      'Repeat every snapshot that has been published, with the same selection. In an empty store: all calculations, then the cards of their datasets. If runs end differently, the exit code is 2, else 1, else 3, else 0.',
     needsStore: false,
     options: [NO_TABLES],
     examples: ['snapshot all', 'snapshot all --json'],
     load: () => import('../commands/snapshot-all.ts'),
   },
-  ...snapshotOfEach(),
+  ...snapshotCommands(),
   publish: {
-    description: 'Publish a finished run that was refused.',
+    description: 'Publish a finished run that a gate refused.',
     arguments: [
       ['<source>', 'the source of the run, or SOURCE.NAME for a place of its own', placeArgument],
       ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
@@ -84,29 +84,34 @@ export const snapshots = {
     description: 'Show what changed between two published runs.',
     arguments: [
       placeOf('every published source'),
-      ['[old]', 'the earlier run (default: the one with which NEW was compared when it was published)'],
-      ['[new]', 'the later run (default: the last published one)'],
+      ['[old]', 'the earlier run (default: the run with which NEW was compared when it was published)'],
+      ['[new]', 'the later run (default: the last published run)'],
     ],
     options: [
-      sinceOf('compare with the run that was the last one at this time'),
+      sinceOf('compare with the last published run that began before this time'),
       limitOf(LISTED),
-      ['--memory <mb>', 'megabytes for comparing records out of order', numberOption(1, 100_000), 128],
+      [
+        '--memory <mb>',
+        'megabytes of memory for comparing records that are in a different order',
+        numberOption(1, 100_000),
+        128,
+      ],
     ],
     examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
     load: () => import('../commands/diff.ts'),
   },
   prune: {
     description:
-      'Delete old runs: their records, Parquet, changes and partitions, and what is left under work/. The newest published run of each place stays. Or, with --jobs, delete all but the outcomes of old jobs from the ledger; their results stay.',
+      'Delete old runs: their records, Parquet, changes and partitions, and their files under work/. The newest published run of each place is kept. With --jobs: shrink old jobs in the ledger to their outcome; stored results are kept.',
     arguments: [placeOf('every place')],
     options: [
       ['--keep <n>', 'keep this many of the newest published runs of each place', numberOption(1, 100_000)],
       [
         '--older-than <time>',
-        'delete runs that began (jobs that ended) before then: 90d or 12w before the newest one, or a date',
+        'delete runs that began before this (with --jobs: jobs that ended before it): an age such as 90d or 12w, counted back from the newest run or job, or a date',
         ageOption,
       ],
-      ['--jobs', 'remove all but the outcomes of old jobs from the ledger; needs --older-than'],
+      ['--jobs', 'shrink old jobs in the ledger to their outcome; needs --older-than'],
       ['--dry-run', 'only list what would be deleted'],
       YES,
     ],
@@ -127,7 +132,7 @@ export const snapshots = {
   },
 } as const satisfies CommandFamily;
 
-function snapshotOfEach(): { readonly [S in Source as `snapshot ${S}`]: ReturnType<typeof snapshotOf> } {
+function snapshotCommands(): { readonly [S in Source as `snapshot ${S}`]: ReturnType<typeof snapshotOf> } {
   const commands = sources.map((source) => [`snapshot ${source}`, snapshotOf(source)]);
   return Object.fromEntries(commands);
 }
@@ -142,10 +147,10 @@ function snapshotOf(source: Source) {
     options: [
       [
         '--as <name>',
-        'publish a narrowed snapshot under SOURCE.NAME/ (default: a name made from the selection; calculations need one)',
+        'publish a narrowed snapshot under SOURCE.NAME/ (default: a name made from the selection; required for calculations)',
         placeNameOption,
       ],
-      ['--resume <run>', 'resume a run that was stopped; last: the newest one', runOrLast],
+      ['--resume <run>', 'resume a run that was stopped; last: the newest such run', runOrLast],
       FORCE,
       NO_TABLES,
     ],

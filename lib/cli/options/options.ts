@@ -3,37 +3,36 @@ import { nearestName, pastMoment, shortened, utcTime } from '../../base/index.ts
 import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
 
-/** The error of an option or argument that is invalid. It suggests the nearest of `names`. */
-function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
+/** The error for an invalid option or argument. It suggests the nearest of `names`. */
+function invalid(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
   const meant = nearestName(text.toLowerCase(), names);
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
   return new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(shortened(text, 200))}${hint}`);
 }
 
 /**
- * Creates the reader of an option or argument, which throws what was expected. `read` returns undefined for
- * an invalid text.
+ * Creates the parser of an option or argument. It throws an error with `expected` if `read` returns undefined.
  */
 export const reader =
   <Value>(expected: string, read: (text: string) => Value | undefined, names?: readonly string[]) =>
   (text: string): Value => {
     const value = read(text);
     if (value !== undefined) return value;
-    throw notRead(expected, text, names);
+    throw invalid(expected, text, names);
   };
 
-/** Creates the reader of a number between two bounds, both included. */
-export const decimalOption = (least: number, most: number, kind: 'number' | 'whole number' = 'number') =>
-  reader(`a ${kind} from ${least} to ${most}`, (text) => {
+/** Creates the parser of a number from `min` to `max`, both included. */
+export const decimalOption = (min: number, max: number, kind: 'number' | 'whole number' = 'number') =>
+  reader(`a ${kind} from ${min} to ${max}`, (text) => {
     const value = text.trim() === '' ? Number.NaN : Number(text);
-    const fits = value >= least && value <= most && (kind === 'number' || Number.isInteger(value));
-    return fits ? value : undefined;
+    const isValid = value >= min && value <= max && (kind === 'number' || Number.isInteger(value));
+    return isValid ? value : undefined;
   });
 
-/** Creates the reader of a whole number between two bounds, both included. */
-export const numberOption = (least: number, most: number) => decimalOption(least, most, 'whole number');
+/** Creates the parser of a whole number from `min` to `max`, both included. */
+export const numberOption = (min: number, max: number) => decimalOption(min, max, 'whole number');
 
-/** Creates the reader of one of a few names, in upper or lower case. */
+/** Creates the parser of one of `names`, in upper or lower case. */
 export const choiceOption = <const Names extends readonly string[]>(names: Names) =>
   reader(
     `one of ${names.join(', ')}`,
@@ -41,43 +40,45 @@ export const choiceOption = <const Names extends readonly string[]>(names: Names
     names,
   );
 
-/** Collects the values of an option or argument that may be repeated, each parsed by `read`. */
+/** Creates the parser of an option or argument that may be repeated. `read` parses one value. */
 export const collected =
   <Value>(read: (text: string) => Value) =>
   (text: string, before: readonly Value[] = []): readonly Value[] => [...before, read(text)];
 
-/** A topic, as `NAME` or `NAME=DESCRIPTION`. */
+/** Parses a topic: `NAME` or `NAME=DESCRIPTION`. */
 export function topicOption(text: string): { readonly topic: string; readonly description?: string } {
   const [, topic = text, description] = /^(.*?)=(.*)$/s.exec(text) ?? [];
-  const near = topic
+  const suggestion = topic
     .trim()
     .replaceAll(/\W+/g, '_')
     .replace(/^[^a-z]+/i, '');
   const { error } = topicName.safeParse(topic.trim());
-  if (error !== undefined) throw notRead(`${error.issues[0]?.message}${near && `, such as ${near}`}`, topic);
+  if (error !== undefined)
+    throw invalid(`${error.issues[0]?.message}${suggestion && `, such as ${suggestion}`}`, topic);
   return { topic: topic.trim(), ...(description === undefined ? {} : { description: description.trim() }) };
 }
 
 /**
- * A limit of the sandbox: `6/s`, `100/min`, `5000/h`, possibly after `OPERATION=`. The sandbox checks the operation.
+ * Checks a limit of the sandbox: `6/s`, `100/min` or `5000/h`, optionally after `OPERATION=`. The sandbox itself
+ * checks the name of the operation.
  */
 export function limitOption(text: string): string {
   if (/^([a-z-]+=)?\d+(\.\d+)?\/(s|min|h)$/.test(text)) return text;
-  throw notRead('a limit such as 6/s, 100/min, 5000/h or score=0/s', text);
+  throw invalid('a limit such as 6/s, 100/min, 5000/h or score=0/s', text);
 }
 
-/** The defaults of `--limit` for changes: for people, and for machines. */
+/** The defaults of `--limit` where changes are listed, without and with `--json`. */
 export const LISTED = 20;
 export const LISTED_JSON = 1_000;
 
-/** How many dependents `where-used` lists for people. */
+/** How many dependents `where-used` lists by default without `--json`. */
 export const LISTED_DEPENDENTS = 50;
 
 const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-const MOMENT = 'a time ago such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
+const MOMENT = 'an age such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
 
-/** A past time in epoch milliseconds, from an age, a date (its start in UTC) or a time. */
+/** Parses an age, a date (which means its start in UTC) or a time, to a past time in epoch milliseconds. */
 const momentOption =
   (now: () => number = () => Date.now()) =>
   (text: string): number => {
@@ -88,12 +89,12 @@ const momentOption =
         ? Date.parse(utcTime.safeParse(text).data ?? '')
         : nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
     if (momentMs <= nowMs) return momentMs;
-    throw notRead(Number.isNaN(momentMs) ? MOMENT : 'a time that has passed', text);
+    throw invalid(Number.isNaN(momentMs) ? MOMENT : 'a time in the past', text);
   };
 
 /**
- * A past time for commands that delete. An age counts back from the newest stored thing, or from the clock if
- * that is earlier, so that a clock that is ahead makes nothing too old.
+ * Parses a past time for commands that delete. An age counts back from the newest stored run or job, or from the
+ * clock if that is earlier. So a clock that is ahead does not make anything look older.
  */
 export function ageOption(text: string): (newestMs: number) => number {
   const momentMs = momentOption()(text);
@@ -101,18 +102,18 @@ export function ageOption(text: string): (newestMs: number) => number {
   return (newestMs) => momentMs - (isAge ? Math.max(0, Date.now() - newestMs) : 0);
 }
 
-/** The name of a batch of texts. */
+/** Parses the name of a batch of texts. */
 export const batchOption = reader(
   `1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
   (text) => (isBatchName(text) && !text.startsWith('-') ? text : undefined),
 );
 
-/** A text that is not blank. */
-export const filledOption = reader('text that is not empty', (text) =>
+/** Parses a value that is not blank. */
+export const filledOption = reader('a value that is not empty', (text) =>
   text.trim() === '' ? undefined : text,
 );
 
-/** The name of a set of formulas. */
+/** Parses the name of a set of jobs or formulas. */
 export const setName = reader('at most 80 letters, digits, _, . and -', (text) =>
   /^[A-Za-z0-9][\w.-]{0,79}$/.test(text) ? text : undefined,
 );
@@ -134,34 +135,34 @@ export const SEPARATOR = [
 
 export const WHOLE_ROWS = [
   '--whole-rows',
-  'read each line of the CSV as a row, even if two short lines look like one row that was broken in two',
+  'read each line of the CSV as a row, even if two short lines look like one row with a line break',
 ] as const;
 
 /** The options for how a CSV is written. */
 export const CSV_STYLE = [
   ['--csv-for <program>', 'excel: a CSV in UTF-8 with a byte order mark', choiceOption(['excel'])],
-  ['--csv-safe', 'put an apostrophe before cells of a CSV that a spreadsheet would run: = + - @'],
+  ['--csv-safe', 'put an apostrophe before cells that a spreadsheet would run as a formula: = + - @'],
 ] as const;
 
 /** The option `--since`; `help` says what it does. */
 export const sinceOf = (help: string) =>
   ['--since <time>', `${help}: an age (12h, 7d, 4w) or a date`, momentOption()] as const;
 
-/** The option `--at`: the answer is as of a moment, in epoch milliseconds. */
+/** The option `--at`: read the store as of a time, in epoch milliseconds. */
 export const AT = [
   '--at <date>',
   'show what was published by the end of this day (UTC), or by a time such as 2026-11-21T09:15:00Z',
   (text: string): number => {
     const { data, error } = pastMoment.safeParse(text);
     if (data !== undefined) return data;
-    throw notRead(error?.issues[0]?.message ?? '', text);
+    throw invalid(error?.issues[0]?.message ?? '', text);
   },
 ] as const;
 
-/** The option `--limit`; `listed` is its default for people. */
+/** The option `--limit`; `listed` is its default without `--json`. */
 export const limitOf = (listed: number) =>
   [
     '--limit <n>',
-    `the maximum number of things to list (default: ${listed}; with --json: ${LISTED_JSON})`,
+    `list at most this many (default: ${listed}; with --json: ${LISTED_JSON})`,
     numberOption(0, 1e6),
   ] as const;

@@ -21,7 +21,7 @@ const PAGE_ROWS = 5_000;
 export const calculations = defineSource({
   name: 'calculations',
   operation: 'searchCalculations',
-  takes: 'All calculations, or only those that match a search (then with --as).',
+  takes: 'All calculations, or only those that match a search (needs --as).',
   fields: (list) => ({
     /** Only calculations whose name matches this text; then `as` is needed. Default: all. */
     name: z.optional(filledText),
@@ -110,7 +110,7 @@ export const calculations = defineSource({
     {
       field: 'filters',
       flags: '--filter <field[:value]>',
-      help: 'only calculations that match this filter; the ids of dataset, card and owner may be several with commas; may be repeated',
+      help: 'only calculations that match this filter; dataset, card and owner take several ids, separated by commas; may be repeated',
       kind: 'list',
     },
   ],
