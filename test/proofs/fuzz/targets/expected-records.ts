@@ -12,6 +12,8 @@ export type Expected = {
   readonly keys: readonly string[];
   /** Each line, parsed. */
   readonly records: readonly unknown[];
+  /** How many elements have no id: they are left out, unless none has one. */
+  readonly unnamed: number;
   readonly fields: Readonly<Record<string, readonly string[]>>;
   readonly next?: string | null;
   readonly total?: number | null;
@@ -24,8 +26,9 @@ const parsed = (text: string): unknown =>
   );
 
 /** What a reader found, so that it can be compared. */
-export const shownOf = ({ keys, lines, fields, ...rest }: Found): Expected => ({
+export const shownOf = ({ keys, lines, fields, unnamed = [], ...rest }: Found): Expected => ({
   ...rest,
+  unnamed: unnamed.length,
   keys,
   records: lines.map(parsed),
   fields: Object.fromEntries(Object.keys(fields).map((name) => [name, fields[name]?.toSorted() ?? []])),
@@ -39,11 +42,14 @@ export function expectedIn(name: FoundIn, text: string): Expected | undefined {
 
 const readers: Readonly<Record<FoundIn, (value: unknown) => Expected | undefined>> = {
   listCards(value) {
-    if (!isThere(value)) return { keys: [], records: [], fields: {} };
+    if (!isThere(value)) return { keys: [], records: [], unnamed: 0, fields: {} };
     if (!Array.isArray(value)) return undefined;
-    const ids = value.map(cardId);
-    if (ids.includes(undefined)) return undefined;
-    const cards = value.map((card: Members, at) => ({ id: BigInt(ids[at] ?? ''), card, at }));
+    const cards = value.flatMap((card: Members, at) => {
+      const id = cardId(card);
+      return id === undefined ? [] : [{ id: BigInt(id), card, at }];
+    });
+    if (value.length > 0 && cards.length === 0) return undefined;
+    const unnamed = value.length - cards.length;
     cards.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.at - b.at));
     const once = cards.filter(({ id }, at) => id !== cards[at - 1]?.id);
     const isOwn = (card: Members) => textIn(memberOf(card, 'datasourceId')) === UUID;
@@ -52,6 +58,7 @@ const readers: Readonly<Record<FoundIn, (value: unknown) => Expected | undefined
       records: once
         .map(({ card, id }) => named('id', id, card))
         .map((card) => (isOwn(card) ? card : owned('_datasetId', card))),
+      unnamed,
       fields: typesIn(value, once.some(({ card }) => !isOwn(card)) ? '_datasetId' : undefined),
     };
   },
@@ -59,15 +66,18 @@ const readers: Readonly<Record<FoundIn, (value: unknown) => Expected | undefined
     if (isThere(value) && !(value instanceof Map)) return undefined;
     const [files, context] = [memberOf(value, 'files'), memberOf(value, 'pageContext')];
     const [next, total] = [memberOf(context, 'next'), totalIn(memberOf(context, 'total'))];
-    const isError = ERRORS.some((name) => isThere(memberOf(value, name)));
-    if (!Array.isArray(files) && (isThere(files) || isError || (total ?? 0) > 0)) return undefined;
+    const isEmpty =
+      !isThere(files) && !isError(value) && (total === null ? !mayHoldList(value) : total === 0);
+    if (!Array.isArray(files) && !isEmpty) return undefined;
     const list: readonly unknown[] = Array.isArray(files) ? files : [];
-    const ids = list.map((file) => textIn(memberOf(file, 'id')));
-    if (ids.some((id) => id === undefined || id === '')) return undefined;
+    const idOf = (file: unknown) => textIn(memberOf(file, 'id')) ?? '';
+    const named = list.filter((file) => idOf(file) !== '');
+    if (list.length > 0 && named.length === 0) return undefined;
     if (isThere(next) && !(isLeaf(next) && next.kind !== 'word')) return undefined;
     return {
-      keys: ids.map((id) => `${UUID}/${id}`),
-      records: list.map((file) => owned('_filesetId', file as Members)),
+      keys: named.map((file) => `${UUID}/${idOf(file)}`),
+      records: named.map((file) => owned('_filesetId', file as Members)),
+      unnamed: list.length - named.length,
       fields: typesIn(list, list.length > 0 ? '_filesetId' : undefined),
       next: isLeaf(next) && next.kind !== 'word' ? cursorIn(next) : null,
       total,
@@ -77,14 +87,35 @@ const readers: Readonly<Record<FoundIn, (value: unknown) => Expected | undefined
     const id = integerIn(memberOf(value, 'dataFileId')) ?? DATA_FILE;
     if (!(value instanceof Map) || id !== DATA_FILE) return undefined;
     const record = named('dataFileId', BigInt(DATA_FILE), value);
-    return { keys: [DATA_FILE], records: [record], fields: typesIn([value]) };
+    return { keys: [DATA_FILE], records: [record], unnamed: 0, fields: typesIn([value]) };
   },
 };
 
 const cursorIn = ({ kind, source }: Leaf): string | null =>
   (kind === 'number' && !/^-?\d+$/.test(source) ? String(Number(source)) : source) || null;
 
-const ERRORS = ['message', 'errorMessage', 'errorCode', 'toe'];
+const ERRORS = ['message', 'errorMessage', 'errorCode', 'toe', 'error', 'errors', 'statusReason'];
+
+function isError(value: unknown): boolean {
+  const isCode = (code: unknown) => isLeaf(code) && code.kind === 'number' && Number(code.source) >= 400;
+  const isFilled = (given: unknown) =>
+    Array.isArray(given)
+      ? given.length > 0
+      : isThere(given) && !(isLeaf(given) && ['', 'false'].includes(given.source));
+  return (
+    ERRORS.some((name) => isFilled(memberOf(value, name))) ||
+    ['status', 'statusCode', 'code'].some((name) => isCode(memberOf(value, name)))
+  );
+}
+
+/** Whether a member may be the list under another name: a list or an object with something in it. */
+const mayHoldList = (value: unknown): boolean =>
+  value instanceof Map &&
+  [...value.values()].some((member) =>
+    member instanceof Map
+      ? [...member.values()].some(isThere)
+      : Array.isArray(member) && member.some(isThere),
+  );
 
 function cardId(card: unknown): string | undefined {
   const urn = textIn(memberOf(card, 'urn')) ?? '';

@@ -16,6 +16,8 @@ type FieldTypes = ReturnType<typeof typesSeen>;
 export type Found = {
   readonly keys: readonly string[];
   readonly lines: readonly string[];
+  /** Elements without an id, as people know them. */
+  readonly unnamed?: readonly string[] | undefined;
   readonly fields: FieldTypes;
   /** Of a page of files only. */
   readonly next?: string | null;
@@ -53,4 +55,8 @@ export const foundIn: Readonly<
 async function* noKeys(): AsyncGenerator<readonly string[]> {}
 
 /** Read at once: the memory is freed afterwards. */
-const foundOf = (batch: RecordBatch): Found => ({ ...recordsIn(batch), fields: batch.fields });
+const foundOf = (batch: RecordBatch): Found => ({
+  ...recordsIn(batch),
+  unnamed: batch.unnamed,
+  fields: batch.fields,
+});
