@@ -34,7 +34,7 @@ test.each([
   ['does not load', file('failed')],
   ['has a hook that throws', file('failed', 'passed', 'skipped')],
   ['kills its process', file('failed', 'pending')],
-])('a file that %s is a failure, in addition to the tests that failed', (_, broken) => {
+])('a file that %s counts as a failure, in addition to the tests that failed', (_, broken) => {
   const testResults = [...report.testResults, broken];
 
   expect(failedIn({ ...report, testResults })).toEqual([
@@ -44,6 +44,6 @@ test.each([
   expect(countsOf({ ...report, testResults, numFailedTests: 3 }, 1)).toEqual({ passed: 2, failed: 4 });
 });
 
-test('an error that only the exit code reports is a failure', () => {
+test('an error that only the exit code reports counts as a failure', () => {
   expect(countsOf(report, 1)).toEqual({ passed: 2, failed: 1 });
 });

@@ -12,7 +12,7 @@ const sources = globSync('{lib,functions,infra,test}/**/*.{ts,js}').map((file) =
 const zodRecords = (sources: readonly { readonly file: string; readonly source: string }[]) =>
   sources.filter(({ source }) => /\bz\.(?:partialR|r)ecord\(/.test(source)).map(({ file }) => file);
 
-test('objects with names from outside keep all of them', () => {
+test('objects whose names come from outside keep all of their members', () => {
   // What tools return is described by their schemas, not parsed; the names of gates are places, in an editor's schema too.
   const described = ['lib/report/mcp/tools/records.ts', 'lib/snapshot/publish/gates.ts'];
   const lib = sources.filter(({ file }) => /^(?:lib|functions)\//.test(file) && !file.includes('/sandbox/'));
@@ -40,7 +40,7 @@ const PARSERS = [
   'lib/tables/parquet/column-encoders.ts',
 ];
 
-test('what comes from outside is parsed by functions that limit its depth', () => {
+test('data from outside is parsed by functions that limit its depth', () => {
   const parsing = sources
     .filter(({ file }) => /^(?:lib|functions)\//.test(file) && !file.includes('/sandbox/'))
     .filter(({ source }) => source.split('\n').some((line) => /^[^*]*\bJSON\.parse\(/.test(line)))
@@ -49,14 +49,14 @@ test('what comes from outside is parsed by functions that limit its depth', () =
   expect(parsing.filter((file) => !PARSERS.includes(file))).toEqual([]);
 });
 
-test('the checks of the promises share no code with the code that they check', () => {
+test('the checks of the promises share no code with what they check', () => {
   const observers = sources.filter(({ file }) => file.startsWith('test/proofs/whole/promises/'));
 
   expect(observers.length).toBeGreaterThan(3);
   expect(observers.filter(({ source }) => source.includes('/lib/')).map(({ file }) => file)).toEqual([]);
 });
 
-test('no test replaces a module: other files run in the same process, and would get it too', () => {
+test('no test replaces a module, since other test files in the same process would get the replacement', () => {
   const replacing = sources.filter(({ source }) => /^vi\.(?:do)?[mM]ock\(/m.test(source));
 
   expect(replacing.map(({ file }) => file)).toEqual([]);

@@ -64,8 +64,8 @@ const floorOf = (path: string): number => (ROOMS as readonly (string | undefined
 const breaches = (forbidden: (each: Import) => boolean) =>
   imports.filter(forbidden).map(({ from, of }) => `${from} imports ${of}`);
 
-describe('the rooms', () => {
-  test('the check reads real import lines', () => {
+describe('in the rooms of lib,', () => {
+  test('the check finds real import lines', () => {
     expect(imports).toContainEqual({ from: 'lib/cli/command-line.ts', of: 'lib/cli/terminal/terminal.ts' });
     expect(imports).toContainEqual({ from: 'lib/pace/fleet-pace.ts', of: 'p-queue' });
   });
@@ -119,7 +119,7 @@ describe('an import names its file with its extension', () => {
     expect(sources.flatMap((path) => misnamed(path, readFileSync(path, 'utf8')))).toEqual([]);
   });
 
-  test('and not by another extension, or none', () => {
+  test('and the check finds another extension, or a missing one', () => {
     const source = ["import { a } from './circles.js';", "export {\n  b,\n} from './circles';"].join('\n');
 
     expect(misnamed('test/imports.test.ts', source)).toEqual([
@@ -130,7 +130,7 @@ describe('an import names its file with its extension', () => {
 });
 
 describe('import cycles', () => {
-  test('are found if there are any', () => {
+  test('are found by the check', () => {
     const circle = [
       { from: 'a', of: 'b' },
       { from: 'b', of: 'c' },
@@ -145,14 +145,14 @@ describe('import cycles', () => {
   });
 });
 
-describe('lib imports and reads', () => {
+describe('lib contains', () => {
   test('no Lambda event type and no CDK', () => {
     const cloud = /^(aws-lambda|@types\/aws-lambda|aws-cdk-lib|constructs|cdk-nag)/;
 
     expect(breaches(({ from, of }) => within('lib')(from) && cloud.test(of))).toEqual([]);
   });
 
-  test('nothing from the environment, except for the terminal of the process', () => {
+  test('no use of the environment, except for the terminal of the process', () => {
     const readers = globSync('lib/**/*.ts').filter((file) =>
       /process\.env\b/.test(stripComments(readFileSync(file, 'utf8'))),
     );
@@ -160,7 +160,7 @@ describe('lib imports and reads', () => {
     expect(readers).toEqual(['lib/cli/terminal/terminal.ts']);
   });
 
-  test('DuckDB, which need not be installed, by the one file that says how to get it', () => {
+  test('no import of DuckDB, which is optional, except in the one file that says how to install it', () => {
     const loaders = files.filter((file) =>
       /^import (?!type\b).*'@duckdb|\bimport\('@duckdb/m.test(readFileSync(file, 'utf8')),
     );
@@ -176,10 +176,10 @@ function importedFrom(folder: string): readonly string[] {
   return [...found];
 }
 
-describe('the page', () => {
+describe('the report page', () => {
   const PAGE = 'lib/report/page';
 
-  test('runs in a browser: nothing that it uses is of Node', () => {
+  test('runs in a browser, without any Node module', () => {
     const ours = importedFrom(PAGE).filter((path) => roomOf(path) !== undefined);
     const others = importedFrom(PAGE).filter((path) => roomOf(path) === undefined);
 
@@ -187,7 +187,7 @@ describe('the page', () => {
     expect(others.sort()).toEqual(['@observablehq/plot', 'diff', 'preact', 'preact/hooks']);
   });
 
-  test('makes elements, never markup of a text', () => {
+  test('creates elements, never markup from a string', () => {
     const markup = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/;
 
     expect(files.filter(within(PAGE)).filter((file) => markup.test(readFileSync(file, 'utf8')))).toEqual([]);

@@ -3,7 +3,7 @@ import { backoffMs } from '../../lib/base/async.ts';
 
 const limits = { baseDelayMs: 250, maxDelayMs: 20_000 };
 
-describe('backoff', () => {
+describe('the backoff', () => {
   test('has a ceiling that doubles from 250 ms up to 20 s', () => {
     const ceilings = [1, 2, 3, 4, 5, 6, 7, 8, 9, 2_000].map((retry) =>
       backoffMs(retry, 0.999_999_999, limits),

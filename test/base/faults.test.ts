@@ -6,10 +6,10 @@ import { faultsOf, listed } from '../../lib/base/faults.ts';
 const schema = z.object({ sort: z.object({}), limit: z.number({ error: 'a whole number' }) });
 
 test.each([
-  ['of none', undefined],
+  ['no messages', undefined],
   // As in a program that imports zod itself, whose first import sets its messages for everybody.
-  ['of zod in English', en().localeError],
-])('a fault reads the same with the messages %s', (_name, error) => {
+  ['its English messages', en().localeError],
+])('a fault reads the same if zod has %s', (_name, error) => {
   const parsed = schema.safeParse({ limit: 'x' }, error === undefined ? {} : { error });
 
   expect(faultsOf(parsed.error as z.core.$ZodError, { limit: 'x' })).toEqual([
@@ -18,7 +18,7 @@ test.each([
   ]);
 });
 
-test('of a hundred thousand unknown names, 50 are listed, each shortened', () => {
+test('an error about 100,000 unknown names lists 50 of them, each shortened', () => {
   const given = Object.fromEntries(
     Array.from({ length: 100_000 }, (_, at) => [`${at}-${'x'.repeat(1_000)}`, 1]),
   );
@@ -32,7 +32,7 @@ test('of a hundred thousand unknown names, 50 are listed, each shortened', () =>
   expect(Math.max(...faults.map(({ length }) => length))).toBeLessThan(350);
 });
 
-test('of many names 20 are listed, each shortened', () => {
+test('an error about many names lists 20 of them, each shortened', () => {
   expect(listed(['a', 'b'])).toBe('"a", "b"');
   expect(listed(Array.from({ length: 10_000 }, (_, at) => `${at}${'x'.repeat(100)}`))).toMatch(
     /^"0x{59}…", .* and 9980 more$/,

@@ -14,8 +14,8 @@ import { calculations, sentiment } from '../platform/sample-records.ts';
 const sort = { field: 'id', ascending: true };
 const packageId = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 
-describe('inputs are refused before anything is sent', () => {
-  test('all faults at once, each with its place, what was expected and what was found', async () => {
+describe('before anything is sent, inputs are checked:', () => {
+  test('all faults are reported together, each with its path, what was expected and what was found', async () => {
     const { call, sent, log } = fakeCall([ok({})]);
 
     const error = await caught(
@@ -44,7 +44,7 @@ describe('inputs are refused before anything is sent', () => {
   });
 
   test.for([0, -1, 5001, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '10', null])(
-    'a search of calculations with limit %s',
+    'a search of calculations with limit %s is refused',
     async (limit) => {
       const { call, sent } = fakeCall([ok(calculations())]);
 
@@ -55,7 +55,7 @@ describe('inputs are refused before anything is sent', () => {
     },
   );
 
-  test('a search of calculations without a sort, which would silently find nothing', async () => {
+  test('a search of calculations without a sort, which would silently find nothing, is refused', async () => {
     const { call, sent } = fakeCall([ok(calculations())]);
 
     const error = await caught(call(searchCalculations, { body: { limit: 10 } }));
@@ -69,7 +69,7 @@ describe('inputs are refused before anything is sent', () => {
     'zz5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b',
     '0d5d6f3e41c54f0c9b3c0c1d2e3f4a5b',
     `${packageId}/..`,
-  ])('a package id of %j', async (wrong) => {
+  ])('a package id of %j is refused', async (wrong) => {
     const { platform, sent } = fakeCall([ok({})]);
 
     const error = await caught(
@@ -81,7 +81,7 @@ describe('inputs are refused before anything is sent', () => {
   });
 
   test.for(['', '1st', '_topic', 'two words', 'na-me', 'ünder', `a${'b'.repeat(100)}`, 'line\n'])(
-    'a topic named %j',
+    'a topic named %j is refused',
     async (topic) => {
       const { platform, sent } = fakeCall([ok(sentiment())]);
 
@@ -94,7 +94,7 @@ describe('inputs are refused before anything is sent', () => {
     },
   );
 
-  test('more than 50 topics, an invalid one among them, and the same topic twice', async () => {
+  test('more than 50 topics, an invalid topic, and a repeated topic are refused', async () => {
     const { platform, sent } = fakeCall([ok(sentiment())]);
     const topics = Array.from({ length: 50 }, (_, index) => ({ topic: `topic_${index}` }));
 
@@ -113,7 +113,7 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toEqual([]);
   });
 
-  test('but 50 topics with names of 1 and 100 characters are sent', async () => {
+  test('50 topics with names of 1 to 100 characters are accepted', async () => {
     const { platform, sent } = fakeCall([ok(sentiment())]);
     const topics = Array.from({ length: 48 }, (_, index) => ({ topic: `topic_${index}` }));
 
@@ -125,7 +125,7 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('a session that is not a UUID, and an empty list of messages', async () => {
+  test('a session that is not a UUID, and an empty list of messages, are refused', async () => {
     const { call, sent } = fakeCall([ok(sentiment())]);
 
     const error = await caught(call(analyzeSentiment, { body: { input: [], sessionId: 'mine' } }));
@@ -139,7 +139,7 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toEqual([]);
   });
 
-  test.for(['', ' ', '\n\t'])('an expression of %j', async (expression) => {
+  test.for(['', ' ', '\n\t'])('an expression of %j is refused', async (expression) => {
     const { platform, sent } = fakeCall([ok({})]);
 
     const error = await caught(platform.calculations.updateFormula(17, expression));
@@ -148,7 +148,7 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toEqual([]);
   });
 
-  test('half a surrogate pair, where a URL would need it', async () => {
+  test('a lone surrogate is refused in an id that is part of a URL', async () => {
     const { call, sent } = fakeCall([ok({})]);
 
     const path = { packageId, version: '1', functionName: '\ud800' };
@@ -161,7 +161,7 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toEqual([]);
   });
 
-  test('an id that was rounded to a number', async () => {
+  test('an id that was rounded to a number is refused', async () => {
     const { call, sent } = fakeCall([ok({})]);
 
     const update = await caught(
@@ -179,7 +179,7 @@ describe('inputs are refused before anything is sent', () => {
   });
 });
 
-test('a day that has not ended yet means the current time, and an earlier day means its end', () => {
+test('an end date that is today means the current time, and an earlier one means the end of that day', () => {
   vi.useFakeTimers({ now: Date.parse('2026-11-21T09:15:00Z'), toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
 

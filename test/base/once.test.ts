@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { once } from '../../lib/base/async.ts';
 
-test('opens on the first call, and only once for concurrent and later calls', async () => {
+test('the resource is opened by the first call, and once for concurrent and later calls', async () => {
   let opened = 0;
   const open = once(async () => {
     opened += 1;
@@ -16,7 +16,7 @@ test('opens on the first call, and only once for concurrent and later calls', as
   expect(opened).toBe(1);
 });
 
-test('forgets a failed attempt: the next call tries again', async () => {
+test('after a failed attempt, the next call tries again', async () => {
   const attempts = [() => Promise.reject(new Error('unavailable')), () => Promise.resolve('opened')];
   const open = once(() => attempts.shift()?.() ?? Promise.resolve('too often'));
 
@@ -27,7 +27,7 @@ test('forgets a failed attempt: the next call tries again', async () => {
   expect(await open()).toBe('opened');
 });
 
-test('a function that throws synchronously rejects, and is called again', async () => {
+test('a function that throws synchronously causes a rejection, and is called again', async () => {
   let calls = 0;
   const open = once(() => {
     calls += 1;

@@ -58,7 +58,7 @@ test('a try that hangs is reported as trouble every two seconds, and ends at the
   expect(clock.nowMs).toBe(5_000);
 });
 
-test('a call that fails or hangs is treated the same without a callback', async () => {
+test('a call that fails or hangs is treated the same if no callback is given', async () => {
   const { onTrouble: _, ...quiet } = retrying(5_000).options;
   let tries = 0;
 
@@ -66,7 +66,7 @@ test('a call that fails or hangs is treated the same without a callback', async 
   await expect(retryUntil(() => new Promise<never>(() => undefined), quiet)).rejects.toThrow('no response');
 });
 
-test('a time limit in the past ends the first try at once', async () => {
+test('a time limit in the past ends the first try immediately', async () => {
   const { clock, troubles, options } = retrying(-5_000);
   const hangs = () => new Promise<never>(() => undefined);
 
@@ -75,7 +75,7 @@ test('a time limit in the past ends the first try at once', async () => {
   expect([clock.nowMs, troubles]).toEqual([0, [0]]);
 });
 
-test('an error that no retry can change ends the tries at once', async () => {
+test('a permanent error ends the tries immediately', async () => {
   const { clock, troubles, options } = retrying(10_000);
   const full = new Error('the disk is full');
 
@@ -85,7 +85,7 @@ test('an error that no retry can change ends the tries at once', async () => {
   expect([clock.nowMs, troubles]).toEqual([0, [0]]);
 });
 
-test('each try receives its number, and the waits between tries are the configured ones', async () => {
+test('each try receives its number, and the waits between tries are those configured', async () => {
   const { clock, options } = retrying(10_000);
   const seen: number[] = [];
   const work = async (tries: number) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sleep } from '../../lib/base/async.ts';
 
-test('a sleep ends with the reason of its signal', async () => {
+test('a sleep rejects with the reason of its aborted signal', async () => {
   const stop = new AbortController();
   const sleeping = sleep(60_000, stop.signal);
 
@@ -10,7 +10,7 @@ test('a sleep ends with the reason of its signal', async () => {
   await expect(sleeping).rejects.toThrow('stopped');
 });
 
-test('a sleep of a negative time ends at once', async () => {
+test('a sleep of a negative time ends immediately', async () => {
   await expect(sleep(-5)).resolves.toBeUndefined();
 });
 

@@ -33,7 +33,7 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`expected to come to ${name} by Tab, came to ${await focused(page)}`);
 }
 
-test('everything can be reached and used by the keyboard alone', async () => {
+test('everything can be reached and used with the keyboard alone', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
 
   await page.keyboard.press('Tab');

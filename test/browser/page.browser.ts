@@ -59,7 +59,7 @@ test('the counts on the page are those of the facts', async () => {
   await page.context().close();
 });
 
-test('a list that is searched and sorted is saved as CSV, all pages of it', async () => {
+test('a list that is searched and sorted is saved as CSV with all of its pages', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#owners?sort=-cards`);
   const shown = page.locator('main table.list').filter({ visible: true }).locator('tbody tr').first();
   const [first] = await shown.locator('td').allTextContents();
@@ -82,7 +82,7 @@ test('a list that is searched and sorted is saved as CSV, all pages of it', asyn
   await page.context().close();
 });
 
-test('the search finds the seeded broken links, and what they reach', async () => {
+test('the search finds the seeded broken links, and the records that they affect', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
   const [edge = -1, valid = ''] = facts.graph.invalid[5] ?? [];
   // A FUNCTION_TEMPLATE in a link names what uses the calculation: here something that is gone.
@@ -106,7 +106,7 @@ test('the search finds the seeded broken links, and what they reach', async () =
   await page.context().close();
 });
 
-test('each owner has a page of what they own, with as many things as the list of owners says', async () => {
+test('each owner has a page that lists as many things as the list of owners says', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
   const { id = [], name = [], affected = [] } = facts.owners?.list.columns ?? {};
 
@@ -128,7 +128,7 @@ test('each owner has a page of what they own, with as many things as the list of
   await page.context().close();
 });
 
-test('a list is narrowed by owner, status and day, and links to each thing on the platform', async () => {
+test('a list can be filtered by owner, status and day, and links to each thing on the platform', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#calculations?flag=broken_links`);
   const { id = [], owner = [], flags = [], modified = [] } = facts.calculations?.list.columns ?? {};
   const broken = id.flatMap((each, row) =>
@@ -159,7 +159,7 @@ test('a list is narrowed by owner, status and day, and links to each thing on th
   await page.context().close();
 });
 
-test('a calculation shows its formula and its columns, or where they are', async () => {
+test('a calculation shows its formula and its columns, or where they can be found', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#where-used?id=calculation:1001`);
 
   const formula = page.locator('.impact .formula');
@@ -204,7 +204,7 @@ test('where-used leads from a dataset to a known card, in the picture and in the
   await page.context().close();
 });
 
-test('a list is sorted, paged and searched, and its address shows the same to others', async () => {
+test('a list can be sorted, paged and searched, and its URL shows the same to other people', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#calculations`);
   const sizes = facts.calculations?.list.columns.id ?? [];
 
@@ -226,7 +226,7 @@ test('a list is sorted, paged and searched, and its address shows the same to ot
   await Promise.all([page.context().close(), other.page.context().close()]);
 });
 
-test('names that would be markup or scripts stay text, wherever they are shown', async () => {
+test('names that look like markup or scripts are shown as text everywhere', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#calculations?sort=id`);
 
   expect(await page.getByRole('rowheader').allTextContents()).toEqual(
@@ -243,7 +243,7 @@ test('names that would be markup or scripts stay text, wherever they are shown',
   await page.context().close();
 });
 
-test('the report opens over http as it does from a file', async () => {
+test('the report opens over HTTP as it does from a file', async () => {
   await using server = createServer((_, response) =>
     response.setHeader('content-type', 'text/html; charset=utf-8').end(report.html),
   ).listen(0, '127.0.0.1');
@@ -277,7 +277,7 @@ test('a refused run is shown before everything else', async () => {
   await page.context().close();
 });
 
-test.each([1440, 800, 390])('no list is cut off at %d pixels', async (width) => {
+test.each([1440, 800, 390])('no list is cut off at a width of %d pixels', async (width) => {
   const { page } = await openReport(browser, report.url, { viewport: { width, height: 900 } });
 
   for (const view of ['owners', 'calculations?flag=broken_links', 'cards', 'broken', 'owned']) {
@@ -305,7 +305,7 @@ test('a day is never broken into two lines', async () => {
   await page.context().close();
 });
 
-test('on a phone the numbers of topics fit without their bars', async () => {
+test('on a phone the numbers of topics fit, without their bars', async () => {
   const { page } = await openReport(browser, `${report.url}#batches`, {
     viewport: { width: 390, height: 844 },
   });
@@ -341,8 +341,8 @@ test('equal failures share one line, with their count', async () => {
   await page.context().close();
 });
 
-describe('printed', () => {
-  test('the view that is shown is printed, without a control', async () => {
+describe('on paper', () => {
+  test('the current view is printed without its controls', async () => {
     const { page, misdeeds } = await openReport(browser, `${report.url}#jobs`);
 
     await page.emulateMedia({ media: 'print' });
@@ -355,7 +355,7 @@ describe('printed', () => {
     await page.context().close();
   });
 
-  test('each list fits the width of a page of A4', async () => {
+  test('each list fits the width of A4', async () => {
     // 210 mm without the margins, in pixels of CSS.
     const { page } = await openReport(browser, report.url, { viewport: { width: 703, height: 1000 } });
     await page.emulateMedia({ media: 'print' });

@@ -19,7 +19,7 @@ type Calculation = {
   }[];
 };
 
-test('the report over the reference platform shows what its snapshots hold, and the broken links in it', async () => {
+test('the report of the reference platform shows what its snapshots hold, and the broken links in it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-page-'));
   const file = join(folder, 'report.html');
   const sandbox = await startPlatform({ calculations: 4_000, fileSets: 0, dataFiles: 0 });

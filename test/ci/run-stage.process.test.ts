@@ -11,7 +11,7 @@ async function outcomeOf(script: string, limitMinutes = 1) {
   return { ...outcome, printed };
 }
 
-test('the last line of a stage decides its outcome, and its notes are found', async () => {
+test('the last line of a stage decides its outcome, and its notes are collected', async () => {
   const { passed, failed, notes, printed } = await outcomeOf(
     'echo "flaky: a search"; echo "not run: sql" >&2; echo "3 passed, 0 failed"',
   );
@@ -26,11 +26,11 @@ test.each([
   ['3 passed, 2 failed', 1, { passed: 3, failed: 2 }],
   ['3 passed, 2 failed', 0, { passed: 3, failed: 2 }],
   ['Segmentation fault', 0, { passed: 0, failed: 1 }],
-])('%j with exit code %i', (line, code, counts) => {
+])('the outcome is right for %j with exit code %i', (line, code, counts) => {
   expect(countsIn(line, code)).toEqual(counts);
 });
 
-test('a stage that hangs is ended with the processes it started, and fails', async () => {
+test('a stage that hangs is stopped together with the processes it started, and fails', async () => {
   // It holds the output open, on which the stage waits for ten seconds more.
   const { failed, notes, minutes } = await outcomeOf('sleep 60 & wait', 0.005);
 

@@ -39,7 +39,7 @@ test.each([
   [['tables']],
   [['query', 'SELECT run, count(*) FROM all_calculations GROUP BY run', '--csv']],
 ])(
-  '%j beside prune exits 0 and does not mention a run that is being deleted',
+  '%j exits 0 while prune deletes a run, and does not mention that run',
   async (argv) => {
     const { reads } = await besidePrune(argv, Number.POSITIVE_INFINITY);
 

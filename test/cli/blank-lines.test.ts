@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { adds, startJobs } from './start-jobs.ts';
 
-test('lines whose cells were cleared are no rows: run, submit, score and formula apply skip and count them', async () => {
+test('run, submit, score and formula apply skip and count lines whose cells are all empty', async () => {
   await using jobs = await startJobs();
   const { id: _, ...sum } = adds('', '{{n:number?}}');
   const at = (name: string) => join(jobs.folder, name);

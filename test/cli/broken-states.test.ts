@@ -250,7 +250,7 @@ test('docs/broken-states.md has the output and the exit code of each command in 
   for (const each of sampled(3, allStates)) expect(sections).toContain(await sectionOf(each));
 }, 240_000);
 
-test.runIf(isWhole)(`${PAGE} has all states`, { timeout: 600_000 }, async () => {
+test.runIf(isWhole)(`${PAGE} has the sections of all broken states`, { timeout: 600_000 }, async () => {
   const sections: string[] = [];
   for (const each of allStates) sections.push(await sectionOf(each));
   const page = `${HEAD}\n\n${sections.join('\n\n')}\n`;
@@ -278,16 +278,19 @@ describe('the documented remedy ends with a published run if', () => {
   });
 });
 
-test.each(sampled(1, parquetStates))('if $state, the way out makes it as it was', async (each) => {
-  const folder = await broken(each);
-  const made = await readFile(join(sound, firstParquet()));
+test.each(sampled(1, parquetStates))(
+  'if $state, the remedy restores the tables to what they were',
+  async (each) => {
+    const folder = await broken(each);
+    const made = await readFile(join(sound, firstParquet()));
 
-  const { code } = await run(folder, each.wayOut());
-  const again = await run(folder, TABLES);
+    const { code } = await run(folder, each.wayOut());
+    const again = await run(folder, TABLES);
 
-  expect([code, again.out]).toEqual([0, expect.stringContaining('nothing is missing')]);
-  expect(await readFile(join(folder, firstParquet()))).toEqual(made);
-});
+    expect([code, again.out]).toEqual([0, expect.stringContaining('nothing is missing')]);
+    expect(await readFile(join(folder, firstParquet()))).toEqual(made);
+  },
+);
 
 /** The commands that read manifests, and how they exit if one does not add up. */
 const READERS: readonly (readonly [argv: readonly string[], code: number])[] = [
@@ -305,7 +308,7 @@ const READERS: readonly (readonly [argv: readonly string[], code: number])[] = [
 const wrongCounts = [1, -1].flatMap((many) => READERS.map(([argv, code]) => ({ many, argv, code })));
 
 test.each(sampled(6, wrongCounts))(
-  'a manifest whose parts hold $many too many records is refused by $argv, which says both numbers',
+  'if a manifest counts $many too many records, $argv fails and gives both numbers',
   async ({ many, argv, code }) => {
     const folder = await broken({
       state: 'the last manifest does not add up',

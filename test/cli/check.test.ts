@@ -41,7 +41,7 @@ async function rules(files: Readonly<Record<string, string | Buffer>>) {
 const ROWS = scaled(100_001, 1_000_000);
 const NAMES = '-- No calculation is called so\n-- severity: error\nSELECT id, name FROM calculations WHERE ';
 
-describe('check', () => {
+describe('platform-sync check', () => {
   test('prints each rule with its rows, and exits 3 if an error is violated', async () => {
     await rules({
       'a.sql': `${NAMES}name = 'Cost'`,
@@ -65,7 +65,7 @@ describe('check', () => {
     expect(code).toBe(3);
   });
 
-  test('says which rows are new since the check before, and lists them first', async () => {
+  test('marks the rows that are new since the previous check, and lists them first', async () => {
     await rules({ 'a.sql': `${NAMES}name <> 'Cost' ORDER BY id` });
     await check();
     const lines = [calculation(0, 'Zero'), calculation(1, 'Renamed'), calculation(9, 'New')];
@@ -95,7 +95,7 @@ describe('check', () => {
     expect(out).toContain('3 rules: 1 warning, 1 error, 1 not run');
   });
 
-  test('each rule that cannot be run is named with the reason, and the others are run', async () => {
+  test('names each rule that cannot be run with the reason, and runs the others', async () => {
     const doubtful = Buffer.from([...Buffer.from("SELECT '"), 0x8e, 0x8a, 0x27]);
     const wrong: readonly (readonly [text: string | Buffer, said: string])[] = [
       ['SELECT 1; SELECT 2', 'expected one query, got 2 statements'],
@@ -120,7 +120,7 @@ describe('check', () => {
     expect(out).toContain('good.sql: error: 1 row (first run)');
   });
 
-  test('a rule that takes too long is stopped, and the others run', async () => {
+  test('stops a rule that takes too long, and runs the others', async () => {
     const slow = 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7';
     await rules({ 'a.sql': slow, 'b.sql': `${NAMES}false` });
 
@@ -131,7 +131,7 @@ describe('check', () => {
     expect(out).toContain('b.sql: passed');
   });
 
-  test('Ctrl-C stops it within a rule, and nothing counts as seen', async () => {
+  test('stops within a rule on Ctrl-C, and does not record any row as seen', async () => {
     await rules({ 'a.sql': `${NAMES}true` });
     await rules({
       'b.sql': 'SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7',
@@ -147,7 +147,7 @@ describe('check', () => {
     expect((await check()).out).toContain('a.sql: error: No calculation is called so: 3 rows (first run)');
   });
 
-  test('many rows are counted, and few are printed', async () => {
+  test('counts all rows, and prints a few', async () => {
     await rules({ 'a.sql': `SELECT range AS id FROM range(${ROWS})` });
 
     const first = await check();
@@ -161,13 +161,13 @@ describe('check', () => {
     expect(rule.listed).toHaveLength(1_000);
   });
 
-  test('a table of which nothing is published is reported, not silently empty', async () => {
+  test('fails for a table of a source that has not been published, instead of treating it as empty', async () => {
     await rules({ 'a.sql': 'FROM cards' });
 
     expect((await check()).out).toContain('no run of cards is published: it has no rows');
   });
 
-  test('without rules, or without a folder of them, is wrong usage', async () => {
+  test('exits 2 without rules, or without a folder of rules', async () => {
     const none = await check();
     await rules({ 'readme.md': 'no rule' });
     const empty = await check();
@@ -181,7 +181,7 @@ describe('check', () => {
 });
 
 describe('the stored outcome of a check', () => {
-  test('is small, and has neither names nor values', async () => {
+  test('is small, and contains neither names nor values', async () => {
     await rules({ 'Größe.sql': `${NAMES}name = 'Cost'` });
     await check();
 
@@ -193,7 +193,7 @@ describe('the stored outcome of a check', () => {
     expect(body).not.toContain('Cost');
   });
 
-  test('does not replace one that another check stored meanwhile', async () => {
+  test('does not replace an outcome that another check stored meanwhile', async () => {
     await rules({ 'a.sql': `${NAMES}name = 'Cost'` });
     const other: Store = {
       ...store,
@@ -210,7 +210,7 @@ describe('the stored outcome of a check', () => {
     expect(JSON.parse((await store.get(key))?.body.toString() ?? '')).toMatchObject({ rows: 7 });
   });
 
-  test('is compared row by row although the SQL has changed, but not if the key of the rows has', async () => {
+  test('is compared row by row even if the SQL has changed, but not if the key of the rows has', async () => {
     await rules({ 'a.sql': `${NAMES}name = 'Cost'` });
     await check();
 
@@ -226,7 +226,7 @@ describe('the stored outcome of a check', () => {
     );
   });
 
-  test('stays as it was if the rule could not be run', async () => {
+  test('is unchanged if the rule could not be run', async () => {
     await rules({ 'a.sql': `${NAMES}name = 'Cost'` });
     await check();
     await rules({ 'a.sql': 'SELECT nonsense' });
@@ -249,7 +249,7 @@ describe('the stored outcome of a check', () => {
     expect(after.out).toContain('1 row, 0 new and 0 gone since');
   });
 
-  test('may be refused by a store that can only be read', async () => {
+  test('need not be stored if the store is read-only', async () => {
     await rules({ 'a.sql': `${NAMES}false` });
     const put = async (key: string) => {
       throw new StoreError(`put ${key}`, { kind: 'denied', code: 'AccessDenied' });
@@ -299,7 +299,7 @@ describe('--junit', () => {
     expect(cases[0]?.children[0]?.text).toContain('2   Cost');
   });
 
-  test('cannot be combined with --json, and a file that cannot be written is named before a rule runs', async () => {
+  test('cannot be combined with --json, and a file that cannot be written is reported before a rule runs', async () => {
     await rules({ 'a.sql': `${NAMES}false` });
 
     const both = await check('--json', '--junit', 'rules.xml');

@@ -17,7 +17,7 @@ const COMMANDS: readonly (readonly [readonly string[]])[] = [
   [['sandbox', '--json', '--calculations', '1']],
 ];
 
-test.each(sampled(2, COMMANDS))('standard output that nothing reads is quiet: %j', async (argv) => {
+test.each(sampled(2, COMMANDS))('%j exits without an error if nothing reads its output', async (argv) => {
   const child = spawnCommand(argv, { SYNC_STORE: folder.path });
   const said = text(child.stderr);
   child.stdout.destroy();
@@ -28,8 +28,8 @@ test.each(sampled(2, COMMANDS))('standard output that nothing reads is quiet: %j
   expect(await said).not.toMatch(/EPIPE|at |Error/);
 });
 
-describe.runIf(process.platform === 'linux')('standard output on a full disk', () => {
-  test.each(sampled(2, COMMANDS))('is one line, and exits 1: %j', async (argv) => {
+describe.runIf(process.platform === 'linux')('a full disk for standard output', () => {
+  test.each(sampled(2, COMMANDS))('causes one line and exit code 1: %j', async (argv) => {
     const { code, said } = await runInto('/dev/full', argv, { SYNC_STORE: folder.path });
 
     expect(code).toBe(1);
@@ -64,7 +64,7 @@ async function executionsIn(jobs: Jobs): Promise<number> {
 }
 
 describe('a worker', () => {
-  test('whose output is closed finishes calls that have left, and requeues the other jobs', async () => {
+  test('finishes calls in flight, and requeues the other jobs, if its output is closed', async () => {
     await using jobs = await startJobs({ latencyMs: 1_500 });
     const child = await startWorker(jobs);
     child.stderr.destroy();
@@ -76,7 +76,7 @@ describe('a worker', () => {
     expect(await executionsIn(jobs)).toBeLessThan(12);
   });
 
-  test('whose terminal is closed, as the shell and the kernel both report, does the same', async () => {
+  test('does the same if its terminal is closed, whether the shell or the kernel reports it', async () => {
     await using jobs = await startJobs({ latencyMs: 1_500 });
     const child = await startWorker(jobs);
     const said = text(child.stderr);
@@ -93,7 +93,7 @@ describe('a worker', () => {
     expect(await executionsIn(jobs)).toBeGreaterThan(0);
   });
 
-  test('that is interrupted twice says what is lost, and ends at once', async () => {
+  test('ends immediately at the second interrupt, and says what is lost', async () => {
     await using jobs = await startJobs({ latencyMs: 5_000 });
     const child = await startWorker(jobs);
     const said = text(child.stderr);

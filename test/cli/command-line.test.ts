@@ -23,7 +23,7 @@ test('help for an unknown command is wrong usage', async () => {
   });
 });
 
-test('-v is the version', async () => {
+test('-v prints the version', async () => {
   expect(await runCommand(['-v'])).toMatchObject({ code: 0, out: version });
 });
 
@@ -31,7 +31,7 @@ test.each([
   [130, 130],
   [90, 90],
   [40, 80],
-])('help fits a terminal of %i columns with lines of at most %i', async (width, most) => {
+])('on a terminal of %i columns, lines of help have at most %i characters', async (width, most) => {
   const { out } = await runCommand(['formula', 'apply', '--help'], {}, '', { width });
 
   const described = out.slice(0, out.indexOf('Examples:')).split('\n');
@@ -40,7 +40,7 @@ test.each([
   expect(longest).toBeGreaterThan(most - 30);
 });
 
-test('a token that the platform echoes in its response is not shown', async () => {
+test('a token that the platform echoes in its response is not printed', async () => {
   await using platform = await startServer((response, seen) =>
     json({ message: `bad token ${seen.headers['x-service-developer-token']}` }, 401)(response, seen),
   );
@@ -53,7 +53,7 @@ test('a token that the platform echoes in its response is not shown', async () =
   expect(out + err).not.toContain('topsecret');
 });
 
-test('the platform’s text cannot move the cursor', async () => {
+test('text from the platform cannot move the cursor', async () => {
   const message = 'red \u001b[31malert\u001b]0;title\u0007 \u009b2J';
   await using platform = await startServer(json({ message }, 400));
   const environment = { PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: 'a-token' };

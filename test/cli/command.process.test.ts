@@ -9,7 +9,7 @@ import { spawnCommand } from './spawn-command.ts';
 
 const folder = folderOfEach();
 
-test('sandbox prints the settings that reach it, a snapshot works with them, and Ctrl-C ends it with 0', async () => {
+test('sandbox prints the settings for it, a snapshot works with them, and Ctrl-C ends it with exit code 0', async () => {
   const sandbox = spawnCommand(['sandbox', '--json', '--calculations', '300']);
   const [printed] = (await once(sandbox.stdout, 'data')) as [Buffer];
   const settings = JSON.parse(printed.toString()) as Record<string, string>;
@@ -32,7 +32,7 @@ test.each([
   ['before', (flags: readonly string[]) => [...flags, 'runs']],
   ['after', (flags: readonly string[]) => ['runs', ...flags]],
 ])(
-  'the file of settings may stand %s the command: Node, which knows the option too, leaves it to us',
+  'the option of a settings file may stand %s the command, although Node has the same option',
   async (_, argv) => {
     const file = join(folder.path, 'acme.env');
     await writeFile(file, `SYNC_STORE="${folder.path}"\n`);
@@ -71,7 +71,7 @@ test.each([
   ['24.0.0', 0],
   ['25.1.0', 2],
   ['26.0.0', 0],
-])('where there are no sources, Node %s is started with exit code %i', async (node, expected) => {
+])('without sources, Node %s starts with exit code %i', async (node, expected) => {
   const file = join(folder.path, 'require-node.mjs');
   await cp('lib/cli/require-node.js', file);
   const script = `Object.defineProperty(process.versions, 'node', { value: '${node}' }); await import('${file}');`;

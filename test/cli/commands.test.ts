@@ -23,7 +23,7 @@ async function run(argv: readonly string[], input = '') {
 }
 
 describe('snapshot calculations', () => {
-  test('with --json prints the published manifest, and where it is, as one JSON value', async () => {
+  test('prints the published manifest, and where it is, as one JSON value with --json', async () => {
     const { code, out } = await run(['snapshot', 'calculations', '--json']);
 
     const manifest = JSON.parse(out);
@@ -41,7 +41,7 @@ describe('snapshot calculations', () => {
     });
   });
 
-  test('that a gate refuses exits 3 and leaves the last run published; --force publishes it', async () => {
+  test('exits 3 and leaves the previous run published if a gate fails; --force publishes the run', async () => {
     const first = await run(['snapshot', 'calculations']);
     await sandbox.close();
     sandbox = await startPlatform({ ...SMALL, calculations: 40 });
@@ -64,7 +64,7 @@ describe('call', () => {
     run(['call', of, '1.0.0', name, '--input', input, ...flags], '{"first": 1, "second": 2}');
   const INPUT = '{"first": 40, "second": 2}';
 
-  test('prints the result and exits 0; its input may be in a file or on standard input', async () => {
+  test('prints the result and exits 0; its input may come from a file or from standard input', async () => {
     const file = join(folder.path, 'input.json');
     await writeFile(file, `\uFEFF${INPUT}\n`);
 
@@ -76,7 +76,7 @@ describe('call', () => {
     expect([fromFile.out, fromInput.out]).toEqual(['42', '3']);
   });
 
-  test('with --json prints the whole execution', async () => {
+  test('prints the whole execution with --json', async () => {
     const { out } = await call(sums, 'addNumbers', INPUT, '--json');
 
     expect(JSON.parse(out)).toMatchObject({
@@ -84,7 +84,7 @@ describe('call', () => {
     });
   });
 
-  test('of a function that fails says why and exits 1, although the platform responds with 200', async () => {
+  test('says why and exits 1 if the function fails, although the platform responds with 200', async () => {
     const { code, err } = await call(trials, 'throwsError', '{"message": "no luck"}');
 
     expect(code).toBe(1);
@@ -92,7 +92,7 @@ describe('call', () => {
     expect(err).toContain('no luck');
   });
 
-  test('of a function that is still running says so and exits 3: it is unknown how it ends', async () => {
+  test('says that the outcome is unknown and exits 3 if the function is still running', async () => {
     await using server = await startServer(json(execution({ status: 'RUNNING', result: null })));
     const settings = { ...settingsOf(sandbox, folder.path), PLATFORM_BASE_URL: server.url };
 
@@ -103,7 +103,7 @@ describe('call', () => {
   });
 
   test.each([[[]], [['--json']]])(
-    'with %j escapes what could move the cursor; the JSON value stays the same',
+    'escapes what could move the cursor with %j; the JSON value is unchanged',
     async (flags) => {
       const value = {
         hostile: '\u009b2J\u007f\u0080\u202a\u202e\u2066\u2069\u200e\u200f\u061c',
@@ -121,7 +121,7 @@ describe('call', () => {
 });
 
 describe('formula check', () => {
-  test('with --json escapes what could move the cursor', async () => {
+  test('escapes what could move the cursor with --json', async () => {
     const { out } = await run(['formula', 'check', '-', '--json'], 'SUM(`\u202eAmount`)');
 
     expect(JSON.parse(out)).toMatchObject({ columns: ['\u202eAmount'] });
@@ -129,7 +129,7 @@ describe('formula check', () => {
     expect(out).not.toContain('\u202e');
   });
 
-  test('reports what the platform would say about a formula, without the platform', async () => {
+  test('reports what the platform would say about a formula, without asking the platform', async () => {
     const { code, out } = await run(['formula', 'check', '-'], 'SUM(`Amount`) / 2\n');
 
     expect(code).toBe(0);
@@ -171,7 +171,7 @@ describe('formula set', () => {
     });
   });
 
-  test('with --dry-run of a calculation that does not exist fails', async () => {
+  test('fails with --dry-run if the calculation does not exist', async () => {
     const { code, err } = await run(['formula', 'set', '999999999999', '-', '--dry-run'], 'MAX(`Amount`)');
 
     expect(code).toBe(1);
@@ -193,7 +193,7 @@ describe('formula set', () => {
   test.each([
     ['SQRT(1)', 'warning: The platform is not known to have a function "SQRT".'],
     ['"x"', 'warning: Text is written in single quotes: the platform is not known to take double quotes.'],
-  ])('sends %s with a word about it, and with --strict does not', async (formula, warning) => {
+  ])('sends %s with a warning, and refuses it with --strict', async (formula, warning) => {
     await set('MAX(1)', '--force');
     const loose = await set(formula);
     const strict = await set(formula, '--strict');
@@ -209,7 +209,7 @@ describe('formula set', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({ [String(firstRow().id)]: 3 });
   });
 
-  test('with --force sends it, and exits 1 since the platform stored it as INVALID', async () => {
+  test('sends a broken formula with --force, and exits 1 since the platform stored it as INVALID', async () => {
     const { code, err } = await set('MAX(', '--force');
 
     expect(code).toBe(1);
@@ -218,7 +218,7 @@ describe('formula set', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({ [String(firstRow().id)]: 1 });
   });
 
-  test('stops if the calculation has been changed since, and otherwise continues', async () => {
+  test('stops if the calculation has been changed since the given time, and otherwise continues', async () => {
     const { id, name, lastModified } = firstRow();
     const guarded = (sinceMs: number) =>
       set('MAX(`Amount`)', '--force', '--unless-changed-since', String(sinceMs), '--name', name);

@@ -41,18 +41,21 @@ const installed = (['bash', 'zsh', 'fish'] as const).filter(
   (shell) => shell === 'bash' || spawnSync(shell, ['--version']).status === 0,
 );
 
-test.each(installed)('%s offers the commands, the sources and the options of the place', async (shell) => {
-  const file = await scriptFor(shell);
+test.each(installed)(
+  'completion for %s offers the commands, and the sources and options of the current command',
+  async (shell) => {
+    const file = await scriptFor(shell);
 
-  for (const [words, found, none] of CASES) {
-    const { stdout, stderr } = spawnSync(shell, ['-c', asked[shell](file, words)], {
-      encoding: 'utf8',
-      cwd: folder,
-      env: { PATH: process.env['PATH'], HOME: folder },
-    });
-    const offered = stdout.split('\n').map((line) => line.split(/[\t:]/)[0]);
-    expect(stderr).toBe('');
-    expect(offered).toEqual(expect.arrayContaining([...found]));
-    for (const word of none) expect(offered).not.toContain(word);
-  }
-});
+    for (const [words, found, none] of CASES) {
+      const { stdout, stderr } = spawnSync(shell, ['-c', asked[shell](file, words)], {
+        encoding: 'utf8',
+        cwd: folder,
+        env: { PATH: process.env['PATH'], HOME: folder },
+      });
+      const offered = stdout.split('\n').map((line) => line.split(/[\t:]/)[0]);
+      expect(stderr).toBe('');
+      expect(offered).toEqual(expect.arrayContaining([...found]));
+      for (const word of none) expect(offered).not.toContain(word);
+    }
+  },
+);

@@ -8,14 +8,14 @@ import { createMemoryStore } from '../store/memory-store.ts';
 const KEY = 'work/doctor/1.json';
 const folder = folderOfEach();
 
-test('a directory store obeys all conditions of writes, and the check leaves nothing there', async () => {
+test('a directory store obeys all write conditions, and the check leaves nothing behind', async () => {
   const store = await openStore(folder.path);
 
   expect(await brokenConditions(store, KEY)).toEqual([]);
   expect(await Array.fromAsync(store.list(''))).toEqual([]);
 });
 
-describe('reports a condition that a store ignores:', () => {
+describe('the check reports a write condition that a store ignores:', () => {
   type Broken = (put: Store['put'], store: Store) => Store['put'];
 
   test.each<[string, readonly string[], Broken]>([

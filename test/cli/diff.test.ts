@@ -18,7 +18,7 @@ async function publishThree() {
   await publishLines(store, { run: wednesday, lines: [line(2, 'two'), line(3, 'three')] });
 }
 
-test('without arguments, the last published run is compared with the one before', async () => {
+test('without arguments, diff compares the last published run with the previous one', async () => {
   await publishThree();
 
   const { code, out } = await diff('calculations');
@@ -33,7 +33,7 @@ test('without arguments, the last published run is compared with the one before'
   );
 });
 
-test('without arguments, the last run is compared with the one that its manifest says it was compared with', async () => {
+test('without arguments, diff compares the last run with the run that its manifest was compared with', async () => {
   await publishThree();
   const changes = { against: monday.id, added: 0, removed: 0, changed: 1, key: 'changes/gone' };
   await publishLines(store, { run: wednesday, lines: [line(1, 'eins')], manifest: { changes } });
@@ -81,7 +81,7 @@ test('--json without a source prints a list with every published source', async 
   ]);
 });
 
-test('--limit limits the list, not the count', async () => {
+test('--limit limits the list, but not the count', async () => {
   await publishThree();
 
   const people = await diff('calculations', '--limit', '1');
@@ -92,7 +92,7 @@ test('--limit limits the list, not the count', async () => {
   expect(JSON.parse(machines.out)).toMatchObject({ added: 1, removed: 1, changes: [{ key: '1' }] });
 });
 
-test('a narrowed snapshot is compared in its own place', async () => {
+test('a narrowed snapshot is compared with runs of the same place', async () => {
   await publishLines(store, { place: 'files.reports', run: monday, lines: [] });
   await publishLines(store, {
     place: 'files.reports',
@@ -105,7 +105,7 @@ test('a narrowed snapshot is compared in its own place', async () => {
   expect(out).toContain('1 added, 0 removed, 0 changed\n  added /a (s/f)');
 });
 
-test('control characters of the platform’s text do not reach the terminal', async () => {
+test('control characters in text from the platform do not reach the terminal', async () => {
   await publishLines(store, { run: monday, lines: [] });
   await publishLines(store, {
     run: tuesday,
@@ -118,7 +118,7 @@ test('control characters of the platform’s text do not reach the terminal', as
 });
 
 test.each([[[]], [['--since', '2026-11-17']]])(
-  'a single run has nothing to be compared with, not even itself, which is not a failure: %j',
+  '%j exits 0 if a place has a single run, which has nothing to be compared with',
   async (flags) => {
     await publishLines(store, { run: wednesday, lines: [line(1, 'a')] });
 
@@ -129,7 +129,7 @@ test.each([[[]], [['--since', '2026-11-17']]])(
   },
 );
 
-test('exits 1 if nothing has been published', async () => {
+test('diff exits 1 if nothing has been published', async () => {
   const one = await diff('cards');
   const all = await diff();
 
@@ -140,7 +140,7 @@ test('exits 1 if nothing has been published', async () => {
 test.each([
   ['older', ['yesterday']],
   ['newer', [monday.id, 'yesterday']],
-])('an unknown %s run is wrong usage; the message names the published runs', async (_which, runs) => {
+])('an unknown %s run causes exit code 2, and the message names the published runs', async (_which, runs) => {
   await publishThree();
 
   expect(await diff('calculations', ...runs)).toMatchObject({
@@ -149,7 +149,7 @@ test.each([
   });
 });
 
-describe('--since compares with the run that was the last one then', () => {
+describe('--since compares with the run that was published at that time:', () => {
   afterEach(() => void vi.useRealTimers());
 
   test.each([
@@ -170,8 +170,8 @@ describe('--since compares with the run that was the last one then', () => {
   });
 });
 
-describe('one broken manifest spoils nothing but itself', () => {
-  test('of several sources, the others are compared, and it is named: exit 3', async () => {
+describe('a broken manifest', () => {
+  test('of one source does not stop the comparison of the others, and is named: exit 3', async () => {
     await publishThree();
     await publishLines(store, { place: 'cards', run: monday, lines: [] });
     await store.put('cards/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json', Buffer.from('{'));
@@ -191,7 +191,7 @@ describe('one broken manifest spoils nothing but itself', () => {
   test.each([
     ['damaged', () => store.put(MANIFEST_OF_MONDAY, Buffer.from('{'))],
     ['gone', () => store.delete(MANIFEST_OF_MONDAY)],
-  ])('stored changes are shown, although the manifest of the run before is %s', async (_, breaks) => {
+  ])('of the previous run (%s) does not hide the stored changes', async (_, breaks) => {
     await publishLines(store, { run: monday });
     const key = changesKey('calculations', tuesday, monday.id, '0');
     const changes = { against: monday.id, added: 1, removed: 0, changed: 0, key };

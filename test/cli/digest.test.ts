@@ -43,8 +43,8 @@ async function posted(service: 'slack' | 'teams', status = 200) {
   return { ...ended, requests: server.requests };
 }
 
-describe('digest', () => {
-  test('says what changed since, and which jobs failed and why', async () => {
+describe('the digest', () => {
+  test('says what changed since the given time, and which jobs failed and why', async () => {
     const { code, out } = await run(['digest', '--since', '1h']);
 
     expect(code).toBe(0);
@@ -57,7 +57,7 @@ describe('digest', () => {
     expect(out).not.toContain('latest.html');
   });
 
-  test('with --json has the same as one value', async () => {
+  test('is one value with the same facts with --json', async () => {
     const { out } = await run(['digest', '--json']);
 
     const digest = JSON.parse(out);
@@ -71,7 +71,7 @@ describe('digest', () => {
     expect(digest.jobs).toEqual([expect.objectContaining({ id: 'fails', status: 'failed' })]);
   });
 
-  test('has one line if there is nothing to say', async () => {
+  test('has one line if there is nothing to report', async () => {
     const more = { SYNC_STORE: join(folder, 'other') };
     await run(['snapshot', 'calculations'], more);
     await run(['snapshot', 'calculations'], more);
@@ -84,7 +84,7 @@ describe('digest', () => {
     });
   });
 
-  test('to Slack is one post, in which a name cannot mention a person', async () => {
+  test('is one post in Slack, and a name in it cannot mention a person', async () => {
     const { code, requests } = await posted('slack');
 
     expect(code).toBe(0);
@@ -94,7 +94,7 @@ describe('digest', () => {
     expect(text).not.toContain('<!channel>');
   });
 
-  test('to Teams is a card whose lines are text without markup', async () => {
+  test('is a card in Teams whose lines are text without markup', async () => {
     const { requests } = await posted('teams');
 
     const [attachment] = JSON.parse(requests[0]?.body ?? '').attachments;
@@ -106,7 +106,7 @@ describe('digest', () => {
     expect(Buffer.byteLength(requests[0]?.body ?? '')).toBeLessThan(28_000);
   });
 
-  test('names only the host of a webhook that refuses', async () => {
+  test('names only the host of a webhook that refuses it', async () => {
     const { code, err } = await posted('slack', 403);
 
     expect(code).toBe(1);
@@ -114,7 +114,7 @@ describe('digest', () => {
     expect(err).not.toContain('xyzzy');
   });
 
-  test('is posted again after the wait that the webhook asked for, and not after any other refusal', async () => {
+  test('is posted again after the wait that the webhook asked for, but not after any other refusal', async () => {
     await using hook = await startServer(json({}, 429, { 'retry-after': '0' }), json({}, 429), json('ok'));
     const url = `${hook.url}/${SECRET}`;
 
@@ -126,7 +126,7 @@ describe('digest', () => {
     expect([refused.code, refused.requests.length]).toEqual([1, 1]);
   });
 
-  test('without the address of a webhook is wrong usage, and an invalid address is not shown', async () => {
+  test('exits 2 without the URL of a webhook, and does not print an invalid URL', async () => {
     const none = await run(['digest', '--to', 'slack']);
     const wrong = await run(['digest', '--to', 'slack'], { SYNC_DIGEST_URL: 'ftp://hooks/xyzzy-secret' });
 

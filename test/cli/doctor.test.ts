@@ -70,7 +70,7 @@ const statuses = (out: string) =>
     [...out.matchAll(/^(\w+) +(ok|failed|skipped)/gm)].map(([, name, status]) => [name, status]),
   );
 
-test('all is well: each check in its order, exit 0', async () => {
+test('doctor runs each check in its order and exits 0 if all is well', async () => {
   const { code, out } = await doctor();
 
   expect(Object.entries(statuses(out))).toEqual([
@@ -90,7 +90,7 @@ test('all is well: each check in its order, exit 0', async () => {
   expect(code).toBe(0);
 });
 
-test('names the operations that are throttled alone', async () => {
+test('doctor names the operations that are throttled separately', async () => {
   const { host } = new URL(settings.PLATFORM_BASE_URL);
   const item = await openBudget({ table: 'ledger', host, environment: aws.settings, attempts: 5 });
   const atMs = Date.UTC(2026, 10, 29, 8);
@@ -107,7 +107,7 @@ test('names the operations that are throttled alone', async () => {
   expect(code).toBe(0);
 });
 
-test('with only a folder configured, the queue and the table are in it, and --json prints one value', async () => {
+test('if only a folder is configured, it holds the queue and the table, and --json prints one value', async () => {
   const { code, out } = await doctor(ALONE);
   const { well, checks } = JSON.parse((await doctor(ALONE, ['--json'])).out);
 
@@ -119,7 +119,7 @@ test('with only a folder configured, the queue and the table are in it, and --js
   expect(code).toBe(0);
 });
 
-describe('says what to do, exit 1:', () => {
+describe('doctor says what to do and exits 1', () => {
   const occupied = join(folder, 'a-file');
   writeFileSync(occupied, '');
 
@@ -164,7 +164,7 @@ describe('says what to do, exit 1:', () => {
     expect(code).toBe(1);
   });
 
-  test('a queue that does not exist', async () => {
+  test('for a queue that does not exist', async () => {
     const { code, out } = await doctor({ SYNC_QUEUE_URL: `${settings['SYNC_QUEUE_URL']}-gone` });
 
     expect(statuses(out)).toMatchObject({ queue: 'failed' });
@@ -175,7 +175,7 @@ describe('says what to do, exit 1:', () => {
   test.each([
     ['few', 'maxReceiveCount is 3, expected 1000'],
     ['own', 'no RedrivePolicy'],
-  ])('a queue that turns jobs into dead letters, or into nothing: %s', async (name, words) => {
+  ])('for a queue that turns jobs into dead letters, or drops them: %s', async (name, words) => {
     const { code, out } = await doctor({ SYNC_QUEUE_URL: aws.queueUrl(name) });
 
     expect(statuses(out)).toMatchObject({ queue: 'failed', table: 'ok' });
@@ -184,7 +184,7 @@ describe('says what to do, exit 1:', () => {
     expect(code).toBe(1);
   });
 
-  test('a store that ignores the conditions of writes, and what that breaks; nothing is left there', async () => {
+  test('for a store that ignores conditional writes; it says what breaks, and cleans up', async () => {
     const off = { 's3-conditional-writes': 'an endpoint that ignores them' };
     await using endpoint = await startAws({ buckets: ['bucket'], off });
 
@@ -202,23 +202,20 @@ describe('says what to do, exit 1:', () => {
     [{ algorithm: 'AES256' }, '→ set SYNC_ENCRYPTION=AES256'],
     [{ algorithm: 'aws:kms' }, '→ set SYNC_ENCRYPTION=aws:kms,'],
     [{ algorithm: 'aws:kms', key: 'theirs' }, 'the bucket’s policy may demand aws:kms:KEY'],
-  ])(
-    'a bucket that refuses puts which do not request %j, until the setting is there',
-    async (demands, words) => {
-      await using endpoint = await startAws({ buckets: [{ name: 'strict', demands }] });
-      const given = { ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://strict/acme' };
+  ])('for a bucket that only accepts puts with %j, until that is configured', async (demands, words) => {
+    await using endpoint = await startAws({ buckets: [{ name: 'strict', demands }] });
+    const given = { ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://strict/acme' };
 
-      const refused = await doctor(given);
-      const SYNC_ENCRYPTION = [demands.algorithm, demands.key ?? []].flat().join(':');
-      const well = await doctor({ ...given, SYNC_ENCRYPTION });
+    const refused = await doctor(given);
+    const SYNC_ENCRYPTION = [demands.algorithm, demands.key ?? []].flat().join(':');
+    const well = await doctor({ ...given, SYNC_ENCRYPTION });
 
-      expect(statuses(refused.out)).toMatchObject({ bucket: 'failed' });
-      expect(refused.out).toContain(words);
-      expect(statuses(well.out)).toMatchObject({ bucket: 'ok' });
-    },
-  );
+    expect(statuses(refused.out)).toMatchObject({ bucket: 'failed' });
+    expect(refused.out).toContain(words);
+    expect(statuses(well.out)).toMatchObject({ bucket: 'ok' });
+  });
 
-  test('Lake Formation, with which IAM rights alone open no table', async () => {
+  test('for Lake Formation, which does not open tables to a role with IAM rights alone', async () => {
     await using glue = await startJsonServer(() =>
       refusal(
         'AccessDeniedException',
@@ -236,7 +233,7 @@ describe('says what to do, exit 1:', () => {
   test.each([
     ['denied', 'AccessDenied', 'so conditional writes were not tried'],
     ['other', '501 NotImplemented', 'overwrite each other’s'],
-  ] as const)('a store that refuses writes (%s) or conditional ones', async (kind, code, words) => {
+  ] as const)('for a store that refuses writes (%s) or conditional writes', async (kind, code, words) => {
     const store = createMemoryStore();
     const refuse = new StoreError('put', { kind, code });
     const put: typeof store.put = (key, body, given) =>
@@ -253,7 +250,7 @@ describe('says what to do, exit 1:', () => {
     expect([...store.objects.keys()]).toEqual([]);
   });
 
-  test('a token that may not read', async () => {
+  test('for a token that may not read', async () => {
     await using other = await startPlatform({ ...NONE, forbidden: ['listCards', 'getDataFile'] });
 
     const { code, out } = await doctor({ ...ALONE, PLATFORM_BASE_URL: other.url });
@@ -264,7 +261,7 @@ describe('says what to do, exit 1:', () => {
   });
 });
 
-test('a clock that is off by minutes fails', async () => {
+test('doctor fails if the clock is off by minutes', async () => {
   expect(await checks.clock.check({ ...examined(), now: () => Date.now() - 300_000 })).toMatchObject({
     status: 'failed',
     detail: expect.stringMatching(/^(299|300|301) s behind the platform’s$/),
@@ -272,7 +269,7 @@ test('a clock that is off by minutes fails', async () => {
   });
 });
 
-test('a proxy is named with what goes through it', async () => {
+test('doctor names a proxy and what goes through it', async () => {
   const checked = { ...examined(), environment: { ...settings, HTTPS_PROXY: 'http://me:hush@proxy:3128' } };
   const PLATFORM_BASE_URL = 'https://acme.example.com';
 

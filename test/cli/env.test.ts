@@ -37,8 +37,8 @@ const TWO = outputs(
   ['OtherStore0A1B2C3D', 's3://other', 'SYNC_STORE'],
 );
 
-describe('env prints of a stack', () => {
-  test('the outputs that are settings, a line each, or as one JSON value', async () => {
+describe('env', () => {
+  test('prints the outputs of a stack that are settings, one a line, or as one JSON value', async () => {
     const { code, out, asked } = await env(ACME);
     const machines = await env(ACME, '--json');
 
@@ -47,7 +47,7 @@ describe('env prints of a stack', () => {
     expect(asked).toMatch(/Action=DescribeStacks&.*StackName=acme|StackName=acme.*Action=DescribeStacks/);
   });
 
-  test('with several instances, those of the one that is named', async () => {
+  test('prints the settings of the named instance if the stack has several', async () => {
     const { code, out } = await env(TWO, '--construct', 'Acme');
 
     expect({ code, out }).toEqual({ code: 0, out: 'SYNC_STORE=s3://acme\nSYNC_TABLE=acme-table' });
@@ -68,14 +68,14 @@ test.for([
     'expected one instance whose outputs begin with X, got none',
   ],
   ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: expected one instance, got none'],
-] as const)('%s: refused, exit 2', async ([, reply, words, said]) => {
+] as const)('refuses %s with exit code 2', async ([, reply, words, said]) => {
   const { code, err } = await env(reply, ...words);
 
   expect(code).toBe(2);
   expect(err).toContain(said);
 });
 
-test('no stack of that name: the words of the service, exit 1', async () => {
+test('exits 1 and prints the message of the service if there is no stack of that name', async () => {
   const fault =
     '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id acme does not exist</Message></Error></ErrorResponse>';
 

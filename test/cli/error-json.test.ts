@@ -21,7 +21,7 @@ async function errorOf(argv: readonly string[], settings: Readonly<Record<string
 
 const CALL = ['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'f'];
 
-test('settings: every fault', async () => {
+test('an error about settings has every fault', async () => {
   const { code, error, err } = await errorOf(CALL, { PLATFORM_RATE: 'x' });
 
   expect(code).toBe(2);
@@ -35,14 +35,17 @@ test('settings: every fault', async () => {
   expect(err).toBe(`platform-sync: ${error.message}\n  ${error.advice}`);
 });
 
-test.each([[['call']], [['runs', '--limt', '3']], [['runs', 'calculatons']]])('usage: %j', async (argv) => {
-  const { code, error } = await errorOf(argv);
+test.each([[['call']], [['runs', '--limt', '3']], [['runs', 'calculatons']]])(
+  'an error about usage is one JSON value: %j',
+  async (argv) => {
+    const { code, error } = await errorOf(argv);
 
-  expect(code).toBe(2);
-  expect(error).toMatchObject({ kind: 'usage', message: expect.stringMatching(/./) });
-});
+    expect(code).toBe(2);
+    expect(error).toMatchObject({ kind: 'usage', message: expect.stringMatching(/./) });
+  },
+);
 
-test('the platform: what came back, and whether the request may have taken effect', async () => {
+test('an error of the platform says what came back, and whether the request may have taken effect', async () => {
   await using server = await startServer(json({ message: 'no luck', toe: 'ABC-1' }, 500));
 
   const { code, error } = await errorOf(CALL, { PLATFORM_BASE_URL: server.url });
@@ -58,7 +61,7 @@ test('the platform: what came back, and whether the request may have taken effec
   });
 });
 
-test('the store and a service that is unavailable', async () => {
+test('an error of the store says which service is unavailable', async () => {
   const store = await errorOf(['runs'], { SYNC_STORE: 'https://somebody:password@host/' });
   const table = await errorOf(['jobs'], {
     SYNC_TABLE: 'jobs',
@@ -82,7 +85,7 @@ function explained(error: unknown) {
   return facts;
 }
 
-test('an error of another kind says what caused it, and a circle of causes ends', () => {
+test('any other error names its causes, and a circle of causes ends', () => {
   const away = new TableError('read', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const circle = new Error('one');
   circle.cause = new Error('other', { cause: circle });

@@ -34,7 +34,7 @@ describe.each(commands.map((command) => [pathOf(command), command] as const))(
   },
 );
 
-test('a wrong example would be found', async () => {
+test('the check finds a wrong example', async () => {
   expect(await faultsOfLine(['runs', '--limit', 'many'])).not.toBe('');
   expect(await faultsOfLine(['runs', '--limmit', '3'])).not.toBe('');
 });

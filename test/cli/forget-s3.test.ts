@@ -18,7 +18,7 @@ async function tableOf({ environment }: Awaited<ReturnType<typeof startS3Command
 
 const HASH = textHashOf('a wonderful thing');
 
-test('of a text that is forgotten, nothing in the bucket can be read, in no version, nor in the table’s file', async () => {
+test('a forgotten text cannot be read in any version of an object of the bucket, nor in the table’s file', async () => {
   await using commands = await startS3Commands({});
   await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'one');
   await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'two');
@@ -41,7 +41,7 @@ test('of a text that is forgotten, nothing in the bucket can be read, in no vers
   );
 });
 
-test('of a batch that is forgotten, nothing in the bucket can be read, in no version', async () => {
+test('a forgotten batch cannot be read in any version of an object of the bucket', async () => {
   await using commands = await startS3Commands({});
   await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'one');
 

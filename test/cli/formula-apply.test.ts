@@ -42,7 +42,7 @@ async function firstTwo(): Promise<{ readonly file: string; readonly ids: readon
 }
 
 describe('formula apply', () => {
-  test('sets every formula as a job NAME.ID, and again sends nothing', async () => {
+  test('sets every formula as a job NAME.ID, and sends nothing when it is repeated', async () => {
     const { file, ids } = await firstTwo();
 
     const first = await run('formula', 'apply', file, '--name', 'may', '--json');
@@ -72,7 +72,7 @@ describe('formula apply', () => {
     );
   });
 
-  test('refuses rows that could not be undone, by name, unless --no-undo-for has their ids', async () => {
+  test('refuses rows that could not be undone and names them, unless --no-undo-for has their ids', async () => {
     const [a, b] = calculations();
     const file = await csv(
       ['id', 'name', 'expression'],
@@ -98,7 +98,7 @@ describe('formula apply', () => {
     expect(named.code).toBe(0);
   });
 
-  test('knows what formula our own update left', async () => {
+  test('knows the formula that our own update set', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
     const later = await csv(['id', 'expression'], [ids[0] ?? '', '3']);
@@ -124,7 +124,7 @@ describe('formula apply', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('sets a formula that the platform may refuse, with a warning; with --strict refuses it', async () => {
+  test('sets a formula that the platform may refuse, with a warning; refuses it with --strict', async () => {
     const [a] = calculations();
     const id = a?.id ?? '';
     const file = await csv(['id', 'expression', 'was'], [id, 'SQRT(4)', '1']);
@@ -147,7 +147,7 @@ describe('formula apply', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
   });
 
-  test('with --strict the platform refuses what only it can know', async () => {
+  test('lets the platform refuse what only it can check with --strict', async () => {
     const [a] = calculations();
     const file = await csv(['id', 'expression', 'was'], [a?.id ?? '', 'SUM(`No such column`)', '1']);
 
@@ -174,7 +174,7 @@ describe('formula apply', () => {
     });
   });
 
-  test('a dry run shows what depends on them, as a table of Markdown too, and exits 3 above --max-affected', async () => {
+  test('shows in a dry run what depends on the formulas, also as a Markdown table, and exits 3 above --max-affected', async () => {
     await run('snapshot', 'calculations');
     await run('snapshot', 'cards');
     const rows = await run(
@@ -203,7 +203,7 @@ describe('formula apply', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('--max-affected sends nothing where it is unknown what depends on them', async () => {
+  test('sends nothing with --max-affected if it is unknown what depends on the formulas', async () => {
     const { file } = await firstTwo();
 
     const { code, err } = await run('formula', 'apply', file, '--name', 'may', '--max-affected', '100');
@@ -211,7 +211,7 @@ describe('formula apply', () => {
     expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining('no calculations are published') });
   });
 
-  test('--submit puts the jobs on the queue, where a worker runs them once', async () => {
+  test('puts the jobs on the queue with --submit, and a worker runs them once', async () => {
     const { file, ids } = await firstTwo();
 
     const sent = await run('formula', 'apply', file, '--name', 'may', '--submit');
@@ -223,7 +223,7 @@ describe('formula apply', () => {
 });
 
 describe('formula apply, before it sends', () => {
-  test('refuses an id that the last snapshot does not have, and a name that another calculation has', async () => {
+  test('refuses an id that the last snapshot does not have, and a name that belongs to another calculation', async () => {
     await run('snapshot', 'calculations', '--no-tables');
     const [a, b] = calculations();
     const rows = [a?.id ?? '', b?.name ?? '', '1', '1'] as const;
@@ -239,7 +239,7 @@ describe('formula apply, before it sends', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('a dry run names the checks that it leaves out', async () => {
+  test('names the checks that a dry run skips', async () => {
     const [a] = calculations();
     const file = await csv(['id', 'expression', 'was'], [a?.id ?? '', 'SUM(`A`) + SUM(`B`)', 'MAX(`A`)']);
 
@@ -284,7 +284,7 @@ describe('formula undo', () => {
     expect(again).toMatchObject({ code: 3, err: expect.stringContaining('is already undone') });
   });
 
-  test('and does not apply the set again under its name, since its jobs are done', async () => {
+  test('keeps its set from being applied again under the same name, since the jobs of the set are done', async () => {
     const { file } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
     await run('formula', 'undo', 'may');
@@ -296,7 +296,7 @@ describe('formula undo', () => {
     expect(other.code).toBe(0);
   });
 
-  test('leaves alone and lists what a person has changed since, unless it is named', async () => {
+  test('leaves a formula that a person has changed since, and lists it, unless its id is given', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
     sandbox.state.calculations.change(ids[0] ?? '', { archived: true });
@@ -327,7 +327,7 @@ describe('formula undo', () => {
     });
   });
 
-  test('of a set that was never applied is wrong usage', async () => {
+  test('exits 2 for a set that was never applied', async () => {
     await firstTwo();
 
     const { code, err } = await run('formula', 'undo', 'june');

@@ -6,7 +6,7 @@ const check = (formula: string, ...flags: readonly string[]) =>
   runCommand(['formula', 'check', '-', ...flags], {}, formula);
 
 describe('formula check', () => {
-  test('has a corpus of 150 formulas', () => {
+  test('is tested with at least 150 formulas', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(150);
   });
 
@@ -38,7 +38,7 @@ describe('formula check', () => {
   });
 
   test.each(corpus)(
-    'gives each column in backticks of $formula its place, and no other',
+    'reports the position of each column in backticks of $formula, and no other',
     async ({ formula }) => {
       const { out } = await check(formula, '--json');
 
@@ -58,7 +58,7 @@ describe('formula check', () => {
     expect(out).toContain(expected);
   });
 
-  test('prints a warning with its place, and exits 0', async () => {
+  test('prints a warning with its position, and exits 0', async () => {
     const { code, out } = await check('SUM(`A`)\n  + SQRT(Sales)');
 
     expect(code).toBe(0);

@@ -100,7 +100,7 @@ test('an assistant’s submit refuses it too, and names what a person can do', a
   expect(known).toEqual([{ id: 'f', text: job() }]);
 });
 
-test('jobs that set no formula need no store to be checked', async () => {
+test('jobs that set no formula need no store for this check', async () => {
   const score = { version: 1, type: 'score', id: 'a', texts: [{ id: '1', text: 'fine' }] };
   const store = await fileOf('no-folder', '');
 
@@ -115,7 +115,7 @@ describe('formula apply', () => {
     return run(['formula', 'apply', file, '--name', 'may', ...flags]);
   };
 
-  test('refuses a `was` that our own log contradicts, with both texts', async () => {
+  test('refuses a `was` that our own log contradicts, and prints both formulas', async () => {
     await run(['formula', 'set', id, '-', '--force'], 'SUM(1)');
 
     const dry = await apply('MAX(1)', '--dry-run');
@@ -137,7 +137,7 @@ describe('formula apply', () => {
     expect(undone.err).toContain('its earlier formula is unknown');
   });
 
-  test('treats a text in which a spreadsheet changed only white space as the same', async () => {
+  test('treats formulas as equal if a spreadsheet changed only white space', async () => {
     await run(['formula', 'set', id, '-', '--force'], 'SUM(1)\n  + 1');
 
     const { code } = await apply('"SUM(1)\r\n + 1"');
@@ -145,7 +145,7 @@ describe('formula apply', () => {
     expect(code).toBe(0);
   });
 
-  test('continues a set with what was known when it was begun', async () => {
+  test('does not set the formulas of a set again when it is repeated', async () => {
     await apply('SUM(1)');
 
     const again = await apply('SUM(1)');

@@ -17,7 +17,7 @@ afterEach(() => sandbox.close());
 const run = (...argv: readonly string[]) => runCommand(argv, settingsOf(sandbox, folder.path));
 
 describe('formula import', () => {
-  test('stores what a file has, names what does not parse, and where-used finds the columns', async () => {
+  test('stores the formulas of a file, names those that do not parse, and where-used finds their columns', async () => {
     const file = join(folder.path, 'list.csv');
     const [a, b] = Array.from(sandbox.calculations(), (text) => /"id":(\d+)/.exec(text)?.[1] ?? '');
     await run('snapshot', 'calculations');
@@ -59,7 +59,7 @@ describe('formula import', () => {
     });
   });
 
-  test('imports what the function of a job returned, once, or says why it cannot', async () => {
+  test('imports once what the function of a job returned, or says why it cannot', async () => {
     const [packageId, packageVersion] = ['b0a94e17-52c3-4d8f-a6e1-07d3f9c2b856', '1.0.0'];
     const job = (id: string, functionName: string, inputVariables = {}) =>
       JSON.stringify({
@@ -126,7 +126,7 @@ describe('formula import', () => {
     );
   });
 
-  test('names both lines of each formula that a list has twice, and exits 3 even if none is left', async () => {
+  test('names both lines of each formula that a list has twice, and exits 3 even if no formula remains', async () => {
     const list = '{"id":7,"expression":"`a`"}\n{"id":7,"expression":"`b`"}\n';
 
     const { code, out, err } = await runCommand(
@@ -142,7 +142,7 @@ describe('formula import', () => {
     expect(err).toContain('got another one than on line 1; neither is taken');
   });
 
-  test('shows formulas in SQL under the names of their records, or else under those of the list', async () => {
+  test('shows formulas in SQL under the names of their records, or otherwise under those of the list', async () => {
     const [id] = Array.from(sandbox.calculations(), (text) => /"id":(\d+)/.exec(text)?.[1] ?? '');
     const name = /"name":"((?:[^"\\]|\\.)*)"/.exec([...sandbox.calculations()][0] ?? '')?.[1];
     const file = join(folder.path, 'list.csv');

@@ -29,7 +29,7 @@ const set = (input: string) => run(['formula', 'set', id, '-', '--force'], { inp
 /** The note about the formula before our first update. */
 const NO_HISTORY = /cannot be recovered: the platform has no history$/;
 
-test('a second formula set prints how to restore the first formula, and that very command line does so', async () => {
+test('a second formula set prints the command that restores the first formula, and that command works', async () => {
   const first = await set('MAX(`Amount`)');
   const { err } = await set('SUM(`Amount`)');
 
@@ -49,7 +49,7 @@ test('a second formula set prints how to restore the first formula, and that ver
   expect(first.err).not.toContain('to go back');
 });
 
-test('formula set --dry-run shows the formula that we set and the one that it would set, and changes nothing', async () => {
+test('formula set --dry-run shows the current formula, if we set it, and the new one, and changes nothing', async () => {
   await set('MAX(`Amount`)');
 
   const people = await run(['formula', 'set', id, '-', '--dry-run'], { input: 'SUM(`Amount`)' });
@@ -85,7 +85,7 @@ test('formula log lists the updates, newest last, and says that the formula befo
   expect(err).toMatch(NO_HISTORY);
 });
 
-test('formula log says if nothing is stored, and that the formula before cannot be recovered', async () => {
+test('formula log says if nothing is stored, and that the previous formula cannot be recovered', async () => {
   const people = await run(['formula', 'log', id]);
   const machines = await run(['formula', 'log', id, '--json']);
 
@@ -97,7 +97,7 @@ test('formula log says if nothing is stored, and that the formula before cannot 
   expect(machines.out).toBe('[]');
 });
 
-test('--at prints only that expression, exactly as formula set takes it', async () => {
+test('formula log --at prints only that expression, exactly as formula set takes it', async () => {
   const expression = "CASE WHEN `A` = 'a\tb' THEN 1\n  ELSE 2 END\n";
   await set(`${expression}\n`);
   await set('MAX(`Amount`)');
@@ -112,7 +112,7 @@ test('--at prints only that expression, exactly as formula set takes it', async 
   expect(log.at(-1).calculation.expression).toBe(expression);
 });
 
-test('--at with an unknown time lists the known times, and exits 2', async () => {
+test('formula log --at with an unknown time lists the known times, and exits 2', async () => {
   await set('MAX(`Amount`)');
 
   const { code, err } = await run(['formula', 'log', id, '--at', 'yesterday']);
@@ -123,7 +123,7 @@ test('--at with an unknown time lists the known times, and exits 2', async () =>
   );
 });
 
-test('the list leaves out what could move the cursor', async () => {
+test('formula log removes what could move the cursor', async () => {
   const response = '{"expression":"MAX(`\\u001b[2J`)","status":"\\u202eVALID"}';
   const entry = { calculationId: id, finishedAtMs: 0, response };
   await storeFormula(createDirectoryStore(folder.path), entry);
@@ -133,7 +133,7 @@ test('the list leaves out what could move the cursor', async () => {
   expect(out.split('\n')[1]).toBe('19700101T000000000Z  -          valid  MAX(``)');
 });
 
-test('warns if the formula was set but could not be stored', async () => {
+test('formula set warns if the formula was set but could not be stored', async () => {
   await writeFile(join(folder.path, 'formulas'), '');
 
   const { code, out, err } = await run(['formula', 'set', id, '-', '--force'], { input: 'MAX(`Amount`)' });
@@ -143,7 +143,7 @@ test('warns if the formula was set but could not be stored', async () => {
   expect(err).toContain('the formula is set, but could not be stored for formula log: use formulas/');
 });
 
-test('sends nothing if the store cannot be opened', async () => {
+test('formula set sends nothing if the store cannot be opened', async () => {
   const file = join(folder.path, 'file');
   await writeFile(file, '');
   const before = sandbox.counts().requests;

@@ -32,7 +32,7 @@ async function imported(texts: readonly string[], datasetId = 'd-1') {
 const nameOf = (n: number) => /"name":"((?:[^"\\]|\\.)*)"/.exec([...sandbox.calculations()][n] ?? '')?.[1];
 
 describe('formula export', () => {
-  test('writes a file a formula, with its name and id, and the same files for the same formulas', async () => {
+  test('writes one file for each formula, with its name and id, and the same files for the same formulas', async () => {
     await imported(['SUM(`a`)', '`b`\n+ 1']);
 
     const first = await run('formula', 'export', at('out'), '--json');
@@ -54,16 +54,19 @@ describe('formula export', () => {
     );
   });
 
-  test.each(['/proc/x', '/proc/x/y', '/sys/x'])('says at once that %s cannot be made', async (target) => {
-    await imported(['SUM(`a`)']);
+  test.each(['/proc/x', '/proc/x/y', '/sys/x'])(
+    'says immediately that %s cannot be created',
+    async (target) => {
+      await imported(['SUM(`a`)']);
 
-    const { code, err } = await run('formula', 'export', target);
+      const { code, err } = await run('formula', 'export', target);
 
-    expect(code).toBe(2);
-    expect(err).toContain(`${target}: expected a folder that can be written, got `);
-  });
+      expect(code).toBe(2);
+      expect(err).toContain(`${target}: expected a folder that can be written, got `);
+    },
+  );
 
-  test('removes the files of formulas that are gone, and no other', async () => {
+  test('removes the files of formulas that no longer exist, and no others', async () => {
     await imported(['SUM(`a`)']);
     await mkdir(at('out'));
     await writeFile(at('out/77.sql'), '-- platform-sync formula 77\nSUM(`gone`)\n');
@@ -77,7 +80,7 @@ describe('formula export', () => {
     expect((await readdir(at('out'))).sort()).toEqual(['78.sql', '79.sql', '80.txt', `${ids[0]}.sql`].sort());
   });
 
-  test('leaves a file of another writer as it is, names it, and exits 3', async () => {
+  test('does not touch a file of another writer, names it, and exits 3', async () => {
     await imported(['SUM(`a`)', '`b`']);
     await mkdir(at('out'));
     await writeFile(at(`out/${ids[0]}.sql`), 'mine');
@@ -89,7 +92,7 @@ describe('formula export', () => {
     expect(await readFile(at(`out/${ids[0]}.sql`), 'utf8')).toBe('mine');
   });
 
-  test('writes what was known on a given day', async () => {
+  test('writes the formulas as they were known on a given day', async () => {
     const before = new Date().toISOString();
     await imported(['SUM(`a`)']);
 
@@ -104,7 +107,7 @@ describe('formula export', () => {
     expect((await run('formula', 'export', at('out'), '--at', '1999-01-01')).code).toBe(2);
   });
 
-  test('removes nothing where no text is known, and refuses a folder that is a file', async () => {
+  test('removes nothing if no formula is known, and refuses a folder that is a file', async () => {
     await mkdir(at('out'));
     await writeFile(at('out/77.sql'), '-- platform-sync formula 77\n1\n');
 
@@ -127,7 +130,7 @@ describe('formula rename-column', () => {
     return JSON.parse(out);
   };
 
-  test('writes what formula apply takes: this column in backticks, and nothing else of the text', async () => {
+  test('writes the file for formula apply: this column is replaced in backticks, and nothing else', async () => {
     await imported([
       "SUM(`Net Sales`) /* `Net Sales` */ + SUM(`net sales`) -- `Net Sales`\n + LENGTH('`Net Sales`') + `Net Sales 2`",
       'SUM(`Cost`)',
@@ -163,7 +166,7 @@ describe('formula rename-column', () => {
     );
   });
 
-  test('finds a column with a backtick in its name, and gives it one', async () => {
+  test('finds a column with a backtick in its name, and can write such a name', async () => {
     await imported(['SUM(`a``b`)']);
 
     const { code } = await rename('a`b', '`x``y`', '--dataset', 'd-1');
@@ -172,7 +175,7 @@ describe('formula rename-column', () => {
     expect(await readFile(at('changes.csv'), 'utf8')).toContain('SUM(`x``y`),SUM(`a``b`)');
   });
 
-  test('lists what it leaves out: a name that is taken, no backticks, a text that is broken or not known', async () => {
+  test('lists the formulas that it skips: a taken name, no backticks, a broken or unknown formula', async () => {
     await imported(['`a` + `B`', '`a` + a', 'SUM(`a`', '`a`']);
 
     const { code, out, err } = await rename('A', 'b');
@@ -193,7 +196,7 @@ describe('formula rename-column', () => {
     expect(err).toContain(`calculation ${ids[5]}: its text is unknown`);
   });
 
-  test('changes the case of a name alone, and of one dataset alone', async () => {
+  test('can change only the case of a name, in one dataset only', async () => {
     await imported(['SUM(`sales`)']);
 
     expect((await rename('Sales', 'SALES', '--dataset', 'd-1')).code).toBe(0);
@@ -209,7 +212,7 @@ describe('formula rename-column', () => {
     expect(await rename(...names)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
   });
 
-  test('an imported text counts as what the formula was, so that it can be undone, unless we set another since', async () => {
+  test('accepts an imported formula as the previous one, so that it can be undone, unless we set another since', async () => {
     await imported(['SUM(`a`)']);
     await writeFile(at('changes.csv'), `id,expression,was\n${ids[0]},SUM(1),SUM(2)\n`);
     const other = await run('formula', 'apply', at('changes.csv'), '--name', 'x');

@@ -55,7 +55,7 @@ async function start(plannedFaults: Faults = {}) {
 
 const RESOLVE = ['--note', 'its formula is 1 on the platform'] as const;
 
-test('undo of an update whose response was lost says that the outcome is unknown, and restores it only by an option', async () => {
+test('undo of an update whose response was lost says that the outcome is unknown, and restores it only with an option', async () => {
   await using it = await start({ 1: 'reset-after' });
   await it.apply();
 
@@ -92,7 +92,7 @@ test('undo of an update whose worker was killed after it was sent says that the 
   });
 });
 
-test('undo leaves a formula whose times show that the platform has not changed it since our previous update', async () => {
+test('undo skips a formula whose times show that the platform has not changed it since our previous update', async () => {
   await using it = await start({ 2: 'reset-before' });
   await it.run('formula', 'apply', it.file, '--name', 'april');
   await writeFile(it.file, `id,expression,was\n${it.id},2,1\n`);
@@ -106,7 +106,7 @@ test('undo leaves a formula whose times show that the platform has not changed i
   });
 });
 
-test('undo names updates that were certainly not sent, or that still wait to be sent', async () => {
+test('undo names updates that were certainly not sent, or that are still waiting', async () => {
   await using it = await start();
   await it.run('formula', 'apply', it.file, '--name', 'may', '--submit');
 
@@ -123,7 +123,7 @@ test('undo names updates that were certainly not sent, or that still wait to be 
   expect(it.sandbox.counts().formulaUpdates).toEqual({});
 });
 
-test('resolve done stores what was sent, and undo takes it back', async () => {
+test('resolve done stores what was sent, and undo reverts it', async () => {
   await using it = await start({ 1: 'reset-after' });
   await it.apply();
 
@@ -148,7 +148,7 @@ test('resolve failed records a person’s statement that nothing was set', async
   expect(undone.err).toContain('its formula was not set, so it is unchanged');
 });
 
-test('undoes a formula that a worker set before it was killed, although the log lacks it', async () => {
+test('undo reverts a formula that a worker set before it was killed, although the log lacks it', async () => {
   await using it = await start();
   await it.apply();
   await rm(join(folder.path, 'formulas', it.id), { recursive: true });
@@ -159,7 +159,7 @@ test('undoes a formula that a worker set before it was killed, although the log 
   expect(await it.log()).toEqual(['1', 'SUM(1)']);
 });
 
-test('an equal formula that an earlier update set is not mistaken for this update', async () => {
+test('undo does not confuse this update with an earlier one that set an equal formula', async () => {
   await using it = await start({ 3: 'reset-after' });
   await it.run('formula', 'apply', it.file, '--name', 'april');
   await it.run('formula', 'undo', 'april', '--even-if-changed', it.id);
@@ -171,7 +171,7 @@ test('an equal formula that an earlier update set is not mistaken for this updat
   expect(undone.err).toContain('it is unknown whether its formula was set');
 });
 
-test('a formula that was set again is undone again, each time by a job of its own', async () => {
+test('undo reverts a formula that was set again, each time with a job of its own', async () => {
   await using it = await start();
   await it.apply();
   const flags = ['--even-if-changed', it.id] as const;
@@ -192,7 +192,7 @@ test.each([
   ['the same apply', ['formula', 'apply', '{file}', '--name', 'may']],
   ['redrive', ['redrive']],
   ['a delivery of its message', ['work', '--drain']],
-])('what a killed jobs resolve left is completed by %s', async (_, words) => {
+])('%s completes a jobs resolve that was killed', async (_, words) => {
   await using it = await start({ 1: 'reset-after' });
   await it.apply();
   const job = `may.${it.id}`;

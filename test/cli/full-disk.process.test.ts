@@ -91,7 +91,7 @@ test.for([
     'can be written to',
   ],
 ] as const)(
-  'on a disk that is %s each command says so at once, and completes later',
+  'on a disk that is %s each command fails immediately, and succeeds when it is repeated later',
   {
     timeout: 120_000,
   },
@@ -128,7 +128,7 @@ test.for([
   ['snapshot', 'SIGINT', ['snapshot', 'calculations']],
   ['snapshot', 'SIGTERM', ['snapshot', 'calculations']],
 ] as const)(
-  'on a disk that fills up, %s hears %s at once',
+  'while the disk fills up, %s ends immediately at %s',
   { timeout: 60_000 },
   async ([, signal, argv], { skip }) => {
     skip(!isMounted, 'no right to mount a file system');
@@ -152,7 +152,7 @@ test.for([
 test.for([
   ['full', fill],
   ['out of inodes', useUpInodes],
-] as const)('prune makes room on a disk that is %s', { timeout: 60_000 }, async ([, spoil], { skip }) => {
+] as const)('prune frees space on a disk that is %s', { timeout: 60_000 }, async ([, spoil], { skip }) => {
   skip(!isMounted, 'no right to mount a file system');
   await using platform = await startPlatform({ calculations: 30 });
   const settings = settingsOf(platform, onDisk('store'));
@@ -169,7 +169,7 @@ test.for([
   expect((await command(['runs', 'calculations'], settings)).code).toBe(0);
 });
 
-test('a function whose response comes when the disk is full has its end, and is sent once', {
+test('a function whose response arrives when the disk is full gets its outcome, and is sent once', {
   timeout: 60_000,
 }, async ({ skip }) => {
   skip(!isMounted, 'no right to mount a file system');

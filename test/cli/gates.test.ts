@@ -35,7 +35,7 @@ async function shrinkAfterRun(): Promise<void> {
   sandbox = await startPlatform({ ...small, calculations: 85 });
 }
 
-test('a gate of one place refuses its run at every command, which says the sizes before, and without it the run is published', async () => {
+test('a gate of one place refuses its run in every command and prints the earlier sizes; without the gate the run is published', async () => {
   await shrinkAfterRun();
 
   const one = await run('snapshot calculations', strict);
@@ -51,7 +51,7 @@ test('a gate of one place refuses its run at every command, which says the sizes
   expect(JSON.parse(never.out)).toMatchObject({ published: true, records: 85, refused: [], forced: false });
 });
 
-test('a gate of a place refuses the snapshot of a job too', async () => {
+test('a gate of a place also refuses the snapshot of a job', async () => {
   await shrinkAfterRun();
   const job = { version: 1, type: 'snapshot', id: 'nightly', source: 'calculations' };
 

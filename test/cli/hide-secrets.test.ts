@@ -14,7 +14,7 @@ const SETTINGS = {
 };
 const PASSWORD = 'pass/word@home';
 
-describe('what is hidden', () => {
+describe('hideSecrets', () => {
   test.each([
     ['the token', 'token"of\\the-platform'],
     ['the token in JSON', JSON.stringify('token"of\\the-platform')],
@@ -25,14 +25,14 @@ describe('what is hidden', () => {
     ['a password as the setting has it', 'pass%2Fword%40home'],
     ['a password as a header has it', Buffer.from(`somebody:${PASSWORD}`).toString('base64')],
     ['a URL with a password', `http://somebody:${PASSWORD}@proxy.example.com:3128`],
-  ])('%s', (_, secret) => {
+  ])('hides %s', (_, secret) => {
     const shown = hideSecrets(SETTINGS)(`connect to ${secret}: failed`);
 
     expect(shown).toMatch(/^connect to .*\*\*\*.*: failed$/);
     expect(shown).not.toMatch(/of.the|of-aws|word|home|c29tZWJvZHk/);
   });
 
-  test('the user information of any URL, and nothing else', () => {
+  test('hides the user information of any URL, and nothing else', () => {
     const hide = hideSecrets({});
 
     expect(hide('GET https://a:b@host/path and http://c@d/, mail to x@y.z')).toBe(
@@ -40,11 +40,11 @@ describe('what is hidden', () => {
     );
   });
 
-  test('short secrets stay: they occur in other words', () => {
+  test('does not hide short secrets, since they occur in other words', () => {
     expect(hideSecrets({ PLATFORM_TOKEN: 'test' })('a test')).toBe('a test');
   });
 
-  test('secrets in the longest message are hidden without a noticeable delay', async () => {
+  test('hides secrets in the longest message without a noticeable delay', async () => {
     const message = `${'a'.repeat(20_000)}${'x://'.repeat(11_000)}@`;
 
     expect(await cpuMs(() => hideSecrets(SETTINGS)(message))).toBeLessThan(2_000);

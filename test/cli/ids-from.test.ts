@@ -41,7 +41,7 @@ test.each([
   ['lines of JSON', `{"dataFileId":${one}}\n\n{"dataFileId":${two}}\n`, []],
   ['a member that is named', `{"a":${one},"id":1}\n{"a":${two},"id":2}\n`, ['--ids-column', 'a']],
   ['ids that have blanks around them, between blank lines', `\n ${one} \n\n${two}\n`, []],
-])('--ids-from takes %s', async (_, text, flags) => {
+])('--ids-from accepts %s', async (_, text, flags) => {
   expect(await idsIn(text, ...flags)).toEqual([one, two]);
 });
 

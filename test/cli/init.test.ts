@@ -48,7 +48,7 @@ const written = async (name: string) => {
 };
 
 describe('init', () => {
-  test('asks for address, token and store, tries them, and writes them for this user alone', async () => {
+  test('asks for URL, token and store, tries them, and writes them for this user alone', async () => {
     const store = join(folder.path, 'store');
 
     const { ended, out, err, screen } = await answering([
@@ -71,7 +71,7 @@ describe('init', () => {
     expect(screen).not.toContain('sandbox-token');
   });
 
-  test('asks again, for the header too, where the platform refuses the token', async () => {
+  test('asks again, and for the header too, if the platform refuses the token', async () => {
     const { ended, err } = await answering([
       ['Address', `${sandbox.url}\n`],
       ['token', 'wrong-token\n'],
@@ -89,7 +89,7 @@ describe('init', () => {
     });
   });
 
-  test('asks again for an invalid address', async () => {
+  test('asks again for an invalid URL', async () => {
     const { ended, err } = await answering([
       ['Address', 'acme\n'],
       ['token', 'sandbox-token\n'],
@@ -102,14 +102,14 @@ describe('init', () => {
     expect(err).toContain('PLATFORM_BASE_URL: expected an origin over https');
   });
 
-  test('writes nothing if no one answers any more', async () => {
+  test('writes nothing if the input ends', async () => {
     const { ended } = await answering([['Address', CTRL_D]]);
 
     await expect(written('127')).rejects.toThrow('ENOENT');
     expect(ended).toBe('stopped');
   });
 
-  test('refuses a folder that has such a file', async () => {
+  test('refuses a folder that already has such a file', async () => {
     await writeFile(join(folder.path, 'platform-sync.sandbox.env'), 'PLATFORM_TOKEN=mine\n');
 
     await expect(answering([], true)).rejects.toThrow('use it with --profile sandbox, or delete it first');
@@ -117,7 +117,7 @@ describe('init', () => {
     expect((await written('sandbox')).settings).toEqual({ PLATFORM_TOKEN: 'mine' });
   });
 
-  test('keeps the file out of git, without a change to the project', async () => {
+  test('hides the file from git without a change to the project', async () => {
     const git = (...words: readonly string[]) =>
       execFileSync('git', ['-C', folder.path, ...words], { encoding: 'utf8' });
     git('init', '--quiet');
@@ -128,7 +128,7 @@ describe('init', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  test('without a terminal says what to set, and that nothing was done', async () => {
+  test('says what to set, and that nothing was done, without a terminal', async () => {
     const { terminal, out } = createFakeTerminal({});
 
     const ended = await init({}, terminal, folder.path);
@@ -138,7 +138,7 @@ describe('init', () => {
   });
 });
 
-test('init --sandbox, and then the commands that it names, need nothing else', async () => {
+test('the commands that init --sandbox prints need nothing else', async () => {
   const { settings } = await answering([], true).then(() => written('sandbox'));
   const flags = ['--env-file', join(folder.path, 'platform-sync.sandbox.env')];
   const store = { SYNC_STORE: join(folder.path, 'store') };

@@ -44,7 +44,7 @@ async function partsUnderWork(): Promise<number> {
   return keys.filter((key) => key.endsWith('.ndjson.gz')).length;
 }
 
-test('a token that is revoked halfway exits 1 and keeps what was read; the resumed run holds exactly what is there', async () => {
+test('if a token is revoked halfway, the command exits 1 and what was read is stored; the resumed run is complete', async () => {
   await using sandbox = await startPlatform({
     calculations: 0,
     fileSets: 2,
@@ -96,7 +96,7 @@ describe('a request that the platform refuses with 400', () => {
       [page, refusal],
       ['snapshot', 'files', '--as', NARROWED, '--resume'],
     ],
-  ])('ends with the platform’s words: %s', async (_, replies, resume) => {
+  ])('causes an error with the platform’s message: %s', async (_, replies, resume) => {
     await using platform = await startServer(...replies);
 
     const { code, err } = await run(platform, argv);
@@ -111,7 +111,7 @@ describe('a request that the platform refuses with 400', () => {
 describe('Ctrl-C', () => {
   const platformSync = (argv: readonly string[], sandbox: Sandbox) => spawnCommand(argv, settingsOf(sandbox));
 
-  test('ends a snapshot with 3 at once and says how to resume; that very command line completes it', async () => {
+  test('ends a snapshot with exit code 3 immediately and prints a command, which completes the run', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
     const said = text(child.stderr);
@@ -134,7 +134,7 @@ describe('Ctrl-C', () => {
     expect(lines).toEqual([...sandbox.calculations()]);
   });
 
-  test('that npm forwards as well is one Ctrl-C', async () => {
+  test('counts once, even if npm forwards it as well', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
     const said = text(child.stderr);
@@ -147,7 +147,7 @@ describe('Ctrl-C', () => {
     expect(resumeArgs(await said).slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
   });
 
-  test('before the first page has arrived leaves a run that can be resumed', async () => {
+  test('leaves a run that can be resumed, even before the first page has arrived', async () => {
     await using sandbox = await startPlatform({ calculations: 100, latencyMs: 400 });
     const stopping = beginCommand(['snapshot', 'calculations'], settingsOf(sandbox));
     await requested(sandbox, 1);

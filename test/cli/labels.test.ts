@@ -40,7 +40,7 @@ const LABELLED = [
   ',neutral,positive',
 ];
 
-test('labels in any case are compared with the scores: how many agree, which got what, and what was left out', async () => {
+test('labels in any case are compared with the scores: the output has the agreement, the confusions, and the skipped rows', async () => {
   await write('a.csv', ...LABELLED);
 
   const words = await score('a.csv', '--label', 'rating', '--batch', 'a');
@@ -63,7 +63,7 @@ test('labels in any case are compared with the scores: how many agree, which got
   });
 });
 
-test('a resumed batch takes labels of another column, and pays for nothing again', async () => {
+test('a resumed batch may take labels from another column, and no text is paid for again', async () => {
   await write('a.csv', ...LABELLED);
 
   await score('a.csv', '--label', 'rating', '--batch', 'b');
@@ -74,7 +74,7 @@ test('a resumed batch takes labels of another column, and pays for nothing again
   expect(sandbox.counts()).toEqual(before);
 });
 
-test('labels of one topic are compared with its sentiments, also in objects, of which some have none', async () => {
+test('labels of one topic are compared with its sentiments, also if some objects have no label', async () => {
   const row = (text: string, label?: unknown) => JSON.stringify({ text, label });
   await write(
     'a.ndjson',
@@ -105,7 +105,7 @@ test('labels of one topic are compared with its sentiments, also in objects, of 
   });
 });
 
-test('labels of several topics, or in a column that is not there, exit 2 before anything is paid', async () => {
+test('labels of several topics, or in a missing column, exit 2 before anything is paid', async () => {
   await write('a.csv', ...LABELLED);
   const before = sandbox.counts();
 
@@ -121,7 +121,7 @@ test('labels of several topics, or in a column that is not there, exit 2 before 
   expect(sandbox.counts()).toEqual(before);
 });
 
-test('the line that resumes has the label', async () => {
+test('the command that resumes a batch includes the label', async () => {
   await write('a.csv', ...LABELLED);
 
   const { err } = await score('a.csv', '--label', 'rating', '--batch', 'c');

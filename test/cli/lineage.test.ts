@@ -24,7 +24,7 @@ beforeAll(async () => {
 const lineage = (argv: readonly string[], more: Partial<Terminal> = {}) =>
   runCommand(['lineage', ...argv], { SYNC_STORE: 'memory' }, '', { openStore: async () => store, ...more });
 
-test('prints one event a line, and says which runs they describe', async () => {
+test('lineage prints one event a line, and says which runs they describe', async () => {
   const { code, out, err } = await lineage([]);
 
   expect(code).toBe(0);
@@ -35,14 +35,14 @@ test('prints one event a line, and says which runs they describe', async () => {
   expect(err).toBe('of calculations (run 20261116T090000Z-aaaaaa)');
 });
 
-test('prints nothing that moves the cursor, on a screen', async () => {
+test('lineage prints nothing on a screen that moves the cursor', async () => {
   const { out } = await lineage([], { width: 80 });
 
   expect(out).not.toContain('\u009b');
   expect(JSON.parse(out.split('\n')[0] ?? '').job.facets.documentation.description).toBe('Revenue\u009b\n');
 });
 
-test('writes a file, compressed by its name, with the same lines', async () => {
+test('lineage writes a file, compressed by its name, with the same lines', async () => {
   const plain = join(folder.path, 'lineage.json');
   const compressed = join(folder.path, 'lineage.ndjson.gz');
 
@@ -56,7 +56,7 @@ test('writes a file, compressed by its name, with the same lines', async () => {
   expect(gunzipSync(await readFile(compressed)).toString()).toBe(`${(await lineage([])).out}\n`);
 });
 
-test('ends early if its reader is gone, and leaves no file when it is stopped', async () => {
+test('lineage ends early if its reader is gone, and leaves no file when it is stopped', async () => {
   let lines = 0;
   const closed = await lineage([], { drained: async () => ++lines < 1 });
   const stop = new AbortController();
@@ -68,7 +68,7 @@ test('ends early if its reader is gone, and leaves no file when it is stopped', 
   await expect(readFile(join(folder.path, 'none.ndjson'))).rejects.toThrow('ENOENT');
 });
 
-test('without a published run it fails, and names the first command', async () => {
+test('lineage fails without a published run, and names the first command', async () => {
   const { code, err } = await lineage([], { openStore: async () => createMemoryStore() });
 
   expect(code).toBe(1);

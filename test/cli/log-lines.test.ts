@@ -31,8 +31,8 @@ const refused = { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' } a
 const paused = { kind: 'wait', waitMs: 60_000, maxWaitMs: 20_000, isPaused: true } as const;
 const job = { job: 'j1', type: 'run-function' };
 
-describe('people read', () => {
-  test('the time of day, the level and words', () => {
+describe('a log line for people', () => {
+  test('has the time of day, the level and words', () => {
     const { logger, shown, pass } = startLog();
 
     logger.warn({ operation: 'listCards', attempt: 1, delayMs: 2_130, failure: refused }, 'retry');
@@ -56,7 +56,7 @@ describe('people read', () => {
     expect(clockTime(NOON)).toBe('12:00:00');
   });
 
-  test('why a job was requeued, and nothing of how it ended, which is shown elsewhere', () => {
+  test('says why a job was requeued, but not how a job ended, which is shown elsewhere', () => {
     const { logger, shown } = startLog();
     const err = failed({ kind: 'status', status: 401 });
 
@@ -72,7 +72,7 @@ describe('people read', () => {
     ]);
   });
 
-  test('that a person paused it, once a minute, however many calls and jobs wait', () => {
+  test('says once a minute that a person paused calls, whatever number of calls and jobs wait', () => {
     const { logger, shown, pass } = startLog();
 
     for (const id of ['j1', 'j2', 'j3'])
@@ -85,7 +85,7 @@ describe('people read', () => {
     expect(shown).toEqual([`12:00:00 warning: ${words}`, `12:01:00 warning: ${words}`]);
   });
 
-  test('what a service reports, without a stack', () => {
+  test('has a service’s message, without a stack', () => {
     const { logger, shown } = startLog();
     const err = new StoreError('put a in s3://acme', { kind: 'busy', code: 'SlowDown' });
 
@@ -104,7 +104,7 @@ describe('people read', () => {
     ]);
   });
 
-  test('a message that is new, with its facts', () => {
+  test('has the facts of a message that it does not know', () => {
     const { logger, shown } = startLog();
 
     logger.warn({ place: 'files', run: { id: 'r' }, records: 3 }, 'something');
@@ -116,7 +116,7 @@ describe('people read', () => {
     ]);
   });
 
-  test('a line that is nested too deeply unchanged', () => {
+  test('is printed as JSON if it is nested too deeply', () => {
     const { logger, shown } = startLog();
     const deep = JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`);
 
@@ -125,7 +125,7 @@ describe('people read', () => {
     expect(shown[0]).toMatch(/^12:00:00 log: \{"level":"warn".*\[\[/);
   });
 
-  test('nothing that could move the cursor, and a line of bounded length', () => {
+  test('contains nothing that could move the cursor, and has a bounded length', () => {
     const { logger, shown } = startLog();
 
     logger.warn({ faults: `a\u001b[2Jb\u202e${'x'.repeat(1_000_000)}` }, 'some\u0007thing');

@@ -32,7 +32,7 @@ test.each([
   [['digest']],
   [['lineage']],
   [['mcp']],
-])('%j: a folder that does not exist is named, exits 2, and is not created', async (argv) => {
+])('%j names a folder that does not exist, exits 2, and does not create it', async (argv) => {
   const folder = join(parent.path, 'mistyped');
 
   const { code, err } = await runCommand(argv, { SYNC_STORE: folder });
@@ -45,7 +45,7 @@ test.each([
 });
 
 test.each([[['runs']], [['report', '--output', '-']], [['query', 'SELECT 1', '--csv']]])(
-  '%j: a bucket that does not exist is named, and exits 2',
+  '%j names a bucket that does not exist, and exits 2',
   async (argv) => {
     await using aws = await startTestAws({ buckets: [] });
 

@@ -35,7 +35,7 @@ async function commandUnder(
 }
 
 test.for(['022', '002'])(
-  'under umask %s no command makes a text readable by more people',
+  'under umask %s no command makes a text readable for more people',
   { timeout: 120_000 },
   async (umask) => {
     await using platform = await startPlatform({ calculations: 20 });
@@ -84,7 +84,7 @@ test.for(['022', '002'])(
   },
 );
 
-test('files in a store that others may read are readable by their owner alone, and by the group where that is set', {
+test('files in a store that others may read are readable by their owner alone, and by the group if that is configured', {
   timeout: 60_000,
 }, async () => {
   await using platform = await startPlatform({ calculations: 20 });

@@ -23,7 +23,7 @@ const take = (...ids: readonly string[]) =>
 const keysUnder = async (store: Store, prefix: string) =>
   (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
 
-test('a published run leaves nothing under work/ of a directory, and resuming or publishing it finds it published', async () => {
+test('a published run leaves nothing under work/ of a directory, and resume and publish find it published', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
 
   const { run: name } = JSON.parse((await take(id)).out);
@@ -37,7 +37,7 @@ test('a published run leaves nothing under work/ of a directory, and resuming or
   }
 });
 
-test('a refused run stays there until it is published', async () => {
+test('a refused run stays under work/ until it is published', async () => {
   // Nothing of it can be read.
   const { run: refused } = JSON.parse((await take('99999999')).out);
   const before = await keysUnder(createDirectoryStore(folder.path), `work/data-files/${refused}/`);
@@ -48,7 +48,7 @@ test('a refused run stays there until it is published', async () => {
   expect(await readdir(folder.path)).not.toContain('work');
 });
 
-test('a run that was published before the last one cannot be published again, and says so', async () => {
+test('a run that was published before the last one cannot be published again, and the error says so', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   const { run: first } = JSON.parse((await take(id)).out);
   const { run: second } = JSON.parse((await take(id)).out);
@@ -64,7 +64,7 @@ test('a run that was published before the last one cannot be published again, an
   });
 });
 
-test('a published run that is damaged is not said to be published', async () => {
+test('a damaged published run is not reported as published', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   const { run: name, parts } = JSON.parse((await take(id)).out);
   await rm(join(folder.path, parts[0].key));

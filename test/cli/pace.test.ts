@@ -42,7 +42,7 @@ const used: Partial<Budget> = {
   tally: { ...emptyBudget.tally, granted: 1_200, used: 1_190, wasted: 10, waitedMs: 61_000, throttled: 2 },
 };
 
-test('shows the budget and what the fleet has used of it', async () => {
+test('pace shows the budget and what the fleet has used of it', async () => {
   await set(used);
 
   const { code, out } = await pace([]);
@@ -58,7 +58,7 @@ test('shows the budget and what the fleet has used of it', async () => {
   ]);
 });
 
-test('shows that the platform is unavailable, why, and when it is probed next', async () => {
+test('pace shows that the platform is unavailable, why, and when it is probed next', async () => {
   const breaker = {
     sinceMs: Date.parse('2026-11-21T09:00:00Z'),
     cause: 'unreachable',
@@ -79,7 +79,7 @@ test('shows that the platform is unavailable, why, and when it is probed next', 
   });
 });
 
-test('shows what a 429 has done to the rate', async () => {
+test('pace shows what a 429 has done to the rate', async () => {
   const nowMs = Date.now();
   await set({ ...used, incidents: 1, tatMs: nowMs + 60_000, throttle: learnedTo(35, nowMs, 1_200) });
 
@@ -92,7 +92,7 @@ test('shows what a 429 has done to the rate', async () => {
   expect(out).toContain('in 1 incident');
 });
 
-test('names an operation that is throttled alone', async () => {
+test('pace names an operation that is throttled separately', async () => {
   const refusedAtMs = Date.now();
   await set({
     operations: { analyzeSentiment: { aloneSinceMs: refusedAtMs - 60_000, refusedAtMs }, runFunction: {} },
@@ -114,7 +114,7 @@ test('names an operation that is throttled alone', async () => {
   ]);
 });
 
-test('--json prints one JSON value, even if nothing has been sent yet', async () => {
+test('pace --json prints one JSON value, even if nothing has been sent yet', async () => {
   const { code, out } = await pace(['--json'], { PLATFORM_RATE: '7.5' });
 
   expect(code).toBe(0);
@@ -134,7 +134,7 @@ test('--json prints one JSON value, even if nothing has been sent yet', async ()
 });
 
 describe('an operator', () => {
-  test('pauses every sender and lets them send again', async () => {
+  test('can pause every sender and let them send again', async () => {
     const paused = await pace(['--pause']);
     const resumed = await pace(['--resume', '--json']);
 
@@ -142,7 +142,7 @@ describe('an operator', () => {
     expect(JSON.parse(resumed.out)).toMatchObject({ paused: false });
   });
 
-  test('forgets throttling', async () => {
+  test('can end throttling', async () => {
     const throttle = refusedAt(Date.now());
     await set({ incidents: 1, tatMs: Date.now() + 900_000, throttle });
 
@@ -155,7 +155,7 @@ describe('an operator', () => {
     expect(JSON.parse(out).waitMs).toBeLessThanOrEqual(1_000);
   });
 
-  test('caps the rate of the fleet, and the lower of the cap and the setting counts', async () => {
+  test('can cap the rate of the fleet; the lower of the cap and the setting applies', async () => {
     await set(used);
 
     const capped = await pace(['--rate', '1.5']);
@@ -190,7 +190,7 @@ test('every command with a table sends within its budget', async () => {
   expect(JSON.parse(out).granted).toBeGreaterThan(0);
 });
 
-test('reports a table that does not exist', async () => {
+test('pace reports a table that does not exist', async () => {
   const { code, err } = await pace([], { SYNC_TABLE: 'no-such-table' });
 
   expect(code).toBe(2);

@@ -54,7 +54,7 @@ const texts = (id: string, ...all: readonly string[]) => ({
 const lines = (...jobs: readonly object[]) => jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
 
 describe('score', () => {
-  test('says what it costs at most, what it cost, and that texts from the cache cost nothing', async () => {
+  test('says its maximum cost, its actual cost, and that texts from the cache are free', async () => {
     await write('a.csv', 'text\ngood\nbad\ngood\n');
 
     const before = await run('score FOLDER/a.csv --text text --dry-run');
@@ -78,7 +78,7 @@ describe('score', () => {
     });
   });
 
-  test('says nothing of money without prices', async () => {
+  test('does not mention money if no prices are configured', async () => {
     await write('a.csv', 'text\ngood\n');
 
     const { out } = await run('score FOLDER/a.csv --text text --dry-run', {});
@@ -87,8 +87,8 @@ describe('score', () => {
   });
 });
 
-describe('jobs', () => {
-  test('say what they cost at most, without those that have ended, and run what it cost', async () => {
+describe('the cost of jobs', () => {
+  test('is given as the maximum for those that have not ended, and as the actual cost once they run', async () => {
     await write('jobs.ndjson', lines(add('a'), add('b', 3), texts('c', 'fine', 'so so')));
     await write('first.ndjson', lines(add('a')));
 
@@ -105,7 +105,7 @@ describe('jobs', () => {
     expect(none.out).toContain('\ncost: 0 credits');
   });
 
-  test('with an unknown outcome are counted as possibly paid', async () => {
+  test('counts jobs with an unknown outcome as possibly paid', async () => {
     const cut: Reply = (response, { method }) =>
       method === 'POST' ? response.destroy() : json([])(response, {} as never);
     await using server = await startServer(cut);
@@ -120,7 +120,7 @@ describe('jobs', () => {
     expect(out).toContain('\ncost: 0.5 credits, 0.5 of them possibly: for calls whose outcome is unknown');
   });
 
-  test('that update formulas say it before they are applied', async () => {
+  test('is given before formulas are applied', async () => {
     const [first = '{}', second = '{}'] = [...sandbox.calculations()];
     const rows = [first, second].map((row) => `${JSON.parse(row).id},,1,SUM(1)\n`);
     await write('changes.csv', `id,name,expression,was\n${rows.join('')}`);
@@ -131,7 +131,7 @@ describe('jobs', () => {
   });
 });
 
-describe('a month', () => {
+describe('the cost of a month', () => {
   const month = new Date().toISOString().slice(0, 7);
 
   test('is in digest and report: jobs, texts of jobs, and batches, with what was possibly paid', async () => {
@@ -158,7 +158,7 @@ describe('a month', () => {
     expect(JSON.parse(without.out)).not.toHaveProperty('cost');
   });
 
-  test('has neither what ended before it nor batches whose summary is older', async () => {
+  test('includes neither what ended before the month nor batches with an older summary', async () => {
     await write('a.csv', 'text\ngood\nbad\n');
     await run('score FOLDER/a.csv --text text --batch a');
     const old = new Date('2020-01-31T00:00:00Z');
@@ -174,7 +174,7 @@ describe('a month', () => {
   });
 });
 
-describe('wrong prices exit 2, with what was expected and what came:', () => {
+describe('wrong prices exit 2, and the message says what was expected and what came:', () => {
   const commands = [
     'score FOLDER/a.csv --text text --dry-run',
     'run FOLDER/jobs.ndjson --dry-run',

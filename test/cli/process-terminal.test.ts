@@ -35,7 +35,7 @@ function pretend(stream: (typeof STREAMS)[number], isTTY: boolean, columns?: num
     Object.defineProperty(process[stream], 'columns', { value: columns, configurable: true });
 }
 
-describe('the terminal of this process, at a terminal', () => {
+describe('the terminal of this process', () => {
   test('has a dialog, the width of a line, and a screen', () => {
     for (const stream of STREAMS) pretend(stream, true, 123);
 
@@ -51,7 +51,7 @@ describe('the terminal of this process, at a terminal', () => {
     ['stdin', { dialog: false, width: true, screen: true }],
     ['stdout', { dialog: false, width: false, screen: true }],
     ['stderr', { dialog: true, width: true, screen: false }],
-  ] as const)('if %s is no terminal: %j', (stream, expected) => {
+  ] as const)('is absent if %s is not a terminal: %j', (stream, expected) => {
     for (const each of STREAMS) pretend(each, each !== stream, 80);
 
     const { dialog, width, screen } = processTerminal();
@@ -62,11 +62,11 @@ describe('the terminal of this process, at a terminal', () => {
 });
 
 describe('room for output', () => {
-  test('there is some at once, with a reader', async () => {
+  test('is available immediately if there is a reader', async () => {
     expect(await processTerminal().drained?.()).toBe(true);
   });
 
-  test('a full stream is waited for', async () => {
+  test('is waited for if the stream is full', async () => {
     Object.defineProperty(process.stdout, 'writableNeedDrain', { value: true, configurable: true });
     let isDrained = false;
 

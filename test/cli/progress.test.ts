@@ -43,8 +43,8 @@ function start(options: Partial<ProgressOptions> & { readonly name?: string } = 
   };
 }
 
-describe('off a terminal', () => {
-  test('a line is printed each half minute, however many updates there were, even none', () => {
+describe('without a terminal', () => {
+  test('progress prints a line each half minute, however many updates there were, even without any', () => {
     const { pass, lines } = start();
 
     pass(29_999, { records: 3, total: null });
@@ -80,7 +80,7 @@ describe('off a terminal', () => {
       'files: 0%, 100 min left, 0.5 a second, 15 records, 1,234 requests',
     ],
     [{ records: 0, total: 20 }, {}, 'files: 0%, 0 a second, 0 of about 20 records, 1,234 requests'],
-  ])('of %j with %j it says what is known', (done, options, line) => {
+  ])('progress of %j with %j prints what is known', (done, options, line) => {
     const { pass, lines } = start(options);
 
     pass(30_000, done);
@@ -88,7 +88,7 @@ describe('off a terminal', () => {
     expect(lines).toEqual([line]);
   });
 
-  test('of work without an end it shows neither a rate nor a time, and no line twice', () => {
+  test('progress of work of unknown size shows neither a percentage nor a time, and no line twice', () => {
     const { pass, lines } = start({ name: 'work', nouns: ['jobs', 'calls'], isEndless: true });
 
     pass(30_000, { records: 3, total: 9 });
@@ -98,7 +98,7 @@ describe('off a terminal', () => {
     expect(lines).toEqual(['work: 3 of about 9 jobs, 1,234 calls', 'work: 4 of about 9 jobs, 1,234 calls']);
   });
 
-  test('a run that ends sooner prints nothing, and its timer ends', () => {
+  test('progress of a short run prints nothing, and its timer ends', () => {
     const { pass, lines, end, isTicking } = start();
 
     pass(2_000, { records: 200, total: 200 });
@@ -126,7 +126,7 @@ describe('percentages', () => {
     ['99%', { records: 30, total: 20 }],
     ['99%', { records: 0, total: 0 }],
     ['50%', { records: 0, total: 2, share: 0.5 }],
-  ])('%s for %j', (percent, done) => {
+  ])('are printed as %s for %j', (percent, done) => {
     expect(percentOf(done)).toBe(percent);
   });
 });
@@ -143,19 +143,22 @@ describe('on a terminal', () => {
     [10, 'cards: 49%'],
     [40, 'cards: 49%, 11 s left, 148 a second'],
     [80, 'cards: 49%, 11 s left, 148 a second, 1,480 records, 1,234 requests'],
-  ])('%i columns show what fits, the percentage, the time left and the rate first', (columns, expected) => {
-    expect(drawnAt(columns + 1, { records: 1_480, total: null, share: 0.49 })).toBe(expected);
-  });
+  ])(
+    'progress in %i columns shows what fits: first the percentage, then the time left and the rate',
+    (columns, expected) => {
+      expect(drawnAt(columns + 1, { records: 1_480, total: null, share: 0.49 })).toBe(expected);
+    },
+  );
 
   test.each([
     [6_000, '50 s left'],
     [31_000, '5 min left'],
     [6_001_000, '16.7 h left'],
-  ])('the time left of %d records is rounded to what matters', (total, expected) => {
+  ])('the time left for %d records is rounded to what matters', (total, expected) => {
     expect(drawnAt(200, { records: 1_000, total })).toContain(expected);
   });
 
-  test('it says that it starts, that it publishes, and takes its line off at the end', () => {
+  test('progress shows the start and the publishing, and removes its line at the end', () => {
     const { screen, line } = createFakeScreen(80);
     const { pass, publishing, end, isTicking } = start({ screen });
 
@@ -168,7 +171,7 @@ describe('on a terminal', () => {
     expect(isTicking()).toBe(false);
   });
 
-  test('rate and time left change while nothing is received', () => {
+  test('rate and time left change even while nothing is received', () => {
     const { screen, line } = createFakeScreen(80);
     const { pass } = start({ screen });
 

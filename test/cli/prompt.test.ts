@@ -98,7 +98,7 @@ describe('the prompt', () => {
     expect(await ended).toBe('done');
   });
 
-  test('on Ctrl-C stops the running query, and drops the typed line', async () => {
+  test('stops the running query and drops the typed line on Ctrl-C', async () => {
     const { type, shows, ended } = openPrompt();
 
     await shows('sql> ');
@@ -129,7 +129,7 @@ describe('the prompt', () => {
     expect(await ended).toBe('stopped');
   });
 
-  test('recalls what was typed at an earlier prompt, from a file that only its owner reads', async () => {
+  test('recalls what was typed at an earlier prompt, from a file that only its owner can read', async () => {
     const file = join(folder.path, 'state', 'query-history');
     const first = openPrompt(file);
     await first.shows('sql> ');
@@ -170,7 +170,7 @@ describe('the prompt', () => {
   });
 });
 
-describe('completion', () => {
+describe('completion offers', () => {
   const columnsOf = (...names: readonly string[]) =>
     names.map((name) => ({ name, type: 'VARCHAR', about: '' }));
   const known = {

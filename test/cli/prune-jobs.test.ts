@@ -38,7 +38,7 @@ async function responsesIn(jobs: Jobs): Promise<number> {
   return found;
 }
 
-test('jobs that ended before the limit are no longer listed, only their results have their responses, and none runs again', async () => {
+test('prune --jobs removes old jobs from the list and their responses from the ledger, and none runs again', async () => {
   await using jobs = await startWithOld([adds('old'), throws('failed')], [adds('young')]);
   const { requests } = jobs.sandbox.counts();
 
@@ -54,7 +54,7 @@ test('jobs that ended before the limit are no longer listed, only their results 
   expect(jobs.sandbox.counts().requests).toBe(requests);
 });
 
-test('jobs ID and run --output take the outcome of a pruned job from its result', async () => {
+test('jobs ID and run --output read the outcome of a pruned job from its result', async () => {
   await using jobs = await startWithOld([], []);
   vi.setSystemTime(NOW - 100 * DAY);
   const file = join(jobs.folder, 'jobs.ndjson');
@@ -76,7 +76,7 @@ test('jobs ID and run --output take the outcome of a pruned job from its result'
   expect(jobs.sandbox.counts().requests).toBe(requests);
 });
 
-test('a clock that is months ahead makes no job old: its age is counted from when the newest one ended', async () => {
+test('a clock that is months ahead does not make jobs old: age is counted back from the newest outcome', async () => {
   await using jobs = await startWithOld([adds('old')], [adds('young')]);
   vi.setSystemTime(NOW + 120 * DAY);
 
@@ -90,7 +90,7 @@ test('a clock that is months ahead makes no job old: its age is counted from whe
   expect(await listed(jobs)).toEqual(['young']);
 });
 
-test('jobs that are open, queued or unknown stay, and so does one whose result is missing', async () => {
+test('jobs that are open, queued or unknown stay, and so does a job whose result is missing', async () => {
   await using jobs = await startWithOld([adds('gone'), adds('old')], []);
   const ledger = jobs.ledgerAt(() => NOW - 100 * DAY);
   const request = (id: string) => ({ id, type: 'run-function', contentHash: 'c', sender: 's' });
@@ -108,7 +108,7 @@ test('jobs that are open, queued or unknown stay, and so does one whose result i
   expect(await listed(jobs)).toEqual(['gone', 'queued', 'unknown', 'unseen']);
 });
 
-test('a pruned job that failed can be opened again by its id', async () => {
+test('a pruned job that failed can be reopened by its id', async () => {
   await using jobs = await startWithOld([throws('failed')], []);
   await prune(jobs, '2026-12-01', '--yes');
   const { requests } = jobs.sandbox.counts();
@@ -141,7 +141,7 @@ test('a large response is deleted from work/ once its result has it', async () =
   expect(JSON.parse(out)).toMatchObject({ id: 'old', response: '9'.repeat(200_000) });
 });
 
-test('it is refused without a terminal for the question, with options about runs, and for a table in AWS', async () => {
+test('prune --jobs is refused without a terminal for the question, with options for runs, and for a table in AWS', async () => {
   await using jobs = await startWithOld([adds('old')], []);
   const inAws = { ...jobs.shared, SYNC_TABLE: 'ledger', AWS_REGION: 'eu-west-1' };
 

@@ -61,7 +61,7 @@ const execute = async (differences: Partial<PruneOptions> = {}) =>
     ...differences,
   });
 
-test('--keep N leaves the newest runs, and removes all objects of the others and the facts of their records', async () => {
+test('--keep N keeps the newest runs, and removes all objects of the others and the facts of their records', async () => {
   await store.put(`parquet/uses/${publishedFolder(PLACE, monday)}part-00000-aa.parquet`, Buffer.from('x'));
 
   const { code, out } = await prune('--keep', '2', '--json');
@@ -78,7 +78,7 @@ test('--keep N leaves the newest runs, and removes all objects of the others and
   expect(await published()).toEqual([wednesday.id, tuesday.id]);
 });
 
-test('--older-than removes the runs that started before; the newest stays at any age', async () => {
+test('--older-than removes runs that started before; the newest run always stays', async () => {
   const some = await prune(PLACE, '--older-than', '2026-11-17');
   const all = await prune(PLACE, '--older-than', '2026-11-30');
 
@@ -90,7 +90,7 @@ test('--older-than removes the runs that started before; the newest stays at any
   expect(await published()).toEqual([wednesday.id]);
 });
 
-test('an age is counted back from the newest run of the store: a clock that is ahead makes none old', async () => {
+test('an age is counted back from the newest run of the store, so that a fast clock makes no run old', async () => {
   vi.setSystemTime(NOW + 365 * 86_400_000);
 
   const none = await prune(PLACE, '--older-than', '2d');
@@ -101,7 +101,7 @@ test('an age is counted back from the newest run of the store: a clock that is a
   expect(await published()).toEqual([wednesday.id, tuesday.id]);
 });
 
-test('--dry-run says what would be removed, and removes nothing', async () => {
+test('--dry-run lists what would be removed, and removes nothing', async () => {
   const before = [...store.objects.keys()];
 
   const { code, out } = await prune('--keep', '1', '--dry-run');
@@ -118,7 +118,7 @@ test('--dry-run says what would be removed, and removes nothing', async () => {
 test.each([
   ['latest.json', `${PLACE}/latest.json`],
   ['the manifest of the newest run', `${publishedFolder(PLACE, wednesday)}_manifest.json`],
-])('if %s is damaged, nothing of the place is deleted: exit 3', async (_, key) => {
+])('if %s is damaged, nothing of the place is deleted, and prune exits 3', async (_, key) => {
   await store.put(key, Buffer.from('{'));
   const before = [...store.objects.keys()];
 
@@ -129,7 +129,7 @@ test.each([
   expect([...store.objects.keys()]).toEqual(before);
 });
 
-describe('runs that are not published', () => {
+describe('unpublished runs', () => {
   const begin = (startedAt: string) =>
     startRun(
       { source: PLACE, compression: 'gzip', selection: {}, platform: 'example.com' },
@@ -146,7 +146,7 @@ describe('runs that are not published', () => {
     expect([...store.objects.keys()].join()).toContain(run);
   });
 
-  test('are removed if they started before the runs that stay; one that may still be resumed, after a week', async () => {
+  test('are removed if they started before the remaining runs, or after a week if they can still be resumed', async () => {
     const old = (await begin('2026-11-17T10:00:00Z')).checkpoint.run;
     const recent = (await begin('2026-11-30T00:00:00Z')).checkpoint.run;
 
@@ -174,7 +174,7 @@ test('objects that lead to a run are deleted before its records', async () => {
   expect(done.filter((key) => key.includes('part-')).length).toBeGreaterThan(1);
 });
 
-test('killed at any of its operations, it continues when it is repeated, and no half-deleted run is listed', async () => {
+test('if prune is killed at any operation, the next prune continues, and no half-deleted run is listed', async () => {
   const begin = async () => {
     vi.setSystemTime(NOW);
     store = createMemoryStore();
@@ -205,7 +205,7 @@ async function planned() {
   return (await plan()).runs;
 }
 
-test('a run that is published again before it is taken from latest.json stays', async () => {
+test('a run that is published again before prune removes it from latest.json stays', async () => {
   const runs = await planned();
   const racing = beforeFirst(
     store,
@@ -241,7 +241,7 @@ test('a run that is published for the first time meanwhile, and then replaced, s
   expect(await published()).toContain(tuesday.id);
 });
 
-test('a publisher that read latest.json before the run was taken from it cannot move it afterwards', async () => {
+test('a publisher that read latest.json before prune removed the run from it cannot move it afterwards', async () => {
   const runs = await planned();
   const slow = beforeFirst(
     store,
@@ -256,7 +256,7 @@ test('a publisher that read latest.json before the run was taken from it cannot 
   expect(await published()).toEqual([thursday.id]);
 });
 
-test('nothing outside work/ is deleted once latest.json is gone', async () => {
+test('nothing outside work/ is deleted if latest.json is missing', async () => {
   const { runs } = await plan();
   await store.delete(`${PLACE}/latest.json`);
 
@@ -266,7 +266,7 @@ test('nothing outside work/ is deleted once latest.json is gone', async () => {
   expect(keysOf(monday)).toHaveLength(5);
 });
 
-test('stopped by Ctrl-C, it finishes deleting the current run, and leaves the others as they were', async () => {
+test('prune completes the deletion of the current run at Ctrl-C, and does not touch the others', async () => {
   const stop = new AbortController();
   const removed: string[] = [];
   const onRemoved = ({ run }: { readonly run: string }) => {
@@ -281,7 +281,7 @@ test('stopped by Ctrl-C, it finishes deleting the current run, and leaves the ot
   expect(keysOf(tuesday)).toEqual([]);
 });
 
-test('if the store fails before anything was removed, everything stays as it was', async () => {
+test('if the store fails before anything was removed, nothing changes', async () => {
   const ended = beforeFirst(
     store,
     'put',
@@ -308,7 +308,7 @@ test('if the store fails while a run is removed, the next prune removes the rest
   expect((await plan(9)).runs).toMatchObject([{ run: tuesday.id, state: 'half-pruned' }]);
 });
 
-test('two prunes at once each remove the run, and neither harms a run published afterwards', async () => {
+test('two concurrent prunes both remove the run, and neither harms a run published afterwards', async () => {
   const runs = await planned();
   const slow = beforeFirst(
     store,
@@ -333,7 +333,7 @@ async function publish(run: Run, force = false, to: Store = store) {
 }
 
 test.each(['calculations', 'calculations.mine'] as const)(
-  'a run of %s that the table of the latest run of its source is still over stays',
+  'a run of %s stays while the tables of the latest run of its source still contain it',
   async (place) => {
     store = createMemoryStore();
     for (const run of [monday, tuesday, wednesday]) await publishLines(store, { place, run });

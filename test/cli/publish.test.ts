@@ -46,7 +46,7 @@ async function refusedAfter(): Promise<Manifest> {
 const latest = async () => JSON.parse(await readFile(join(folder.path, 'data-files/latest.json'), 'utf8'));
 
 describe('publish', () => {
-  test('--force publishes a refused run without the platform, and the manifest says that it was forced', async () => {
+  test('publishes a refused run with --force without the platform, and the manifest says that it was forced', async () => {
     const { run: refused } = await snapshot('7');
 
     const { code, out } = await run(['publish', 'data-files', refused, '--force']);
@@ -63,7 +63,7 @@ describe('publish', () => {
     });
   });
 
-  test('builds its tables, unless they are left to the first query', async () => {
+  test('builds the tables, unless they are left to the first query', async () => {
     const { run: refused } = await snapshot('7');
     const publish = ['publish', 'data-files', refused, '--force'];
     const parquet = () => readdir(join(folder.path, 'parquet'));
@@ -75,7 +75,7 @@ describe('publish', () => {
     expect(await parquet()).toContain('data-files');
   });
 
-  test('--json prints the manifest as one JSON value', async () => {
+  test('prints the manifest as one JSON value with --json', async () => {
     const { run: refused } = await refusedAfter();
 
     const { code, out, err } = await run(['publish', 'data-files', refused, '--json']);
@@ -91,7 +91,7 @@ describe('publish', () => {
     expect(err).toContain('not published; refused as: empty, incomplete');
   });
 
-  test('of a run that started before the published one does nothing and exits 3; --force gets through', async () => {
+  test('does nothing and exits 3 for a run that started before the published one, unless --force is given', async () => {
     const [id = ''] = sandbox.ids().dataFiles;
     const { run: earlier } = await snapshot('7');
     const { run: later } = await snapshot(id);
@@ -111,7 +111,7 @@ describe('publish', () => {
     expect(await latest()).toMatchObject({ run: earlier });
   });
 
-  test('of a run that is in another place exits 2 and names where it looked', async () => {
+  test('exits 2 for a run of another place, and names where it looked', async () => {
     const { run: refused } = await snapshot('7');
 
     const { code, err } = await run(['publish', 'data-files.mine', refused, '--force']);
@@ -123,7 +123,7 @@ describe('publish', () => {
   });
 });
 
-describe('names from the platform cannot move the cursor', () => {
+describe('a name from the platform cannot move the cursor', () => {
   const hostile = 'x\u001b[2J\u009b2J\u007f\u202e\u200f\u061c\u2066';
   const manifest = publishedManifest({
     idsFrom: hostile,
@@ -143,7 +143,7 @@ describe('names from the platform cannot move the cursor', () => {
     expect(out()).not.toMatch(moving);
   });
 
-  test('in JSON, which stays the same value', async () => {
+  test('in JSON, which has the same value', async () => {
     const store = createDirectoryStore(folder.path);
     await store.put(`work/calculations/${manifest.run}/_manifest.json`, printStored(manifest));
 
@@ -161,7 +161,7 @@ describe('names from the platform cannot move the cursor', () => {
   });
 });
 
-test('the first five missing ids are named, and the rest counted', () => {
+test('publish names the first five missing ids, and counts the rest', () => {
   const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({
     id,
     status: 404,

@@ -21,7 +21,7 @@ async function query(argv: readonly string[], more: Partial<Terminal> & { readon
 
 const IDS = 'SELECT id, name, locked FROM all_calculations ORDER BY run, id';
 
-describe('rows are printed', () => {
+describe('query prints rows', () => {
   test('as a table', async () => {
     const { code, out, err } = await query([IDS]);
 
@@ -34,7 +34,7 @@ describe('rows are printed', () => {
     ]);
   });
 
-  test('as CSV for Excel with a mark, here and in a file, and with safe cells if these are asked for', async () => {
+  test('as CSV for Excel with a byte order mark, to the terminal and to a file, and with safe cells on request', async () => {
     const file = join(folder, 'excel.csv');
     const flags = ['--csv-for', 'excel', '--csv-safe'];
 
@@ -52,7 +52,7 @@ describe('rows are printed', () => {
     expect(err).toBe('');
   });
 
-  test('as many columns as there is room for', async () => {
+  test('with as many columns as fit', async () => {
     const { out, err } = await query(['SELECT id, name, owner, status, dt, run FROM calculations'], {
       width: 30,
     });
@@ -91,7 +91,7 @@ describe('rows are printed', () => {
     expect(gunzipSync(await readFile(file)).toString()).toBe('x,y\r\n"a,b",1\r\n');
   });
 
-  test('but not into a folder that is not there', async () => {
+  test('but not into a folder that does not exist', async () => {
     const { code, err } = await query(['SELECT 1', '--csv', join(folder, 'gone', 'x.csv')]);
 
     expect({ code, err }).toEqual({
@@ -100,7 +100,7 @@ describe('rows are printed', () => {
     });
   });
 
-  test('on standard output where --csv comes before the SQL', async () => {
+  test('on standard output if --csv comes before the SQL', async () => {
     expect((await query(['--csv', 'SELECT 1 AS x'])).out).toBe('x\r\n1\r');
   });
 
@@ -113,12 +113,12 @@ describe('rows are printed', () => {
     expect((await readdir(folder)).sort()).toEqual(['excel.csv', 'out.csv.gz', 'out.parquet', 'store']);
   });
 
-  test('of standard input with -', async () => {
+  test('of a query from standard input with -', async () => {
     expect(await query(['-', '--json'], { input: `${IDS};\n` })).toMatchObject({ code: 0 });
   });
 });
 
-test('control characters do not reach the terminal', async () => {
+test('query prints no control characters to the terminal', async () => {
   const evil = 'SELECT \'a\u001b[2J\u0007b\' AS "c\u001b[2J"';
 
   expect((await query([evil])).out).toBe('c\na b');
@@ -126,7 +126,7 @@ test('control characters do not reach the terminal', async () => {
   expect((await query([evil, '--json'])).out).not.toContain('\u001b');
 });
 
-test('a run that cannot be read is named, the others are not affected: exit 3', async () => {
+test('query names a run that cannot be read, reads the others, and exits 3', async () => {
   const store = createDirectoryStore(join(folder, 'broken'));
   await publishTwoRuns(store);
   const manifest = `calculations/dt=2026-11-16/run=${monday.id}/_manifest.json`;
@@ -142,7 +142,7 @@ test('a run that cannot be read is named, the others are not affected: exit 3', 
   );
 });
 
-test('a reader who has seen enough ends the output', async () => {
+test('query ends without an error if its reader stops reading', async () => {
   const { code, out } = await query(['SELECT i FROM range(100000) r(i)', '--csv'], {
     drained: async () => false,
   });

@@ -84,7 +84,7 @@ const readers: readonly (readonly string[])[] = [
 ];
 
 test.each(readers.map((argv) => [argv]))(
-  '%j changes no byte and no time, whatever the clock says',
+  '%j changes no bytes and no times, whatever the clock says',
   {
     timeout: 60_000,
   },
@@ -103,7 +103,7 @@ test.each(readers.map((argv) => [argv]))(
   },
 );
 
-test('under a clock 800 days ahead the same jobs do not run again, and the same texts are not paid again', async () => {
+test('with a clock 800 days ahead the same jobs do not run again, and the same texts are not paid again', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 800 * DAY_MS });
   const requests = jobs.sandbox.counts().requests;
   const [again, scored] = [

@@ -35,7 +35,7 @@ async function beginOf(request: SnapshotRequest, nowMs: number): Promise<string>
 
 const [MONDAY, TUESDAY] = [Date.parse('2026-11-16T09:00:00.100Z'), Date.parse('2026-11-17T09:00:00.200Z')];
 
-test('the run is named before anything is requested', async () => {
+test('resume names the run before it requests anything', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
 
   const { err } = await run(['snapshot', 'data-files', '--id', id]);
@@ -44,7 +44,7 @@ test('the run is named before anything is requested', async () => {
   expect(err.split('\n')[0]).toBe(`data-files: run ${name}`);
 });
 
-test('--resume last resumes the run that was started last, and says which', async () => {
+test('--resume last resumes the run that was started last, and says which run that is', async () => {
   const first = await begin(MONDAY);
   const last = await begin(TUESDAY + 1_000);
   await begin(TUESDAY);
@@ -58,7 +58,7 @@ test('--resume last resumes the run that was started last, and says which', asyn
   expect(first).not.toBe(last);
 });
 
-test('--resume last leaves out runs that ended, and says if none is left', async () => {
+test('--resume last skips runs that ended, and says if no run is left', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   await run(['snapshot', 'data-files', '--id', id]);
   const refused = await run(['snapshot', 'data-files', '--id', '99999999']);
@@ -72,7 +72,7 @@ test('--resume last leaves out runs that ended, and says if none is left', async
   );
 });
 
-test('ids that could not be read cause exit code 3 once; if the same ids fail again, they do not', async () => {
+test('ids that could not be read cause exit code 3 once, but not if the same ids fail again', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   const argv = ['snapshot', 'data-files', '--id', id, '--id', '99999998'];
 
@@ -85,7 +85,7 @@ test('ids that could not be read cause exit code 3 once; if the same ids fail ag
   expect(second.out).not.toContain('incomplete');
 });
 
-test('a narrowed run is resumed without the name of its place, by its own name and as the last', async () => {
+test('a narrowed run is resumed without the name of its place, by its id and as the last run', async () => {
   const datasets = sandbox.ids().datasets.slice(0, 1);
   const first = await beginOf({ source: 'cards', datasets, drill: false }, MONDAY);
   const last = await beginOf({ source: 'cards', datasets, drill: true }, TUESDAY);

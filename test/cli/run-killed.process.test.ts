@@ -27,7 +27,7 @@ const folder = folderOfEach();
 
 type Row = { readonly n: string; readonly status: string; readonly response?: { readonly result: number } };
 
-test(`each of ${ROWS} rows that \`run\` is given, killed ${KILLS} times, has one outcome, and none is sent twice`, {
+test(`if run is killed ${KILLS} times, each of its ${ROWS} rows has one outcome, and none is sent twice`, {
   timeout: scaledTimeout(1_200_000),
 }, async () => {
   await using platform = await startPlatform({ calculations: 1, latencyMs: 5, rate: 10_000 });

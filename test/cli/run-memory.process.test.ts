@@ -16,7 +16,7 @@ const MAX_MB = 250;
 /** Of the rows themselves, beside what the command needs for a few. */
 const MAX_OF_ROWS_MB = scaled(35, 110);
 
-test(`the check of ${ROWS} rows takes less than ${MAX_MB} MB, and little for each`, {
+test(`checking ${ROWS} rows takes less than ${MAX_MB} MB, and little for each row`, {
   timeout: scaledTimeout(600_000),
 }, async () => {
   const few = await peakMbOf(1_000);

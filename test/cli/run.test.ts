@@ -42,7 +42,7 @@ test('each row of a CSV is run once, and the output has its columns and its outc
   expect(jobs.sandbox.counts().executions).toHaveLength(3);
 });
 
-test('a formula that the platform may refuse runs with a warning; a strict one is refused', async () => {
+test('a formula that the platform may refuse runs with a warning; with --strict it is refused', async () => {
   await using jobs = await startJobs();
   const { id } = JSON.parse(jobs.sandbox.calculations().next().value ?? '{}') as { readonly id: number };
   const set = { version: 1, type: 'update-formula', id: 'f', calculationId: String(id), expression: '"x"' };
@@ -61,7 +61,7 @@ test('a formula that the platform may refuse runs with a warning; a strict one i
   expect(jobs.sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
 });
 
-test('the same command again runs nothing that has ended, and writes the same output', async () => {
+test('repeating the command runs nothing that has ended, and writes the same output', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
   const output = join(jobs.folder, 'out.ndjson');
@@ -76,7 +76,7 @@ test('the same command again runs nothing that has ended, and writes the same ou
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
 });
 
-test('a job without an id gets one by its content, so it is run once, and equal rows once each', async () => {
+test('a job without an id gets one from its content, so it is run once; equal rows are run once each', async () => {
   await using jobs = await startJobs();
   const { id: _none, ...unnamed } = adds('');
   const file = await fileIn(jobs, 'jobs.ndjson', lines([unnamed, unnamed]));
@@ -98,7 +98,7 @@ async function runRows(jobs: Jobs, path: string, rows: string, ...more: readonly
   return { ...JSON.parse(out), err };
 }
 
-test('rows are recognized by their content, not by the name of their file, and jobs that ended before are counted apart', async () => {
+test('rows are recognized by their content, not by the name of their file, and jobs that ended before are counted separately', async () => {
   await using jobs = await startJobs();
   const may = await runRows(jobs, 'may/input.csv', 'n\n1\n2\n2\n');
 
@@ -114,7 +114,7 @@ test('rows are recognized by their content, not by the name of their file, and j
   expect(jobs.sandbox.counts().executions).toHaveLength(4);
 });
 
-test('a set of another name runs equal rows again, once, and its rows stay known when others are added', async () => {
+test('a set with another name runs equal rows again, once, and recognizes its rows when others are added', async () => {
   await using jobs = await startJobs();
   await runRows(jobs, 'input.csv', 'n\n1\n2\n');
 
@@ -128,7 +128,7 @@ test('a set of another name runs equal rows again, once, and its rows stay known
   expect(jobs.sandbox.counts().executions).toHaveLength(7);
 });
 
-test('rows with their own ids whose template was changed are named before any job runs, with what to do', async () => {
+test('if the template was changed, rows with their own ids are named before any job runs, with what to do', async () => {
   await using jobs = await startJobs();
   const csv = await fileIn(jobs, 'orders.csv', 'order\n7\n');
   const templateOf = (n: number) => fileIn(jobs, 'own.json', JSON.stringify(adds('order-{{order}}', n)));
@@ -148,7 +148,7 @@ test('rows with their own ids whose template was changed are named before any jo
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
 });
 
-test('two commands at once share the rows, and each row is run once', async () => {
+test('two concurrent commands share the rows, and each row is run once', async () => {
   await using jobs = await startJobs({ latencyMs: 50 });
   const file = await fileIn(
     jobs,
@@ -164,7 +164,7 @@ test('two commands at once share the rows, and each row is run once', async () =
   expect(jobs.sandbox.counts().executions).toHaveLength(12);
 });
 
-test('a job that failed has its reason in the output, is named with what to do, and ends with exit 3', async () => {
+test('a failed job is named with what to do, its reason is in the output, and run exits 3', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('good'), adds('bad', 'no number')]));
   const output = join(jobs.folder, 'out.ndjson');
@@ -206,7 +206,7 @@ test('a row whose request may have been executed is named with what to do, and i
   expect(jobs.sandbox.counts().executions).toEqual([]);
 });
 
-test('the line of progress has the rows, what failed, what is left, the rate and the time', async () => {
+test('the progress line has the rows, the failures, what is left, the rate and the time', async () => {
   await using jobs = await startJobs({ latencyMs: 250 });
   const rows = [adds('bad', 'no number'), ...['a', 'b', 'c', 'd'].map((id) => adds(id))];
   const file = await fileIn(jobs, 'jobs.ndjson', lines(rows));
@@ -219,7 +219,7 @@ test('the line of progress has the rows, what failed, what is left, the rate and
   );
 });
 
-test('an id that another job has with other content is not run', async () => {
+test('a row whose id belongs to another job with different content is not run', async () => {
   await using jobs = await startJobs();
   const first = await fileIn(jobs, 'first.ndjson', lines([adds('a')]));
   const second = await fileIn(jobs, 'second.ndjson', lines([adds('a', 41)]));
@@ -234,7 +234,7 @@ test('an id that another job has with other content is not run', async () => {
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
-test('Ctrl-C finishes what has left, writes the output, and says how to run the rest, with exit 3', async () => {
+test('Ctrl-C waits for the requests in flight, writes the output, says how to run the rest, and exits 3', async () => {
   await using jobs = await startJobs({ latencyMs: 200 });
   const file = await fileIn(jobs, 'jobs.ndjson', lines(['a', 'b', 'c', 'd'].map((id) => adds(id))));
   const output = join(jobs.folder, 'out.ndjson');
@@ -256,7 +256,7 @@ test('Ctrl-C finishes what has left, writes the output, and says how to run the 
   expect(jobs.sandbox.counts().executions).toHaveLength(4);
 });
 
-test('--dry-run checks all, runs nothing, and creates nothing', async () => {
+test('--dry-run checks everything, runs nothing, and creates nothing', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));
 
@@ -270,7 +270,7 @@ test('--dry-run checks all, runs nothing, and creates nothing', async () => {
   expect(jobs.sandbox.counts().requests).toBe(0);
 });
 
-test('nothing is run with another table than the store’s; with --new-ledger, the jobs without a result are run', async () => {
+test('nothing is run with a table that belongs to another store; with --new-ledger, jobs without a result are run', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a')]));
   const invalid = await fileIn(jobs, 'invalid.ndjson', 'no job');

@@ -33,7 +33,7 @@ async function publishTwo() {
   });
 }
 
-test('published runs are listed as a table, newest first', async () => {
+test('runs lists published runs as a table, newest first', async () => {
   await publishTwo();
 
   const { code, out } = await runs('calculations');
@@ -46,7 +46,7 @@ test('published runs are listed as a table, newest first', async () => {
   ]);
 });
 
-test('--json prints them as a list, of all sources if none is given', async () => {
+test('--json prints the runs as a list, for all sources if none is given', async () => {
   await publishTwo();
   await publishLines(store, { place: 'files', run: wednesday });
 
@@ -70,7 +70,7 @@ test('--json prints them as a list, of all sources if none is given', async () =
   ]);
 });
 
-test('--limit lists the newest and says how many are left', async () => {
+test('--limit lists the newest runs and says how many more there are', async () => {
   await publishTwo();
 
   const { out, err } = await runs('calculations', '--limit', '1', '--json');
@@ -79,7 +79,7 @@ test('--limit lists the newest and says how many are left', async () => {
   expect(err).toBe('1 earlier run not listed; use --limit to list more');
 });
 
-test('says if nothing has been published', async () => {
+test('runs says if nothing has been published', async () => {
   const people = await runs();
   const machines = await runs('--json');
 
@@ -87,7 +87,7 @@ test('says if nothing has been published', async () => {
   expect(machines.out).toBe('[]');
 });
 
-test('a run whose manifest is missing or damaged is named, and the others are listed: exit 3', async () => {
+test('runs names a run whose manifest is missing or damaged, lists the others, and exits 3', async () => {
   await publishTwo();
   await publishLines(store, { run: wednesday, lines });
   const old = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json';
@@ -103,7 +103,7 @@ test('a run whose manifest is missing or damaged is named, and the others are li
   );
 });
 
-describe('--all', () => {
+describe('runs --all', () => {
   const stopped: Run = { id: '20261118T080000Z-111111', startedAt: '2026-11-18T08:00:00.100Z' };
   const refused: Run = { id: '20261116T100000Z-222222', startedAt: '2026-11-16T10:00:00.000Z' };
 
@@ -168,7 +168,7 @@ describe('--all', () => {
     ]);
   });
 
-  test('a run that was under way when one with a fast clock was published is superseded: a guess moves nothing back', async () => {
+  test('marks a run as superseded if it was running when a run with a fast clock was published: a guess publishes nothing', async () => {
     const ahead: Run = { id: '20990101T090000Z-cccccc', startedAt: '2099-01-01T09:00:00.000Z' };
     await publishLines(store, { run: ahead, lines });
     await storeJudged('calculations', monday, { begunAfter: null });
@@ -178,7 +178,7 @@ describe('--all', () => {
     expect(JSON.parse(out)).toMatchObject([{ run: ahead.id }, { run: monday.id, state: 'superseded' }]);
   });
 
-  test('names a run that cannot be read, and lists the others: exit 3', async () => {
+  test('names a run that cannot be read, lists the others, and exits 3', async () => {
     await publishTwo();
     await begin('calculations', stopped);
     await store.put(`work/calculations/${refused.id}/_checkpoint.json`, Buffer.from('{'));
@@ -210,7 +210,7 @@ describe('--all', () => {
   });
 });
 
-test('a machine whose clock is two days back hides no run, here or in SQL, and never the newest one from prune', async () => {
+test('a machine whose clock is two days slow hides no run, here or in SQL, and never hides the newest run from prune', async () => {
   const back: Run = { id: '20261116T080000Z-444444', startedAt: '2026-11-16T08:00:00.000Z' };
   const later: Run = { id: '20261116T083000Z-555555', startedAt: '2026-11-16T08:30:00.000Z' };
   const newest = [later.id, wednesday.id, tuesday.id, back.id];

@@ -15,7 +15,7 @@ const RATE = 40;
 
 const folder = folderOfEach();
 
-test('two commands that score the same texts at once pay for each once, at one rate', {
+test('two concurrent score commands pay for each text once, at one rate', {
   timeout: 120_000,
 }, async () => {
   const small = { calculations: 0, datasets: 0, cards: 0, fileSets: 0, dataFiles: 0 };

@@ -89,7 +89,7 @@ describe('score', () => {
     expect(Object.values(sandbox.counts().sentimentCalls)).toEqual([1, 1]);
   });
 
-  test('the same texts in another batch are not paid for again, and without bad rows it exits 0', async () => {
+  test('does not pay again for the same texts in another batch, and exits 0 without bad rows', async () => {
     const file = await write('two.ndjson', '{"text":"wonderful"}\n{"text":"awful"}\n');
     await run('score', file, '--text', 'text');
 
@@ -102,7 +102,7 @@ describe('score', () => {
     expect(sandbox.counts().sentimentCalls).toEqual({ wonderful: 1, awful: 1 });
   });
 
-  test('a batch without a name is named after its file and the time', async () => {
+  test('names a batch after its file and the time if no name is given', async () => {
     const file = await write('my reviews (2).csv', 'text\nwonderful\n');
 
     const { err } = await run('score', file, '--text', 'text');
@@ -112,7 +112,7 @@ describe('score', () => {
     );
   });
 
-  test('Ctrl-C ends it after the calls in flight; the command that it prints resumes without paying twice', async () => {
+  test('ends after the calls in flight at Ctrl-C; the printed command resumes without paying twice', async () => {
     await sandbox.close();
     sandbox = await start(150);
     const texts = Array.from({ length: 80 }, (_, index) => `wonderful ${index}`);
@@ -142,7 +142,7 @@ describe('score', () => {
     expect(calls).toEqual(Array.from({ length: 80 }, () => 1));
   });
 
-  test('--dry-run reports what the batch would need, and sends nothing', async () => {
+  test('reports with --dry-run what the batch would need, and sends nothing', async () => {
     const file = await write('reviews.csv', REVIEWS);
 
     const people = await run('score', file, '--text', 'review', '--dry-run');
@@ -162,7 +162,7 @@ describe('score', () => {
     await expect(readdir(store())).rejects.toThrow('ENOENT');
   });
 
-  test('--output writes all rows with their scores; problems of the file are shown before anything is paid', async () => {
+  test('writes all rows with their scores with --output; problems of the file are shown before anything is paid', async () => {
     const file = await write('reviews.csv', `${REVIEWS}2,awful,E\n`);
     const output = join(folder.path, 'scored.csv');
     const argv = ['score', file, '--text', 'review', '--id', 'id', '--skip-empty', '--output', output];
@@ -196,7 +196,7 @@ describe('score', () => {
     expect(Object.values(sandbox.counts().sentimentCalls)).toEqual([1, 1, 1]);
   });
 
-  test('batches lists them with their status, and shows the failed rows of one', async () => {
+  test('lists batches with their status, and shows the failed rows of one', async () => {
     const file = await write('reviews.csv', REVIEWS);
     await mkdir(store(), { recursive: true });
     const none = await run('batches');
@@ -225,7 +225,7 @@ describe('score', () => {
     expect(other).toMatchObject({ code: 1, err: 'platform-sync: batch other: nothing is stored of it' });
   });
 
-  test('the first 20 bad rows are named, and the others counted', async () => {
+  test('names the first 20 bad rows, and counts the rest', async () => {
     const file = await write('bad.csv', `id,text\n${'1,\n'.repeat(25)}2,wonderful\n`);
 
     const { out } = await run('score', file, '--text', 'text');
@@ -247,7 +247,7 @@ describe('score', () => {
       { PLATFORM_RATE: '0.001' },
       '900 calls, which take 10.5 days at 0.001 a second, over the limit of 10 days',
     ],
-  ] as const)('too many calls are refused, exit 3', async ([rows, flags, more, expected]) => {
+  ] as const)('refuses too many calls with exit code 3', async ([rows, flags, more, expected]) => {
     const file = await write('reviews.csv', rows);
 
     const { code, err } = await begin(['score', file, '--text', 'review', ...flags], more).ended;
@@ -258,7 +258,7 @@ describe('score', () => {
     expect(sandbox.counts().requests).toBe(0);
   });
 
-  test('rows added to the file of a batch: the dry run says so, and only these are paid for', async () => {
+  test('says in a dry run that rows were added to the file of a batch, and pays only for these', async () => {
     const file = await write('a.csv', 'text\nwonderful\nawful\n');
     const argv = ['score', file, '--text', 'text', '--batch', 'one'];
     await run(...argv);
@@ -284,7 +284,7 @@ describe('score', () => {
     expect(sandbox.counts().requests).toBe(before);
   });
 
-  test('another file under the name of an existing batch exits 2', async () => {
+  test('exits 2 for another file under the name of an existing batch', async () => {
     await run('score', await write('a.csv', 'text\nwonderful\n'), '--text', 'text', '--batch', 'one');
 
     const file = await write('b.csv', 'text\nawful\n');
@@ -294,7 +294,7 @@ describe('score', () => {
     expect(err).toContain('--batch: batch one was already split from other rows');
   });
 
-  test('with SYNC_TABLE the cache is in the table, and a text is claimed for longer than one attempt may take', async () => {
+  test('uses the table of SYNC_TABLE as its cache, and claims a text for longer than one attempt may take', async () => {
     await using aws = await startTestAws({ tables: ['shared'] });
     const more = { SYNC_TABLE: 'shared', ...aws.settings, PLATFORM_TIMEOUT_MS: '600000' };
     const file = await write('a.csv', 'text\nwonderful\n');
@@ -312,7 +312,7 @@ describe('score', () => {
   });
 
   test.each(sampled(1, [300_000, -300_000]))(
-    'and by the table’s time, though the clock here is off by %i ms',
+    'uses the table’s time even if the local clock is off by %i ms',
     async (offMs) => {
       await using aws = await startTestAws({ buckets: ['scores'], tables: ['shared'] });
       // A directory compares the times of its files with the clock.
@@ -361,7 +361,7 @@ describe('forget', () => {
   test.each([
     ['--text-hash', WONDERFUL, { cacheRows: 1, stagedChunks: 1, parts: 1, rows: 1 }],
     ['--batch', 'one', { cacheRows: 2, stagedChunks: 1, parts: 1, rows: 2 }],
-  ])('counts by a dry run what it would erase, and erases nothing: %s', async (option, value, counts) => {
+  ])('counts in a dry run what it would erase, and erases nothing: %s', async (option, value, counts) => {
     const dry = await begin(['forget', option, value, '--dry-run', '--json'], { PLATFORM_TOKEN: '' }).ended;
     const { out } = await forget(option, value, '--json');
 
@@ -370,7 +370,7 @@ describe('forget', () => {
     expect(JSON.parse(out)).toMatchObject({ ...counts, batches: ['one'] });
   });
 
-  test('says so in words', async () => {
+  test('prints what it erased in words', async () => {
     const { out } = await begin(['forget', '--batch', 'one', '--dry-run'], { PLATFORM_TOKEN: '' }).ended;
 
     expect(out).toMatch(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeScreen } from './fake-screen.ts';
 
-test('a line takes the place of the one before, and is written only if it is another', () => {
+test('a status line replaces the previous one, and is only written if it differs', () => {
   const { screen, written } = createFakeScreen(80);
 
   screen.show('one');
@@ -12,7 +12,7 @@ test('a line takes the place of the one before, and is written only if it is ano
   expect(written()).toBe('\rone\u001b[K\rtwo\u001b[K\r\u001b[K');
 });
 
-test('messages appear above the line of progress, which stays the last', () => {
+test('messages appear above the progress line, which stays last', () => {
   const { screen, say, written } = createFakeScreen(80);
 
   say('before');
@@ -24,7 +24,7 @@ test('messages appear above the line of progress, which stays the last', () => {
   expect(written()).toBe('before\n\rhalf\u001b[K\r\u001b[Ka warning\nhalf\r\u001b[Kafter\n');
 });
 
-test('a line is cut before the last column, also after the window has changed', () => {
+test('a line is cut before the last column, even after the window has changed', () => {
   const { screen, stream, line } = createFakeScreen(10);
 
   screen.show('0123456789');
@@ -34,7 +34,7 @@ test('a line is cut before the last column, also after the window has changed', 
   expect(line()).toBe('0123');
 });
 
-test('a terminal that does not know its width has 80 columns', () => {
+test('a terminal of unknown width counts as 80 columns', () => {
   const { screen } = createFakeScreen(0);
 
   expect(screen.columns()).toBe(80);

@@ -62,7 +62,7 @@ describe.each([
     /calculation \d+ on the platform/,
   ],
 ] as const)('%s', (_, argv, waitedFor, mayHave, lookAt) => {
-  test('whose request has left waits for its response at the first Ctrl-C, and says so', async () => {
+  test('waits for the response of a sent request at the first Ctrl-C, and says so', async () => {
     const child = start(argv());
     const [said, printed] = [text(child.stderr), text(child.stdout)];
     await hasLeft();
@@ -76,7 +76,7 @@ describe.each([
     expect(await printed).not.toBe('');
   });
 
-  test('that times out says that it may have taken effect, and what to look at', async () => {
+  test('says after a timeout that the request may have taken effect, and what to check', async () => {
     const { ended, err } = startHere(argv(), { PLATFORM_TIMEOUT_MS: '500' });
     if (argv === call) {
       // The time limit of functions is fixed: a connection that breaks shows as little.
@@ -90,7 +90,7 @@ describe.each([
   });
 });
 
-test('a call ends at once at the second Ctrl-C, and says what may have happened', async () => {
+test('call ends immediately at the second Ctrl-C, and says what may have happened', async () => {
   const child = start(call());
   const said = text(child.stderr);
   await hasLeft();
@@ -104,7 +104,7 @@ test('a call ends at once at the second Ctrl-C, and says what may have happened'
   expect(await said).toMatch(/^ended at once; lost: 1 response.+, which may .+: look at /m);
 });
 
-test('a call that never left says so', async () => {
+test('call says if its request was never sent', async () => {
   const { ended, err, interrupt } = startHere(call(), { PLATFORM_BASE_URL: 'http://127.0.0.1:9' });
   await delay(500);
   interrupt();
@@ -115,14 +115,14 @@ test('a call that never left says so', async () => {
   );
 });
 
-test('a call that the platform refuses says that nothing took effect', async () => {
+test('call says that nothing took effect if the platform refuses the request', async () => {
   const { ended, err } = startHere(call(), { PLATFORM_TOKEN: 'another-token' });
 
   expect((await ended).code).toBe(1);
   expect(err()).toContain('nothing took effect');
 });
 
-test('score says at the first Ctrl-C which paid responses it waits for, and pays for none of them again', async () => {
+test('score says at the first Ctrl-C which paid responses it waits for, and does not pay for them again', async () => {
   const file = join(folder.path, 'reviews.csv');
   await writeFile(file, `text\n${Array.from({ length: 4 }, (_, index) => `text ${index}\n`).join('')}`);
   const argv = ['score', file, '--text', 'text', '--batch', 'reviews'];

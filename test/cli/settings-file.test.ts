@@ -25,7 +25,7 @@ beforeAll(() => {
 const of = (flags: Parameters<typeof withSettingsFile>[0], environment = {}) =>
   withSettingsFile(flags, { XDG_CONFIG_HOME: folder, ...environment });
 
-test('a file gives what the environment does not set, or sets to nothing', async () => {
+test('a settings file applies where the environment has no value, or an empty one', async () => {
   const environment = await of({ envFile: file }, { SYNC_STORE: '/mine', PLATFORM_TOKEN: '' });
 
   expect(environment).toMatchObject({
@@ -48,7 +48,7 @@ test.each([
 test.each([
   ['before the command', (flags: readonly string[]) => [...flags, 'runs']],
   ['after it', (flags: readonly string[]) => ['runs', ...flags]],
-])('the option may stand %s', async (_, argv) => {
+])('the option of a settings file may stand %s', async (_, argv) => {
   mkdirSync(`${folder}/store`, { recursive: true });
 
   const { code, out } = await runCommand(argv(['--env-file', file]));
@@ -56,7 +56,7 @@ test.each([
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`${folder}/store`) });
 });
 
-describe('a file', () => {
+describe('a settings file', () => {
   const written = (text: string) => {
     const path = join(folder, 'written.env');
     writeFileSync(path, text);
@@ -73,15 +73,18 @@ describe('a file', () => {
     ['LOG_LEVL', 'LOG_LEVEL'],
     ['AWS_REGOIN', 'AWS_REGION'],
     ['NOPROXY', 'NO_PROXY'],
-  ])('with a name that is near to that of a setting names it: %s', async (name, meant) => {
-    const error = await written(`SYNC_STORE=a\n${name}=${SECRET}\n`).catch(String);
+  ])(
+    'with a name close to that of a setting causes an error with the right name: %s',
+    async (name, meant) => {
+      const error = await written(`SYNC_STORE=a\n${name}=${SECRET}\n`).catch(String);
 
-    expect(error).toContain(`written.env: expected settings, got ${name}: did you mean ${meant}?`);
-    expect(error).not.toContain(SECRET);
-  });
+      expect(error).toContain(`written.env: expected settings, got ${name}: did you mean ${meant}?`);
+      expect(error).not.toContain(SECRET);
+    },
+  );
 
   test.each(['', '# SYNC_STORE=a\n', 'DATABASE_URL=x\nPORT=1\n', 'no settings at all', 'LOG=1\n'])(
-    'without a setting is an error: %j',
+    'without a setting causes an error: %j',
     async (text) => {
       await expect(written(text)).rejects.toThrow(/written\.env: expected settings, such as .*, got none/);
     },
@@ -109,7 +112,7 @@ describe('a file', () => {
     expect(Object.keys(found)).toEqual(expect.arrayContaining(others));
   });
 
-  test('has the home folder for ~, also in its own path', async () => {
+  test('may use ~ for the home folder, also in its own path', async () => {
     writeFileSync(join(folder, 'home.env'), 'SYNC_STORE="~/store"\nSYNC_TABLE=sqlite:~/jobs.db\n');
 
     const found = await of({ envFile: '~/home.env' }, { HOME: folder });

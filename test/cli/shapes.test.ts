@@ -7,11 +7,11 @@ import { withAllBelow } from './parse-only.ts';
 
 const named = readdirSync('docs/schemas').map((file) => file.replace('.json', ''));
 
-test.each(named)('the schema %s is one', (name) => {
+test.each(named)('the schema %s is a valid JSON Schema', (name) => {
   expect(shapeOf(name)).toBeInstanceOf(Function);
 });
 
-test('every command that has --json has a schema, and every schema a command', () => {
+test('every command with --json has a schema, and every schema has a command', () => {
   const program = createProgram(createFakeTerminal().terminal, () => undefined);
   const words = program.commands
     .flatMap(withAllBelow)
@@ -26,7 +26,7 @@ test('every command that has --json has a schema, and every schema a command', (
   expect(named.toSorted()).toEqual(expected.toSorted());
 });
 
-test('a value of another shape is noticed: an unknown member, a number in place of an id', () => {
+test('a schema rejects an unknown member, and a number in place of an id', () => {
   const job = {
     id: '1',
     type: null,

@@ -39,7 +39,7 @@ async function takeAll() {
 
 const published = (place: string) => publishedIn(folder.path, place);
 
-test('in an empty store, all calculations are taken and then the cards of their datasets', async () => {
+test('in an empty store, snapshot all takes all calculations and then the cards of their datasets', async () => {
   const { code, ends } = await takeAll();
 
   expect({ code, ends }).toEqual({
@@ -52,7 +52,7 @@ test('in an empty store, all calculations are taken and then the cards of their 
   expect((await published('cards')).manifest.selection).toEqual({ datasets: 'calculations', drill: true });
 });
 
-test('each published place is taken once more as it was selected, wherever its ids came from', async () => {
+test('snapshot all repeats each published place with its selection, wherever its ids came from', async () => {
   const [first = ''] = sandbox.ids().fileSets;
   const ids = sandbox.ids().dataFiles.join('\n');
   const taken = [
@@ -114,7 +114,7 @@ test('a place that is refused or fails does not stop the next one, and the worst
   });
 });
 
-test('an unnamed place whose datasets no longer exist fails no nightly run, a named one does', async () => {
+test('an unnamed place whose datasets no longer exist does not fail snapshot all, but a named place does', async () => {
   const [dataset = ''] = sandbox.ids().datasets;
   await run(['snapshot', 'cards', '--dataset', dataset, '--no-tables']);
   await using other = await startPlatform({ calculations: 0, datasets: 0, cards: 0 });

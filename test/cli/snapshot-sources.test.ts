@@ -98,21 +98,24 @@ describe('snapshot files', () => {
       ({ created }) => created >= '2024-06-01T00:00:00.000Z' && created <= '2025-06-01T00:00:00.000Z',
       { since: '2024-06-01T00:00:00.000Z', until: '2025-06-01T00:00:00.000Z' },
     ],
-  ])('narrowed to %s takes exactly those, and the manifest says so', async (_, flags, matches, selection) => {
-    const [fileset = ''] = sandbox.ids().fileSets;
+  ])(
+    'takes exactly the files that match %s, and records that in the manifest',
+    async (_, flags, matches, selection) => {
+      const [fileset = ''] = sandbox.ids().fileSets;
 
-    const { code } = await run(['snapshot', 'files', '--fileset', fileset, ...flags]);
+      const { code } = await run(['snapshot', 'files', '--fileset', fileset, ...flags]);
 
-    const { manifest, lines } = await narrowed('files');
-    const expected = fileLines([fileset], matches);
-    expect(code).toBe(0);
-    expect(lines.toSorted()).toEqual(expected);
-    expect(manifest.selection).toEqual({ filesets: [fileset], ...selection });
-    expect(expected.length).toBeGreaterThan(0);
-    expect(expected.length).toBeLessThan(1_300);
-  });
+      const { manifest, lines } = await narrowed('files');
+      const expected = fileLines([fileset], matches);
+      expect(code).toBe(0);
+      expect(lines.toSorted()).toEqual(expected);
+      expect(manifest.selection).toEqual({ filesets: [fileset], ...selection });
+      expect(expected.length).toBeGreaterThan(0);
+      expect(expected.length).toBeLessThan(1_300);
+    },
+  );
 
-  test('of other FileSets is refused with 3 before the first request unless forced; with --as it has its own place', async () => {
+  test('exits 3 for other FileSets before the first request unless forced; with --as it has its own place', async () => {
     const [first = '', second = ''] = sandbox.ids().fileSets;
     const other = ['snapshot', 'files', '--fileset', second];
     await run(['snapshot', 'files', '--fileset', first]);
@@ -133,8 +136,8 @@ describe('snapshot files', () => {
   });
 });
 
-describe('snapshot calculations, narrowed', () => {
-  test('has its own place, and leaves the whole snapshot alone', async () => {
+describe('snapshot calculations with a filter', () => {
+  test('has its own place, and does not affect the whole snapshot', async () => {
     await run(['snapshot', 'calculations']);
     const expected = [...sandbox.calculations()].filter((line) => JSON.parse(line).locked === true);
 
@@ -149,7 +152,7 @@ describe('snapshot calculations, narrowed', () => {
     expect((await published('calculations')).manifest.records).toBe(60);
   });
 
-  test('by an id takes those of the owner, the dataset or the card', async () => {
+  test('takes the calculations of the given owner, dataset or card', async () => {
     const all = [...sandbox.calculations()];
     const owners = all.map((line) => String(JSON.parse(line).owner));
     const [first = ''] = owners;
@@ -169,7 +172,7 @@ describe('snapshot calculations, narrowed', () => {
     expect(expected.length).toBeLessThan(all.length);
   });
 
-  test('by a name takes the records that the search finds', async () => {
+  test('takes the records that the search for a name finds', async () => {
     const [first = ''] = sandbox.calculations();
     const { name } = JSON.parse(first) as { readonly name: string };
     const expected = [...sandbox.calculations()].filter((line) => JSON.parse(line).name.includes(name));
@@ -206,25 +209,28 @@ describe('snapshot cards', () => {
   test.each([
     [true, []],
     [false, ['--no-drill']],
-  ])('takes the cards of each named dataset; those that use it only in a drill: %s', async (drill, flags) => {
-    const { datasets } = sandbox.ids();
+  ])(
+    'takes the cards of each named dataset, without those that use it only in a drill: %s',
+    async (drill, flags) => {
+      const { datasets } = sandbox.ids();
 
-    const { code } = await run([
-      'snapshot',
-      'cards',
-      ...flags,
-      ...datasets.flatMap((id) => ['--dataset', id]),
-    ]);
+      const { code } = await run([
+        'snapshot',
+        'cards',
+        ...flags,
+        ...datasets.flatMap((id) => ['--dataset', id]),
+      ]);
 
-    const { manifest, lines } = await narrowed('cards');
-    expect(code).toBe(0);
-    expect(cardsIn(lines)).toEqual(cardsOf(datasets, drill));
-    expect(cardsOf(datasets, false).length).toBeLessThan(cardsOf(datasets).length);
-    expect(manifest.selection).toEqual({ datasets: datasets.toSorted(), drill });
-    expect(manifest.idsFrom).toBeUndefined();
-  });
+      const { manifest, lines } = await narrowed('cards');
+      expect(code).toBe(0);
+      expect(cardsIn(lines)).toEqual(cardsOf(datasets, drill));
+      expect(cardsOf(datasets, false).length).toBeLessThan(cardsOf(datasets).length);
+      expect(manifest.selection).toEqual({ datasets: datasets.toSorted(), drill });
+      expect(manifest.idsFrom).toBeUndefined();
+    },
+  );
 
-  test('takes the datasets from a file or from standard input, and records which', async () => {
+  test('takes the datasets from a file or from standard input, and records where they came from', async () => {
     const datasets = sandbox.ids().datasets.slice(0, 4);
     const file = join(folder.path, 'datasets.txt');
     await writeFile(file, `\uFEFF${datasets.join(' \r\n\n')}\r\n`);
@@ -244,7 +250,7 @@ describe('snapshot cards', () => {
     expect(second.lines).toEqual(first.lines);
   });
 
-  test('of one dataset leaves the whole ones alone: these can be published before and after it', async () => {
+  test('does not affect the whole snapshots if it takes one dataset: these can be published before and after it', async () => {
     const [dataset = ''] = sandbox.ids().datasets;
     await run(['snapshot', 'calculations']);
 
@@ -260,7 +266,7 @@ describe('snapshot cards', () => {
     expect(again.out).toContain('changes: 0 added, 0 removed, 0 changed');
   });
 
-  test('without ids takes every dataset that the last published calculations link to', async () => {
+  test('takes every dataset that the last published calculations link to, if no ids are given', async () => {
     await run(['snapshot', 'calculations']);
     const { run: calculationsRun } = (await published('calculations')).manifest;
     const linked = new Set(
@@ -282,7 +288,7 @@ describe('snapshot cards', () => {
     expect(out).toContain(`ids from: calculations, run ${calculationsRun}`);
   });
 
-  test('asks no more for datasets that are gone, and says in one line that they are missing', async () => {
+  test('does not ask again for datasets that no longer exist, and reports them as missing in one line', async () => {
     await run(['snapshot', 'calculations']);
     await run(['snapshot', 'cards']);
     const first = (await published('cards')).manifest;
@@ -298,7 +304,7 @@ describe('snapshot cards', () => {
     ]);
   });
 
-  test('stopped while it finds the datasets, leaves nothing behind', async () => {
+  test('leaves nothing behind if it is stopped while it finds the datasets', async () => {
     await run(['snapshot', 'calculations']);
 
     const stopping = beginCommand(['snapshot', 'cards'], settings());
@@ -326,7 +332,7 @@ describe('snapshot data-files', () => {
     expect(manifest.selection).toEqual({ ids: [first, second] });
   });
 
-  test('names ids that do not exist as missing, and exits 3', async () => {
+  test('reports ids that do not exist as missing, and exits 3', async () => {
     const { dataFiles } = sandbox.ids();
 
     const { code, out } = await run(

@@ -38,7 +38,7 @@ test('all jobs are sent, in more than one batch, and their ids are printed', asy
   expect(counts.waiting).toBe(23);
 });
 
-test('a run-function without an id is sent with one; the others get theirs from their content', async () => {
+test('a run-function job without an id is sent with a random one; other jobs get an id from their content', async () => {
   await using jobs = await startJobs();
   const { id: _, ...sum } = adds('');
   const { id: __, ...withoutId } = score('a');
@@ -54,7 +54,7 @@ test('a run-function without an id is sent with one; the others get theirs from 
   expect(bodies).toContainEqual({ version: 1, ...withoutId });
 });
 
-test('with --dry-run nothing is sent and no queue is needed, and formulas are checked, too', async () => {
+test('--dry-run sends nothing, needs no queue, and also checks formulas', async () => {
   const set = (id: string, expression: string) =>
     lines([{ type: 'update-formula', id, calculationId: '12', expression }]);
   const dry = (input: string) => runCommand(['submit', '-', '--dry-run'], {}, input);
@@ -69,7 +69,7 @@ test('with --dry-run nothing is sent and no queue is needed, and formulas are ch
   );
 });
 
-test('submits a formula that the platform may refuse, with a warning; a strict one, or a broken one, is refused', async () => {
+test('submit sends a formula that the platform may refuse, with a warning, but no strict or broken one', async () => {
   await using jobs = await startJobs();
   const set = (expression: string, more: object = {}) =>
     lines([{ version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression, ...more }]);
@@ -91,7 +91,7 @@ test('submits a formula that the platform may refuse, with a warning; a strict o
   });
 });
 
-test('reports a queue that cannot be reached and how much was sent, and exits 1', async () => {
+test('submit reports a queue that cannot be reached and how much was sent, and exits 1', async () => {
   await using jobs = await startJobs({ isInAws: true });
   const environment = { ...jobs.shared, SYNC_QUEUE_URL: `${jobs.shared['SYNC_QUEUE_URL']}-of-nobody` };
 
@@ -101,7 +101,7 @@ test('reports a queue that cannot be reached and how much was sent, and exits 1'
   expect(err).toContain('0 of 1 job are certainly on the queue');
 });
 
-test('counts and prints the jobs that SQS accepted of a batch, and exits 1 for the others', async () => {
+test('submit counts and prints the jobs of a batch that SQS accepted, and exits 1 for the others', async () => {
   const refused = { Id: '2', Code: 'InvalidMessageContents', Message: 'no', SenderFault: true };
   await using sqs = await startServer(
     jsonReply({ Successful: [], Failed: [refused] }),
@@ -156,7 +156,7 @@ test('a dry run of a CSV checks every row, and shows the first three jobs', asyn
   expect(machines.ids).toHaveLength(4);
 });
 
-test('a CSV that is submitted again, with a row more, runs only that row', async () => {
+test('submitting a CSV again with another row runs only that row', async () => {
   await using jobs = await startJobs();
 
   await jobs.run(await ofCsv('a,b\n1,2\n3,4\n1,2\n'));

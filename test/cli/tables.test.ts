@@ -12,7 +12,7 @@ async function tables(...argv: readonly string[]) {
   return { ...ended, out: out.split('\n') };
 }
 
-test('creates the missing files, and then none is missing', async () => {
+test('tables creates the missing files', async () => {
   await publishLines(store, { run: monday, lines: ['{"id":1}', '{"id":2,"odd":3}'] });
 
   const made = await tables();
@@ -23,7 +23,7 @@ test('creates the missing files, and then none is missing', async () => {
   expect(again.out).toEqual(['nothing is missing']);
 });
 
-test('only the tables of the named places are built, and a damaged place is named', async () => {
+test('tables builds only the tables of the named places, and names a damaged place', async () => {
   await publishLines(store, { run: monday, lines: ['{"id":1}'] });
   await publishLines(store, { run: tuesday, lines: ['no JSON'] });
   await publishLines(store, { place: 'calculations.mine', run: monday, lines: ['{"id":1}'] });

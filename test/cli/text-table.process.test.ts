@@ -18,7 +18,7 @@ test.each([
   ),
   ...Object.entries(doorsOfTexts).map(([name, door]) => [name, door, WHOLE_CASES] as const),
 ])(
-  'all files, by %s: each cell is right, or the file is refused by file, line and remedy',
+  'for all files, %s reads each cell correctly, or refuses the file with its name, the line and a remedy',
   async (_, door, cases) => {
     await using sandbox = await start();
     const faults = [];

@@ -20,7 +20,7 @@ test.each([
   ...Object.entries(doorsOfRows).map(([name, door]) => [name, door, ALL_CASES, 67] as const),
   ...Object.entries(doorsOfTexts).map(([name, door]) => [name, door, WHOLE_CASES, 7] as const),
 ])(
-  'a sample of files, by %s: each cell is right, or the file is refused by file, line and remedy',
+  'for a sample of files, %s reads each cell correctly, or refuses the file with its name, the line and a remedy',
   async (_, door, cases, nth) => {
     await using sandbox = await start();
     const faults = [];
@@ -35,7 +35,7 @@ test.each([
 /** A word that Windows and the Mac both make sense of. */
 const DOUBTFUL = iconv.encode('id;review\r\n1;NIÑO\r\n', 'windows-1252');
 
-test('a file whose encoding is in doubt is not paid for: its rows are shown, with the remedy', async () => {
+test('a file whose encoding is in doubt is not paid for; its rows are shown, with the remedy', async () => {
   await using sandbox = await start();
   await writeFile(at('reviews.csv'), DOUBTFUL);
 
@@ -51,7 +51,7 @@ test('a file whose encoding is in doubt is not paid for: its rows are shown, wit
   expect(err).toContain('  as macintosh:\n    line 2: 1;NI—O');
 });
 
-test('at a terminal the encoding is confirmed, and the output has the form of the file', async () => {
+test('at a terminal the user confirms the encoding, and the output has the format of the file', async () => {
   await using sandbox = await start();
   await writeFile(at('reviews.csv'), DOUBTFUL);
   const input = new PassThrough();
@@ -80,7 +80,7 @@ test.each([
   ['submit --from-csv', ['--template', 'job.json', '--dry-run']],
   ['formula apply', ['--name', 'may', '--dry-run', '--no-undo-for', '1', '2']],
 ])(
-  '%s sends nothing of a file with halves of texts, unless each line is said to be a row',
+  '%s sends nothing of a file with texts that are split across lines, unless an option says that each line is a row',
   async (command, flags) => {
     await using sandbox = await start();
     const job = { type: 'run-function', packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403' };

@@ -37,7 +37,7 @@ test.for([
   ['batches'],
   ['forget', '--yes', '--text-hash', 'a'.repeat(64)],
   ['pace'],
-])('and so do commands that only read that table: %s', async (words) => {
+])('commands that only read that table warn of it too: %s', async (words) => {
   await using commands = await startS3Commands({});
 
   const { err } = await commands.run(...words);
@@ -45,7 +45,7 @@ test.for([
   expect(times(err, WARNING)).toBe(1);
 });
 
-test('a table file of one host may not send for a bucket that a stack writes to, and the stack’s table is named', async () => {
+test('a local table may not send for a bucket that a stack writes to, and the error names the stack’s table', async () => {
   await using commands = await startS3Commands({});
   const store = await openStore(commands.location, { s3: commands.environment });
   await tableCheckOf('Acme-Table', { SYNC_STACK: 'acme' }, async () => store)();

@@ -26,7 +26,7 @@ test('a token that cannot change stops the work at its first refusal', () => {
   expect(said()).toContain('acme.example.com refused the token (401)');
 });
 
-test('the refused token of another worker stops nothing', () => {
+test('another worker’s refused token stops nothing', () => {
   for (const settings of [fixed, ofSecret]) {
     const { hooks, signal } = createTokenWatch(settings);
 
@@ -36,7 +36,7 @@ test('the refused token of another worker stops nothing', () => {
   }
 });
 
-test('a token that may have been changed stops it once that is refused too', () => {
+test('a token that may have been changed stops the work only once the new token is refused too', () => {
   const { hooks, signal } = createTokenWatch(ofSecret);
 
   hooks.observe(refusal);

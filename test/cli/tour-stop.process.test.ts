@@ -8,7 +8,7 @@ import { folderOfEach } from '../folder-of-each.ts';
 
 const folder = folderOfEach();
 
-test('Ctrl-C ends the tour at once and quietly, and leaves no process behind', async () => {
+test('Ctrl-C ends the tour immediately and quietly, and leaves no process behind', async () => {
   const child = spawn(process.execPath, [resolve('lib/cli/tour/start.ts')], {
     cwd: folder.path,
     // A process group of its own, which a terminal would send the signal to.

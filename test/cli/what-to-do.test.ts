@@ -109,11 +109,11 @@ test.each<[string, unknown, string | undefined]>([
   ],
   ['what no setting names', aws('do something', 'QueueDoesNotExist'), undefined],
   ['any other error', new Error('no'), undefined],
-])('%s', (_, error, advice) => {
+])('the advice is right for %s', (_, error, advice) => {
   expect(whatToDo(error, environment)).toBe(advice);
 });
 
-test('the cause of an error counts, also the first of several', () => {
+test('the advice also follows from the cause of an error, and from the first of several errors', () => {
   const cause = store({ kind: 'full', code: 'ENOSPC' });
 
   const stopped = new SnapshotStoppedError('files', 'run', new AggregateError([cause, new Error('other')]));
@@ -121,7 +121,7 @@ test('the cause of an error counts, also the first of several', () => {
   expect(whatToDo(stopped, environment)).toContain('make room');
 });
 
-test('an endpoint and a proxy are named where they are set, without their passwords', () => {
+test('the advice names the setting of an endpoint or a proxy, without its password', () => {
   const given = {
     ...environment,
     AWS_ENDPOINT_URL_SQS: 'https://me:secret@sqs.example.com',
@@ -133,7 +133,7 @@ test('an endpoint and a proxy are named where they are set, without their passwo
   );
 });
 
-test('for a folder that may not be written to, nothing about AWS is advised', () => {
+test('a folder that may not be written to causes no advice about AWS', () => {
   const denied = store({ kind: 'denied', code: 'EACCES' });
 
   expect(whatToDo(denied, { SYNC_STORE: './data' })).toBe(

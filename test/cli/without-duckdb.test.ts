@@ -23,7 +23,7 @@ afterAll(() => hooks.deregister());
 const folder = folderOfEach();
 const NOT_INSTALLED = /^platform-sync: DuckDB is not installed: npm install @duckdb\/node-api@/gm;
 
-test('without DuckDB, all but SQL works: report, where-used, the digest and the tools of assistants', async () => {
+test('without DuckDB, everything except SQL works: report, where-used, the digest and the tools for assistants', async () => {
   const store = createMemoryStore();
   await publishLines(store, { run: monday, lines: ['{"id":1,"name":"Revenue"}'] });
   const { terminal, err } = createFakeTerminal({ SYNC_STORE: 'memory' });

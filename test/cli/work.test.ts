@@ -7,7 +7,7 @@ import { adds, lines, startJobs, throws } from './start-jobs.ts';
 const submit = (jobs: Awaited<ReturnType<typeof startJobs>>, ...all: readonly object[]) =>
   jobs.run(['submit', '-'], lines(all));
 
-test('--drain does every job once, and exits 0', async () => {
+test('work --drain does every job once, and exits 0', async () => {
   await using jobs = await startJobs();
   const score = { type: 'score', id: 'texts', texts: [{ id: '1', text: 'This is wonderful.' }] };
 
@@ -24,7 +24,7 @@ test('--drain does every job once, and exits 0', async () => {
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
-test('reports a failed job and a refused message, exits 3, and shows a line a job on a terminal', async () => {
+test('work reports a failed job and a refused message, exits 3, and shows one line for each job on a terminal', async () => {
   await using jobs = await startJobs();
   await submit(jobs, adds('sum'), throws('thrown'));
   await jobs.queue.send(['no job']);
@@ -74,7 +74,7 @@ test('Ctrl-C finishes the running jobs, leaves the rest on the queue, and exits 
   expect(waiting + inFlight).toBe(4 - done);
 });
 
-test('Ctrl-C requeues a job whose texts are not all scored; calls that had left finish, and are not paid for again', async () => {
+test('Ctrl-C requeues a job whose texts are not all scored; calls in flight finish, and are not paid for again', async () => {
   await using jobs = await startJobs({ latencyMs: 300 });
   const texts = Array.from({ length: 12 }, (_, index) => ({ id: `${index}`, text: `text ${index}` }));
   await submit(jobs, { type: 'score', id: 'texts', texts });
@@ -92,7 +92,7 @@ test('Ctrl-C requeues a job whose texts are not all scored; calls that had left 
   expect(jobs.sandbox.counts().requests).toBe(12);
 });
 
-describe('on a terminal', () => {
+describe('work on a terminal', () => {
   test('stops at the first refused token, and leaves all jobs on the queue', async () => {
     await using jobs = await startJobs();
     await submit(jobs, ...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => adds(id)));
@@ -112,7 +112,7 @@ describe('on a terminal', () => {
     expect(waiting + inFlight + delayed).toBe(6);
   });
 
-  test('ends at once if the queue cannot be reached and never could be', async () => {
+  test('ends immediately if the queue could never be reached', async () => {
     await using jobs = await startJobs();
     const url = 'http://127.0.0.1:9/000000000000/jobs';
     const { screen } = createFakeScreen(80);
@@ -138,7 +138,7 @@ describe('on a terminal', () => {
   });
 });
 
-test('with nothing but a folder, two workers share the jobs, which stay out of the store, and a dry run creates nothing', async () => {
+test('with only a folder configured, two workers share the jobs, the store has no jobs, and a dry run creates nothing', async () => {
   await using jobs = await startJobs({ isInAws: false });
 
   const dry = await jobs.run(['submit', '-', '--dry-run'], lines([adds('sum')]));
@@ -156,7 +156,7 @@ test('with nothing but a folder, two workers share the jobs, which stay out of t
   expect(keys.filter((key) => key.includes('jobs.db'))).toEqual([]);
 });
 
-test('an update that the platform stored as INVALID ends as failed, and says that it is stored', async () => {
+test('an update that the platform stored as INVALID counts as failed, and the message says that it is stored', async () => {
   await using jobs = await startJobs();
   const [calculation] = [...jobs.sandbox.calculations()].map((line) => JSON.parse(line));
   const calculationId = String(calculation?.id);
@@ -172,7 +172,7 @@ test('an update that the platform stored as INVALID ends as failed, and says tha
   expect(listed).toContain('it is stored');
 });
 
-test('without the table or the queue that is named it exits 2 and says which; jobs of others stay', async () => {
+test('work exits 2 and says which table or queue is missing; jobs of other types stay', async () => {
   await using jobs = await startJobs({ isInAws: true });
   await submit(jobs, adds('sum'));
   const work = (settings: Readonly<Record<string, string>>) =>
@@ -189,7 +189,7 @@ test('without the table or the queue that is named it exits 2 and says which; jo
   expect(await jobs.countsOf(jobs.queue)).toMatchObject({ waiting: 1, inFlight: 0 });
 });
 
-test('--drain reports messages that a queue with a low limit made dead letters meanwhile, and exits 3', async () => {
+test('--drain reports messages that became dead letters meanwhile because of a low limit of the queue, and exits 3', async () => {
   await using jobs = await startJobs({ isInAws: true, maxReceives: 2 });
   await submit(jobs, adds('sum'), adds('unlucky'));
   // Two workers were killed with both in hand.

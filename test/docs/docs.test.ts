@@ -118,7 +118,7 @@ function checkInbox(text: string): void {
   expect(parseInboxRequest('inbox/reviews.json', Buffer.from(text))).toMatchObject({ batch: 'reviews' });
 }
 
-test.each(blocks.filter(({ test }) => test === undefined))('the fenced block at $at', async (block) => {
+test.each(blocks.filter(({ test }) => test === undefined))('the fenced block at $at works', async (block) => {
   const kind = kindOf(block);
   if (kind === undefined) expect.fail(`nobody runs a block of ${block.language} ${block.words}`);
 
@@ -137,13 +137,13 @@ test('a block with a test of its own is among the examples there', () => {
   for (const { test, text } of blocks) if (test !== undefined) expect(example(test)).toBe(text);
 });
 
-test('a block that nothing runs is found', () => {
+test('the check finds a block that nothing runs', () => {
   const source = ['```', 'platform-sync runs', '```', '```sh deploy', 'ls', '```', ''].join('\n');
 
   expect(blocksOf('a.md', source).map(kindOf)).toEqual([undefined, undefined]);
 });
 
-test('a line that fails is found', async () => {
+test('the check finds a line that fails', async () => {
   await expect(runLine('npx platform-sync runs --none', { environment, folder })).rejects.toThrow(
     'expected exit code 0, got 2',
   );

@@ -35,7 +35,7 @@ function unlinkedOn(prose: string): readonly string[] {
   });
 }
 
-test('a term that cannot be guessed links the glossary where a page first uses it', () => {
+test('the first use of a hard term on a page links to the glossary', () => {
   const written = pages.filter(
     (page) =>
       (page === 'README.md' || page.startsWith('docs/')) &&
@@ -52,7 +52,7 @@ test('a term that cannot be guessed links the glossary where a page first uses i
   expect(LINKED.filter((term) => !glossary.includes(term))).toEqual([]);
 });
 
-test('a term that is linked later only is found', () => {
+test('the check finds a term whose first use has no link', () => {
   expect(unlinkedOn('The ledger. The [ledger](glossary.md#jobs), a [fence](glossary.md#jobs).')).toEqual([
     'ledger',
   ]);

@@ -29,7 +29,7 @@ const headingsOf = (page: string): readonly string[] =>
       .replaceAll(' ', '-'),
   );
 
-test('every link leads to a file, and to a heading of it', () => {
+test('every link leads to an existing file and heading', () => {
   const isDead = ({ to, heading }: Link) =>
     !existsSync(to) || (heading !== undefined && !headingsOf(to).includes(heading));
 
@@ -54,7 +54,7 @@ test('no page contains the markers of an unfinished merge', () => {
   expect(marked).toEqual([]);
 });
 
-test('the first page has at most 8 KB, and the two commands to begin with', () => {
+test('README has at most 8 KB, and the two commands to begin with', () => {
   const text = textOf('README.md');
 
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_192);

@@ -3,10 +3,13 @@ import { methodOf } from '../../build/reference/docstrings.ts';
 import { pages } from '../../build/reference/pages.ts';
 import { textOf } from './blocks.ts';
 
-test.each(Object.entries(pages))('%s is what `npm run reference` makes of the definitions', (page, make) => {
-  expect(textOf(page)).toBe(make());
-});
+test.each(Object.entries(pages))(
+  '%s is what `npm run reference` generates from the definitions',
+  (page, make) => {
+    expect(textOf(page)).toBe(make());
+  },
+);
 
-test('a method that is gone is found', () => {
+test('the check finds a method that no longer exists', () => {
   expect(() => methodOf('lib/platform/client.ts', 'operations', 'files.gone')).toThrow('expected files.gone');
 });

@@ -16,14 +16,14 @@ const typed = (line: string, cwd: string) =>
     );
   });
 
-test('a clone has the command that the pages type', async () => {
+test('a clone has the command that the pages use', async () => {
   expect(await typed('npx platform-sync --version', resolve('.'))).toEqual({
     code: 0,
     out: version,
   });
 });
 
-test('elsewhere npx finds no command, and asks the registry, unless the line enters the project first', async () => {
+test('npx finds no command elsewhere, and asks the registry, unless the line changes to the project first', async () => {
   const alone = await typed('npx platform-sync --version', folder.path);
   const entered = await typed(`cd ${resolve('.')} && exec npx platform-sync --version`, folder.path);
 

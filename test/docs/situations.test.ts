@@ -10,7 +10,7 @@ import { blocks, pages, textOf } from './blocks.ts';
 /** A line of a crontab: five fields, then what is run in the home folder. */
 const CRON_LINE = /^(?:[\d*,/-]+\s+){5}(?<command>.*)$/;
 
-test('command lines for cron and assistants enter the project first', () => {
+test('command lines for cron and assistants change to the project first', () => {
   const started = blocks.flatMap(({ at, language, text }) => {
     const commands = text.split('\n').flatMap((line) => CRON_LINE.exec(line)?.groups?.['command'] ?? []);
     const client = language === 'json' && text.includes('mcpServers') ? [serverOf(text)] : [];
@@ -30,7 +30,7 @@ function serverOf(text: string): string {
   return server?.command === 'sh' ? (server.args[1] ?? '') : JSON.stringify(server);
 }
 
-test('no page has a command by itself, which a clone does not have', () => {
+test('no page uses the bare command, which a clone does not have', () => {
   // What a command printed is as it was printed.
   const written = pages.filter((page) => page !== 'docs/broken-states.md');
   const bare = written.flatMap((page) =>

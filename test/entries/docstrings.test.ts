@@ -62,15 +62,15 @@ const DOCUMENTED = [
   ['infra/token-secret.ts', 'GivenToken', 2],
 ] as const;
 
-describe('a docstring is at every member', () => {
-  test.each(DOCUMENTED)('of %s: %s', (file, name, least) => {
+describe('there is a docstring', () => {
+  test.each(DOCUMENTED)('at every member of %s: %s', (file, name, least) => {
     const members = membersOf(file, name);
 
     expect(members.length).toBeGreaterThanOrEqual(least);
     expect(members.filter((each) => !each.isDocumented)).toEqual([]);
   });
 
-  test('of the construct says its default, if it has one', () => {
+  test('at every option of the construct, with the default if it has one', () => {
     const fields =
       source('infra/config-schema.ts').split('const instanceFields = {')[1]?.split('\n};')[0] ?? '';
     const defaulted = [...fields.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(\w+): z\._default/g)];

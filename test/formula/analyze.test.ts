@@ -116,7 +116,7 @@ describe('analyzeFormula', () => {
     expect(analysis.functions).toEqual(['SERVICE_OP_ADD']);
   });
 
-  test('gives columns their UTF-16 offsets and ignores backticks in comments and texts', () => {
+  test('gives columns their UTF-16 offsets and ignores backticks in comments and strings', () => {
     const text = "-- `no`\nCONCAT(/* `no` 😀 */ `é😀`, '`no`', '\\'`no`', `a``b`)";
 
     const analysis = analyzeFormula(text);

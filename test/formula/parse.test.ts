@@ -42,13 +42,13 @@ describe('parseFormula', () => {
     });
   });
 
-  test('keeps a chain of operators flat, however long it is', () => {
+  test('does not nest a chain of operators, whatever its length', () => {
     const formula = parsed(`1${' + 1'.repeat(20_000)}`);
 
     expect(formula).toMatchObject({ first: { kind: 'number' }, rest: { length: 20_000 } });
   });
 
-  test('says where a fault is by offset, line and column', () => {
+  test('reports the position of a fault as offset, line and column', () => {
     const result = parseFormula('SUM(`a`)\r\n  + /* 😀 */ @');
 
     expect(result).toEqual({
@@ -161,19 +161,19 @@ describe('parseFormula', () => {
     ['SERVICE_BEAST_MODE(`a`)', 'SERVICE_BEAST_MODE takes the numeric id of a calculation.'],
     ['SERVICE_VARIABLE(1.5)', 'SERVICE_VARIABLE takes the numeric id of a variable.'],
     ['HLL_SKETCH_INIT(`a`, 22)', 'HLL_SKETCH_INIT takes a precision from 4 to 21, but got "22".'],
-  ])('takes %j, and warns: %s', (text, warning) => {
+  ])('accepts %j, and warns: %s', (text, warning) => {
     const result = parseFormula(text);
 
     expect(result).toMatchObject({ kind: 'parsed', warnings: [{ message: warning }] });
   });
 
-  test('reports every function without its arguments at once', () => {
+  test('reports every function that lacks its arguments, all together', () => {
     const all = complaints('SQRT(1) + ABS() + SUM()');
 
     expect(all).toEqual(['ABS takes 1 argument, but got 0.', 'SUM takes 1 argument, but got 0.']);
   });
 
-  test('warns at most twenty times, in the order of the text', () => {
+  test('warns at most twenty times, in the order of the formula', () => {
     const result = parseFormula(`${'SQRT("x") + '.repeat(20)}1`);
 
     const offsets = result.kind === 'parsed' ? result.warnings.map(({ offset }) => offset) : [];
@@ -200,7 +200,7 @@ describe('parseFormula', () => {
   });
 });
 
-describe('parseFormula, given too much', () => {
+describe('parseFormula, at its limits,', () => {
   test.each([
     ['parentheses', '(', ')'],
     ['function calls', 'ABS(', ')'],
@@ -235,7 +235,7 @@ describe('parseFormula, given too much', () => {
     expect(stdout.toString()).toBe('VALID true\n');
   });
 
-  test('still parses after a formula that was too deep', () => {
+  test('still works after a formula that was too deep', () => {
     const tooDeep = parseFormula('('.repeat(100_000));
 
     const next = parseFormula('(1)');
@@ -249,7 +249,7 @@ describe('parseFormula, given too much', () => {
     expect(complaint).toBe('Expected at most 1000000 characters.');
   });
 
-  test('reads a column and a text of a million characters', () => {
+  test('reads a column and a string of a million characters', () => {
     const column = parseFormula(`\`${'``'.repeat(499_999)}\``);
     const text = parseFormula(`'${"''".repeat(499_999)}'`);
 

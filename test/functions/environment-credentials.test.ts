@@ -17,7 +17,7 @@ test('a function has the credentials that Lambda puts into its environment', asy
   });
 });
 
-test('without them the error names what is expected', async () => {
+test('without credentials in the environment, the error names what is expected', async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a secret');
 

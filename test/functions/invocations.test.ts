@@ -13,7 +13,7 @@ function started() {
 
 const limitOf = (ms: number) => ({ awsRequestId: 'r-1', getRemainingTimeInMillis: () => ms });
 
-test('before the time limit a line names the open work, and the signal is aborted', async () => {
+test('before the time limit, a line names the open work, and the signal is aborted', async () => {
   const { run, inHand, logged } = started();
 
   await run(limitOf(30), async (nearEnd) => {
@@ -54,7 +54,7 @@ test('if much work is in progress, the oldest twenty items are named', async () 
   expect(inHand.size()).toBe(0);
 });
 
-test('one line says that an invocation begins, another one that it has ended, and lines in between name it', async () => {
+test('one line says that an invocation begins, another that it has ended, and the lines between name it', async () => {
   const lines: string[] = [];
   const { run } = createInvocations((line) => lines.push(line));
   const logger = createLogger('info', (line) => lines.push(line));
@@ -77,7 +77,7 @@ test('one line says that an invocation begins, another one that it has ended, an
   );
 });
 
-test('an invocation that is done in time does not say in the next one that time is up', async () => {
+test('an invocation that ended in time causes no warning about time in the next one', async () => {
   const { run, logged } = started();
 
   expect(await run(limitOf(15), async () => 'done')).toBe('done');
@@ -86,7 +86,7 @@ test('an invocation that is done in time does not say in the next one that time 
   expect(logged()).toMatchObject([{ msg: 'invocation ended' }]);
 });
 
-test('what an invocation throws is logged with its type, and thrown', async () => {
+test('an error of an invocation is logged with its type, and rethrown', async () => {
   const { run, logged } = started();
 
   await expect(

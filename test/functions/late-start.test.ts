@@ -8,7 +8,7 @@ function reported(event: unknown): readonly unknown[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-test('a start that Lambda delayed is a problem, measured in seconds', () => {
+test('a start that Lambda delayed is reported as a problem, measured in seconds', () => {
   const scheduledAt = new Date(Date.now() - 1_000_000).toISOString();
 
   expect(reported({ scheduledAt })).toMatchObject([
@@ -16,7 +16,7 @@ test('a start that Lambda delayed is a problem, measured in seconds', () => {
   ]);
 });
 
-test('a start in time is not reported as late, nor is a start by hand', () => {
+test('a start on time is not reported as late, and neither is a manual start', () => {
   expect(reported({ scheduledAt: new Date(Date.now() - 10_000).toISOString() })).toEqual([]);
   expect(reported({ expected: [] })).toEqual([]);
   expect(reported(undefined)).toEqual([]);

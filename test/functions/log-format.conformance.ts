@@ -112,7 +112,7 @@ const places: readonly Place[] = [
   { format: 'JSON', hasChannel: true },
 ];
 
-test.each(places)('our lines are JSON as we wrote them: $format, channel $hasChannel', async (place) => {
+test.each(places)('our log lines are JSON as we wrote them: $format, channel $hasChannel', async (place) => {
   const { output, channel, ended } = await invoked(refusable, place);
 
   expect(ended).toBe('response');

@@ -94,7 +94,7 @@ test('jobs are counted in total and by type, snapshots by place', () => {
   ]);
 });
 
-test('a problem is a line of its own, which names it', () => {
+test('a problem is logged in a line of its own, which names it', () => {
   const { metrics, lines } = startMetrics();
 
   metrics.jobFinished({ type: 'score', status: 'done' });
@@ -158,7 +158,7 @@ describe('throttling', () => {
     return problems();
   }
 
-  test('is a problem while three windows in a row have it, at their lowest share', () => {
+  test('is a problem while three consecutive windows have it, with their lowest share', () => {
     expect(reportedAfter([10, 5], [10, 1], [10, 3])).toEqual([['Throttling', 10]]);
   });
 
@@ -169,7 +169,7 @@ describe('throttling', () => {
   });
 });
 
-describe('a rate that is reduced', () => {
+describe('a reduced rate', () => {
   const MINUTE = 60_000;
 
   /** What is reported after windows of five minutes in which ten calls waited, at so many requests a second of 20. */
@@ -191,7 +191,7 @@ describe('a rate that is reduced', () => {
 
   const NO_SLOTS = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
 
-  test('is a problem while calls wait in three windows in a row, with the smallest reduction in percent', () => {
+  test('is a problem while calls wait in three consecutive windows, with the smallest reduction in percent', () => {
     expect(reportedAt([10, 8, 4])).toEqual([['RateReduced', 50]]);
     expect(reportedAt([10, 10])).toEqual([]);
     expect(reportedAt([10, 20, 10])).toEqual([]);
@@ -216,7 +216,7 @@ test('each invocation writes its own sums, and nothing if nothing happened', () 
   expect(written()).toEqual([{ MessagesRefused: 1 }, { MessagesRefused: 1 }]);
 });
 
-test('slots are reported as granted since the previous flush, and no zeros', () => {
+test('slots granted since the previous flush are reported, without zeros', () => {
   const { metrics, written } = startMetrics();
   const counts = { granted: 5, used: 4, wasted: 1, waitedMs: 0, throttled: 0, effectiveRate: 2 };
   let now = counts;

@@ -117,7 +117,7 @@ test.for([
     { place: 'calculations.narrow', run: expect.any(String), err: ['SnapshotStoppedError', '413'] },
   ],
 ] as const)(
-  'an execution that %s leaves one line too, with its error',
+  'an execution that %s also leaves one line, with its error',
   async ([, change, { err, ...line }]) => {
     using written = writtenLines();
 
@@ -131,7 +131,7 @@ test.for([
   },
 );
 
-test('failed steps are retried, and what each step stores is small', async () => {
+test('failed steps are retried, and each step stores little', async () => {
   let puts = 0;
   const put: Store['put'] = async (...args) => {
     const result = await store.put(...args);

@@ -14,7 +14,7 @@ const WORDS = ['wonderful', 'terrible', 'late', 'great', 'awful', 'fine', 'broke
 const textAt = (index: number) =>
   `The delivery ${index} was ${WORDS[index % WORDS.length]}. The price, however, "${WORDS[(index * 7) % 5]}"`;
 
-test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid for once, and the summary is right`, {
+test(`the inbox, the queue and the worker pay for each of ${TEXTS} texts once, and the summary is right`, {
   timeout: Math.max(DEPLOYED_TIMEOUT_MS, TEXTS * 20),
 }, async () => {
   await using platform = await startPlatform({ calculations: 0, rate: 100_000 });

@@ -48,12 +48,12 @@ test('a platform that allows half of the rate is detected, though it refuses few
   expect(percent).toBeGreaterThan(LIMIT);
 });
 
-test('a platform that allows nearly all of the rate is not reported, nor one that allows half while nothing waits', async () => {
+test('a platform that allows nearly all of the rate is not reported, and neither is one that allows half while nothing waits', async () => {
   expect((await reportedAt(14, { loops: 8 })).percent).toBeLessThan(LIMIT);
   expect((await reportedAt(10, { loops: 1 })).percent).toBe(0);
 });
 
-test('an operation that is refused alone is a problem of its name, for as long as its calls are tried', () => {
+test('an operation that is refused alone is a problem with its name, for as long as its calls are tried', () => {
   const nowMs = Date.UTC(2026, 10, 29, 12);
   const line = { effectiveRate: 0.04, isProbing: true };
 

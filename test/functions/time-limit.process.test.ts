@@ -31,7 +31,7 @@ function handlerAt(url: string, name: string, settings: Readonly<Record<string, 
   return { handler, logged, [Symbol.asyncDispose]: () => handler.close(0) };
 }
 
-test('a request whose storage never responds ends before the time limit, and the log lists the work in progress', async () => {
+test('if storage never responds, the request ends before the time limit, and the log lists the work in progress', async () => {
   await using silent = await startMute();
   await using splitTexts = handlerAt(urlOf(silent), 'split-texts', {
     PLATFORM_BASE_URL: 'https://acme.example.com',

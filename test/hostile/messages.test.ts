@@ -41,7 +41,7 @@ test.each<readonly [string, () => unknown]>([
   ['an error whose message is no text', () => WITHOUT_TEXT],
   ['an error with a property that cannot be read', () => SECRETIVE],
   ['an error with a message of a million characters', () => new Error('x'.repeat(1_000_000))],
-])('whatever a runner throws, its job comes to an end, even if only one was sent: %s', async (_, thrown) => {
+])('a job ends whatever its runner throws, even if only one job was sent: %s', async (_, thrown) => {
   for (const sends of [true, false]) {
     const run: Runners['run-function'] = async (_job, turn) => {
       await turn.beforeSend();
@@ -89,7 +89,7 @@ test.each([
   expect(fake.finished).toEqual([]);
 });
 
-test('if many lines are faulty, 50 faults are listed, and the others counted', async () => {
+test('if many lines are faulty, 50 faults are listed, and the rest are counted', async () => {
   const count = scaled(10_000, 100_000);
   const lines = Array.from(
     { length: count },
@@ -108,7 +108,7 @@ test.each([
   ['null', 'expected an object, got null'],
   ['[{"dataFileId":5}]', 'expected an object, got a list of 1'],
   ['{"dataFileId":6,"name":"b"}', 'dataFileId: expected 5, got 6'],
-])('the metadata of a data file is not %s', async (body, fault) => {
+])('the metadata of a data file must not be %s', async (body, fault) => {
   const { call } = fakeCall([ok({ dataFileId: 4, name: 'a' }), ok(JSON.parse(body))]);
   const turn = { signal: new AbortController().signal, beforeSend: async () => undefined };
 
@@ -136,7 +136,7 @@ describe('a request in the inbox', () => {
     'inbox/\ud800.json',
     `inbox/${'x'.repeat(1_100)}.json`,
     '.store/locks',
-  ])('is refused at the key %j, and not tried again', async (key) => {
+  ])('is refused under the key %j, and not tried again', async (key) => {
     await using fake = await fakeWorker({});
     const { ledger, store, batches } = fake;
     const { table } = batches;

@@ -36,7 +36,7 @@ const CASES: readonly (readonly [kind: LargeKind, responses: number, ends: strin
 ];
 
 test.each(sampled(3, CASES))(
-  '%s, %i at once: taken or refused, in bounded memory',
+  '%s: %i concurrent responses are accepted or refused in bounded memory',
   (kind, responses, ends) => {
     const { stdout, stderr } = spawnSync(
       process.execPath,

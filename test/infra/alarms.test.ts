@@ -35,7 +35,7 @@ const alarms = alarmsOf(full);
 const [dashboard] = propertiesOf(template, 'AWS::CloudWatch::Dashboard');
 const dashboardBody = JSON.stringify(dashboard?.DashboardBody);
 
-test('docs/alarms.md is what `npm run reference` makes of the alarms and metrics', () => {
+test('docs/alarms.md is what `npm run reference` generates from the alarms and metrics', () => {
   expect(readFileSync('docs/alarms.md', 'utf8')).toBe(alarmsPage());
 });
 
@@ -52,7 +52,7 @@ function conditionsOf(instance: object) {
   return { alarms: found, conditions: Object.entries(found.conditions) };
 }
 
-test('each condition has a section in the runbook, and each section a condition', () => {
+test('each condition has a section in the runbook, and each section has a condition', () => {
   const headings = readFileSync('infra/RUNBOOK.md', 'utf8')
     .split(/^## /m)
     .slice(1)
@@ -62,7 +62,7 @@ test('each condition has a section in the runbook, and each section a condition'
   expect([...new Set(sections)].sort()).toEqual([...headings].sort());
 });
 
-test('whatever raises an alarm goes to a person at its severity', () => {
+test('whatever raises an alarm notifies a person at its severity', () => {
   const { alarms: found, conditions } = conditionsOf(full);
 
   // On the left what had an alarm of its own when each was one metric.
@@ -111,7 +111,7 @@ test('each alarm says what is wrong, links to the runbook and notifies a person'
   }
 });
 
-test('an alarm about several problems says where each has its section', () => {
+test('an alarm for several problems says which section of the runbook each has', () => {
   const page = alarms.find(({ id }) => id === 'Page');
 
   expect(page?.AlarmDescription).toBe(
@@ -119,7 +119,7 @@ test('an alarm about several problems says where each has its section', () => {
   );
 });
 
-test('an alarm of several problems has a metric series for each, which CloudWatch can look back at', () => {
+test('an alarm for several problems has a metric series for each, which CloudWatch can look back at', () => {
   const queries = alarms.flatMap(({ id, EvaluationPeriods, Metrics = [] }) =>
     Metrics.flatMap(({ Expression = '', Period = 300 }) =>
       Expression.startsWith('SELECT') ? [{ id, Expression, seconds: Period * EvaluationPeriods }] : [],
@@ -184,7 +184,7 @@ test('a line about a problem is counted once, at its severity, if it is above it
 });
 
 test.each(parts)(
-  'a lasting failure of the part %s raises a page, or a ticket where what it affects can be made later',
+  'a lasting failure of %s raises a page, or a ticket if what it affects can be built later',
   (part) => {
     const now = 'JobsRunJobsLog SnapshotsSnapshotLog TextsSplitTextsLog ExpectedSnapshotsWatchLog'.split(' ');
 
@@ -198,7 +198,7 @@ test.each(parts)(
   },
 );
 
-test('an invocation that failed, ran out of time or crashed is counted, but a report is tried again first', () => {
+test('an invocation that failed, ran out of time or crashed is counted, but a report is retried first', () => {
   // Source: "platform.report" in the schema of Lambda's telemetry, which its JSON log format writes.
   const report = (status: string) => ({
     time: '2026-11-27T03:00:00.000Z',
@@ -242,7 +242,7 @@ function expectedOf(schedules: readonly object[]) {
   return { looked, watched, warnings: warnings.map(({ entry }) => String(entry.data).split(':', 1)[0]) };
 }
 
-test('a snapshot that is taken once a week, a month or a year has an alarm for a missing one too', () => {
+test('a weekly, monthly or yearly snapshot also has an alarm for missing runs', () => {
   expect(
     expectedOf([
       { source: 'calculations', cron: '0 2 1 * ? *' },
@@ -273,7 +273,7 @@ test('a snapshot that is taken once a week, a month or a year has an alarm for a
   });
 });
 
-test('a snapshot whose next time is unknown has no such alarm, and a warning says so; so does one about a digest for no one', () => {
+test('a snapshot whose next time is unknown has no such alarm, and synth warns; it also warns of a digest without recipients', () => {
   expect(
     expectedOf([
       { source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] },
@@ -298,7 +298,7 @@ test('the hourly check exists even if no snapshot is expected, since it also che
   expect(ids).toEqual(expect.arrayContaining(['ExpectedSnapshotsWatchFunction', 'ExpectedSnapshotsHourly']));
 });
 
-test('one dashboard shows every alarm in its first row, and leads to dead letters, queries and the runbook', () => {
+test('one dashboard shows every alarm in its first row, and links to dead letters, queries and the runbook', () => {
   expect(dashboardBody).toContain('Is it well?');
   for (const id of Object.keys(template.findResources('AWS::CloudWatch::Alarm')))
     expect(dashboardBody).toContain(id);
@@ -320,7 +320,7 @@ test('a saved query finds each measured event, and the dashboard shows it', () =
   }
 });
 
-test('a Slack channel shows alarms, and no one can command AWS from there', () => {
+test('a Slack channel shows alarms, and no one can run AWS commands from it', () => {
   template.hasResourceProperties('AWS::Chatbot::SlackChannelConfiguration', {
     SlackWorkspaceId: 'T0123ABCD',
     SlackChannelId: 'C0123ABCD',
@@ -337,7 +337,7 @@ test('a Slack channel shows alarms, and no one can command AWS from there', () =
 describe('overrides', () => {
   const overridden = (overrides: object) => ({ ...least, alarms: { ...full.alarms, overrides } });
 
-  test('of a threshold make an alarm of its own, which counts in five minutes', () => {
+  test('of a threshold create a separate alarm, which counts in five minutes', () => {
     const instance = overridden({ JobsFailed: { threshold: 10, severity: 'page' } });
 
     expect(alarmsOf(instance).find(({ id }) => id === 'JobsFailed')).toMatchObject({
@@ -361,7 +361,7 @@ describe('overrides', () => {
     expect(counted(21)).toEqual(['page: Throttling']);
   });
 
-  test('turn a condition off, and the alarm with the last of its severity', () => {
+  test('turn a condition off, and the alarm with the last condition of its severity', () => {
     const instance = overridden({
       Throttling: { off: true },
       RateReduced: { off: true },
@@ -390,7 +390,7 @@ describe('overrides', () => {
     expect(counted('cards.few')).toEqual(['page: SnapshotMissing-cards.few']);
   });
 
-  test('of what does not exist, or is set elsewhere, are faults', () => {
+  test('of what does not exist, or has a setting elsewhere, are faults', () => {
     const attempt = () => alarmsOf(overridden({ Jobsfailed: { off: true }, OldestJob: { threshold: 1 } }));
 
     expect(attempt).toThrow('alarms.overrides.Jobsfailed: expected one of Unauthorized, ');
@@ -400,7 +400,7 @@ describe('overrides', () => {
   });
 });
 
-test('an instance has no condition that its job types cannot bring about', () => {
+test('an instance has no condition that its job types cannot cause', () => {
   const namesOf = (instance: object) => conditionsOf(instance).conditions.map(([name]) => name);
 
   expect(namesOf(least)).toEqual(

@@ -66,7 +66,7 @@ test('there are tables of runs, of the latest runs, and of everything else that 
   ]);
 });
 
-test('every table says that ids are text, and has its columns in lower case and ids as text', () => {
+test('every table describes ids as text, and has its columns in lower case and ids as strings', () => {
   for (const { Name, Description, StorageDescriptor } of tablesOf(synthesized().template)) {
     // A description would take the place of what says that a table is a view.
     if (/^stored_|_parquet$/.test(Name)) expect(Description).toContain("Ids are text: WHERE id = '1036'.");
@@ -113,7 +113,7 @@ describe('the tables of runs', () => {
     }
   });
 
-  test('have one of all runs of each narrowed place, under names that differ in lower case', () => {
+  test('include one of all runs of each narrowed place, under names that differ in lower case', () => {
     const { template } = synthesized('narrowed', '', [
       'calculations.Sales-North',
       'files.a-b',
@@ -153,14 +153,14 @@ describe('the tables over JSON', () => {
     ]);
   });
 
-  test('have partitions of changes that publishing adds, where the manifest of a run says that they are', () => {
+  test('have partitions of changes, which publishing adds if the manifest of a run lists changes', () => {
     const { Parameters, PartitionKeys } = tableOf(synthesized().template, 'stored_changes');
 
     expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['place', 'dt', 'run']);
     expect(Parameters).toEqual({ EXTERNAL: 'TRUE', classification: 'json' });
   });
 
-  test('find members by the names that they have, and no other: names in responses may differ in case only', () => {
+  test('find members by their exact names: names in responses may differ in case only', () => {
     const { SerdeInfo } = tableOf(synthesized().template, 'stored_jobs').StorageDescriptor;
 
     expect(SerdeInfo).toMatchObject({
@@ -175,7 +175,7 @@ describe('the tables over JSON', () => {
   });
 });
 
-describe('the workgroup', () => {
+describe('the Athena workgroup', () => {
   test('stores the results of every query encrypted, in a folder that expires', () => {
     const { template } = synthesized();
 
@@ -216,7 +216,7 @@ describe('the workgroup', () => {
     });
   });
 
-  test('warns of a bucket from elsewhere, whose lifecycle it cannot set', () => {
+  test('causes a warning for an existing bucket, whose lifecycle it cannot set', () => {
     const stack = new Stack(new App(), 'borrowed');
     new Catalog(stack, 'Catalog', { bucket: Bucket.fromBucketName(stack, 'Bucket', 'theirs') });
 
@@ -232,7 +232,7 @@ describe('the workgroup', () => {
   });
 });
 
-test('the database has a name that the setting accepts, a different one in each stack', () => {
+test('the database name is valid for the setting, and different in each stack', () => {
   const [acme, other] = [synthesized('acme-sync').catalog, synthesized('Other-Sync').catalog];
 
   const read = readSettings({

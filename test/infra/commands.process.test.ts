@@ -6,7 +6,7 @@ test.each([
   { file: 'infra/show-stack.ts', words: ['snapshot', 'no/such'], says: 'FILE: expected a file, got no/such' },
   { file: 'test/smoke/run.ts', words: ['--nosuch'], says: "Unknown option '--nosuch'" },
   { file: 'test/smoke/run.ts', words: ['stack', '--job', '{'], says: '--job: expected JSON' },
-])('$file $words is refused in one line', ({ file, words, says }) => {
+])('$file $words is refused with one line', ({ file, words, says }) => {
   const run = spawnSync(process.execPath, [file, ...words], { encoding: 'utf8' });
 
   expect(run).toMatchObject({ status: 2, stdout: '' });

@@ -21,14 +21,14 @@ const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
 const certificates = join(folder, 'acme.pem');
 writeFileSync(certificates, '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n');
 
-describe('a bucket that demands encryption', () => {
+describe('a bucket that requires encryption', () => {
   const { key: _, ...unencrypted } = within;
 
   test.each([
     ['AES256', { EncryptionOption: 'SSE_S3' }],
     ['aws:kms', { EncryptionOption: 'SSE_KMS', KmsKey: expect.anything() }],
     [`aws:kms:${KEY}`, { EncryptionOption: 'SSE_KMS', KmsKey: KEY }],
-  ])('is asked for %s by every function, and by Athena', (encryption, results) => {
+  ])('gets %s from every function, and from Athena', (encryption, results) => {
     const instance = { ...unencrypted, encryption };
     const [group] = propertiesOf(templateOf(instance), 'AWS::Athena::WorkGroup');
 
@@ -36,7 +36,7 @@ describe('a bucket that demands encryption', () => {
     expect(group?.WorkGroupConfiguration.ResultConfiguration.EncryptionConfiguration).toEqual(results);
   });
 
-  test('lets roles that write use the requested key, and read what is encrypted with the key of the bucket', () => {
+  test('lets roles that write use the configured key, and read what is encrypted with the key of the bucket', () => {
     const template = templateOf({ ...within, encryption: `aws:kms:${KEY}` });
     const policies = propertiesOf(template, 'AWS::IAM::Policy').map(({ PolicyDocument }) => PolicyDocument);
     type Statement = { readonly Action: string | readonly string[]; readonly Resource: unknown };
@@ -56,7 +56,7 @@ describe('a bucket that demands encryption', () => {
   });
 });
 
-test('the key that is asked for may be one of the same app', () => {
+test('the configured key may belong to the same app', () => {
   const stack = new Stack(
     new App({ context: { [BUNDLING_STACKS]: [] }, analyticsReporting: false }),
     'theirs',
@@ -72,11 +72,11 @@ test('the key that is asked for may be one of the same app', () => {
   });
 });
 
-describe('endpoints', () => {
+describe('VPC endpoints', () => {
   const { securityGroups: _, ...vpc } = within.vpc;
   const endpointsOf = (instance: object) => propertiesOf(templateOf(instance), 'AWS::EC2::VPCEndpoint');
 
-  test('are created where they are configured, once each, in the subnets of the functions, and admit only the functions', () => {
+  test('are created if they are configured, once each, in the subnets of the functions, and admit only the functions', () => {
     const instance = { ...within, vpc, endpoints: ['sqs', 'lambda', 'sqs'] };
 
     expect(endpointsOf(within)).toEqual([]);
@@ -98,7 +98,7 @@ describe('endpoints', () => {
     ]);
   });
 
-  test('are known for each service that a client of ours calls, besides those with gateways and those of commands', () => {
+  test('are known for each service that our clients call, except those with gateways and those that only commands use', () => {
     const code = globSync('{lib,functions}/**/*.ts', { exclude: ['lib/sandbox/**'] });
     const called = code.flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/service: '([A-Z0-9_]+)'/g)].map(([, name = '']) => name),
@@ -160,7 +160,7 @@ test.each([
   [{ proxy: { url: 'socks5://proxy.example.com' } }, 'proxy.url: expected the address of a proxy'],
   [{ certificates: join(folder, 'none.pem') }, 'certificates: expected a file that can be read'],
   [{ certificates: 'package.json' }, 'certificates: expected PEM certificates in package.json, got none'],
-])('what is wrong is a fault: %j', (wrong, fault) => {
+])('a wrong network setting is a fault: %j', (wrong, fault) => {
   expect(() => appOf({ ...least, ...wrong })).toThrow(ConfigError);
   expect(() => appOf({ ...least, ...wrong })).toThrow(fault);
 });

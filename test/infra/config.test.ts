@@ -23,11 +23,11 @@ function faultsOf(context: unknown): readonly string[] {
 const faultsIn = (instance: object) => faultsOf({ instances: [{ ...least, ...instance }] });
 
 describe('the configuration', () => {
-  test('is read as an object, or as JSON text from -c', () => {
+  test('may be an object, or JSON from -c', () => {
     expect(readConfig({ instances: [least] })).toEqual(readConfig(JSON.stringify({ instances: [least] })));
   });
 
-  test('has the design’s defaults', () => {
+  test('has the documented defaults', () => {
     expect(readConfig({ instances: [least] })[0]).toMatchObject({
       rate: 2,
       concurrency: 8,
@@ -39,11 +39,11 @@ describe('the configuration', () => {
     });
   });
 
-  test('accepts all that can be set', () => {
+  test('accepts everything that can be set', () => {
     expect(faultsOf({ instances: [full, least] })).toEqual([]);
   });
 
-  test('reports every fault at once: the field, what was expected, and what it got', () => {
+  test('reports all faults together: the field, what was expected, and what it got', () => {
     const faults = faultsOf({
       instances: [
         { ...least, baseUrl: 'http://acme.example.com', rate: 0, rateCeiling: 'all', rat: 3 },
@@ -96,7 +96,7 @@ describe('the configuration', () => {
     ['nothing', undefined, 'platform-sync: expected an object of instances, got nothing'],
     ['no JSON', '{', 'platform-sync: expected JSON, got 1 characters that are not JSON'],
     ['no instance', { instances: [] }, 'instances: expected at least one instance, got []'],
-  ])('%s is a fault too', (_, context, fault) => {
+  ])('reports %s as a fault too', (_, context, fault) => {
     expect(faultsOf(context)).toEqual([fault]);
   });
 
@@ -115,13 +115,13 @@ describe('the configuration', () => {
       'a data-file id that JSON would round',
       { schedules: [{ source: 'data-files', cron: '0 2 * * ? *', ids: [2 ** 60] }] },
     ],
-  ])('%s is refused', (_, instance) => {
+  ])('refuses %s', (_, instance) => {
     expect(faultsIn(instance)).toHaveLength(1);
   });
 });
 
 describe('what EventBridge would refuse is refused', () => {
-  test('in a pattern: the rule, the place in it, what was expected, and what it got', () => {
+  test('in a pattern: the error names the rule, the path, what was expected, and what it got', () => {
     const pattern = {
       source: ['aws.s3'],
       detail: { bucket: { name: ['uploads'] }, size: [], key: 'a' },
@@ -133,7 +133,7 @@ describe('what EventBridge would refuse is refused', () => {
     ]);
   });
 
-  test('in the values of an event rule: the rule, the place in it, what was expected, and what it got', () => {
+  test('in the values of an event rule: the error names the rule, the path, what was expected, and what it got', () => {
     const inputVariables = {
       a: '$5',
       b: [
@@ -154,7 +154,7 @@ describe('what EventBridge would refuse is refused', () => {
   });
 });
 
-describe('synth accepts exactly what the functions accept', () => {
+describe('synth accepts exactly what the functions accept:', () => {
   const [instance] = readConfig({ instances: [full] });
 
   test('each schedule becomes a job', () => {
@@ -165,7 +165,7 @@ describe('synth accepts exactly what the functions accept', () => {
     expect(kinds).toEqual(['job', 'job', 'job', 'job', 'job', 'job']);
   });
 
-  test('a schedule may contain all that a message may, and its message has it as given', () => {
+  test('a schedule may contain everything that a message may, and its message is unchanged', () => {
     const request = {
       source: 'files',
       as: 'large',
@@ -217,7 +217,7 @@ describe('synth accepts exactly what the functions accept', () => {
     ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403//x', false],
     ['x', true],
     ['x/y', false],
-  ])('the function %s is accepted at synth and by the setting alike: %s', (entry, isAccepted) => {
+  ])('the function %s is accepted at synth and by the setting: %s', (entry, isAccepted) => {
     const allow = { functions: [entry] };
     const read = () => readAllow(JSON.stringify(allow));
 
@@ -227,7 +227,7 @@ describe('synth accepts exactly what the functions accept', () => {
   });
 });
 
-describe('settings that contradict each other are refused', () => {
+describe('contradictory settings are refused', () => {
   const nightly = { source: 'calculations', cron: '0 2 * * ? *' };
   const at = 'instances.0.';
 
@@ -292,11 +292,11 @@ describe('settings that contradict each other are refused', () => {
       { tags: { team: 'a', Team: 'b' } },
       'tags.Team: expected no name that differs from team in capitals alone: IAM takes one of them, got "b"',
     ],
-  ])('%s', (_, instance, fault) => {
+  ])('for %s', (_, instance, fault) => {
     expect(faultsIn(instance)).toEqual([`${at}${fault}`]);
   });
 
-  test('and what does not contradict is accepted', () => {
+  test('but settings that agree are accepted', () => {
     const allow = { packages: [packageId.toUpperCase()], functions: [`${packageId}/1.0.0/f`] };
 
     expect(
@@ -312,11 +312,11 @@ describe('settings that contradict each other are refused', () => {
   });
 });
 
-describe('account and region of what an instance names', () => {
+describe('the account and region in ARNs', () => {
   const key = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
   const secret = full.tokenSecretArn;
 
-  test('must be those that the instance states', () => {
+  test('must be those that the instance has', () => {
     const instance = {
       region: 'us-east-1',
       account: '111122223333',
@@ -331,7 +331,7 @@ describe('account and region of what an instance names', () => {
     ]);
   });
 
-  test('decide where the instance is if it does not state it', () => {
+  test('decide where the instance is if it has none', () => {
     const elsewhere = 'arn:aws:sns:eu-central-1:444455556666:alarms';
     const instance = { tokenSecretArn: secret, alarms: { topicArn: elsewhere } };
 
@@ -343,7 +343,7 @@ describe('account and region of what an instance names', () => {
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
   });
 
-  test('need a named key if the secret is of another account: AWS’s own key is not shared', () => {
+  test('require a named key if the secret is in another account, since AWS’s own key is not shared', () => {
     const central = { account: '444455556666', tokenSecretArn: secret };
 
     expect(faultsIn(central)).toEqual([
@@ -352,7 +352,7 @@ describe('account and region of what an instance names', () => {
     expect(faultsIn({ ...central, tokenKeyArn: key })).toEqual([]);
   });
 
-  test('a key without the secret that it encrypts is refused', () => {
+  test('are refused for a key without the secret that it encrypts', () => {
     expect(faultsIn({ tokenKeyArn: key })).toEqual([
       expect.stringMatching(
         /^instances\.0\.tokenKeyArn: expected none without tokenParameter or tokenSecretArn/,
@@ -361,7 +361,7 @@ describe('account and region of what an instance names', () => {
     expect(faultsIn({ tokenKeyArn: key, tokenParameter: '/acme/token' })).toEqual([]);
   });
 
-  test('must be the instance’s own for a parameter, which cannot be given beside a secret', () => {
+  test('must be the instance’s own for a parameter, which excludes a secret', () => {
     const tokenParameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 
     expect(faultsIn({ region: 'us-east-1', account: '111122223333', tokenParameter })).toEqual([
@@ -393,12 +393,12 @@ describe('account and region of what an instance names', () => {
     ['arn:aws:ssm:eu-central-1:111122223333:parameter', false],
     [secret, false],
     ['', false],
-  ])('the parameter %j is accepted: %s', (tokenParameter, isAccepted) => {
+  ])('are accepted for the parameter %j: %s', (tokenParameter, isAccepted) => {
     expect(faultsIn({ tokenParameter }).length === 0).toBe(isAccepted);
   });
 });
 
-describe('a rule that would feed itself', () => {
+describe('a rule that would trigger itself', () => {
   const faultsOfPattern = (pattern: object, place: object = {}) =>
     faultsIn({ ...place, eventRules: [{ ...full.eventRules[1], pattern }] });
   const s3 = { source: ['aws.s3'], 'detail-type': ['Object Created'] };
@@ -457,7 +457,7 @@ describe('a rule that would feed itself', () => {
       'tables that are created',
       { ...trail, source: ['aws.dynamodb'], detail: { eventName: ['CreateTable'] } },
     ],
-  ])('is not one on %s', (_, pattern, place) => {
+  ])('does not include a rule on %s', (_, pattern, place) => {
     expect(faultsOfPattern(pattern, place)).toEqual([]);
   });
 });

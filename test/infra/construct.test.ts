@@ -77,7 +77,7 @@ describe('several constructs', () => {
   const second = new PlatformSync(stack, 'Second', { ...settings, name: 'second' });
   const template = Template.fromStack(stack);
 
-  test('in one stack have no name in common', () => {
+  test('in one stack share no name', () => {
     const databases = propertiesOf(template, 'AWS::Glue::Database').map(
       ({ DatabaseInput }) => DatabaseInput.Name,
     );
@@ -92,7 +92,7 @@ describe('several constructs', () => {
     );
   });
 
-  test('in one stack report metrics of their own, which their own alarms watch', () => {
+  test('in one stack report separate metrics, which their own alarms watch', () => {
     const services = functionsIn(template).map(({ Environment }) => Environment.Variables.SYNC_STACK);
     const [ofFirst, ofSecond] = [...new Set(services)] as string[];
 
@@ -110,7 +110,7 @@ describe('several constructs', () => {
       expect(Environment.Variables.SYNC_STACK).toMatch(/^[A-Za-z][A-Za-z0-9-]{0,127}$/);
   });
 
-  test('in one stack have tags and outputs of their own', () => {
+  test('in one stack have separate tags and outputs', () => {
     const tags = JSON.stringify(template.findResources('AWS::DynamoDB::Table'));
 
     expect(tags).toContain('"Value":"second"');
@@ -120,7 +120,7 @@ describe('several constructs', () => {
     ]);
   });
 
-  test('in two stacks of one app, or under Default in two others, have no name in common', () => {
+  test('in two stacks of one app, or under Default in two apps, share no name', () => {
     const app = appOfOthers();
     const stacks = ['one', 'two'].flatMap((name) => {
       const each = new Stack(app, name);
@@ -139,7 +139,7 @@ describe('several constructs', () => {
   });
 });
 
-test('a construct works as a stage of a pipeline', () => {
+test('the construct works as a stage of a pipeline', () => {
   const app = appOfOthers();
   const pipelineStack = new Stack(app, 'pipeline', {
     env: { account: '111122223333', region: 'eu-central-1' },
@@ -165,7 +165,7 @@ test('a construct works as a stage of a pipeline', () => {
 });
 
 describe('settings', () => {
-  test('of what exists must not contradict each other', () => {
+  test('of existing resources must not contradict each other', () => {
     const vpc = { vpcId: 'vpc-1' } as object;
 
     expect(faultsOf({ ...settings, prefix: 'a' })).toEqual(['prefix: expected none without a bucket']);
@@ -189,7 +189,7 @@ describe('settings', () => {
       expect(faultsOf({ ...settings, bucket: {}, prefix })).toHaveLength(1);
   });
 
-  test('name nothing of another region than the stack’s', () => {
+  test('name nothing in another region than the stack’s', () => {
     const stack = stackOfOthers({ env: { account: '444455556666', region: 'eu-west-1' } });
 
     expect(
@@ -197,7 +197,7 @@ describe('settings', () => {
     ).toThrow('tokenSecretArn: expected a secret in eu-west-1');
   });
 
-  test('may name what a central account has: a warning says what its policies must let in', () => {
+  test('may name resources of a central account; a warning says what their policies must allow', () => {
     const stack = stackOfOthers({ env: { account: '444455556666', region: 'eu-central-1' } });
 
     new PlatformSync(stack, 'Sync', {
@@ -217,7 +217,7 @@ describe('settings', () => {
     });
   });
 
-  test('take a key, and no alias, of which IAM knows nothing in a policy', () => {
+  test('take a key, but no alias, which IAM does not know in a policy', () => {
     const stack = stackOfOthers();
     const [imported, own] = [
       Alias.fromAliasName(stack, 'Imported', 'alias/theirs'),
@@ -248,7 +248,7 @@ describe('settings', () => {
     expect(faultOf({ key: new Key(stack, 'Fine') })).toBe('none');
   });
 
-  test('have logs that metric filters can count, since alarms are made of them', () => {
+  test('include only logs that metric filters can count, since alarms depend on them', () => {
     const logGroupClass = LogGroupClass.INFREQUENT_ACCESS;
 
     expect(faultsOf({ ...settings, logs: { logGroupClass } })).toEqual([
@@ -257,13 +257,13 @@ describe('settings', () => {
   });
 });
 
-describe('a bucket that exists', () => {
+describe('an existing bucket', () => {
   const { stack, sync, template } = templateWith((theirs) => ({
     bucket: Bucket.fromBucketName(theirs, 'Given', 'their-bucket'),
     prefix: '/teams/acme/',
   }));
 
-  test('is used below the prefix alone', () => {
+  test('is used below the prefix only', () => {
     template.resourceCountIs('AWS::S3::Bucket', 0);
     expect(stack.resolve(sync.location)).toBe('s3://their-bucket/teams/acme');
     for (const { Environment } of functionsIn(template)) {
@@ -285,7 +285,7 @@ describe('a bucket that exists', () => {
     });
   });
 
-  test('may be read, listed and written nowhere else', () => {
+  test('may not be read, listed or written elsewhere', () => {
     const statements = propertiesOf(template, 'AWS::IAM::Policy')
       .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
       .filter(({ Action }) => [Action].flat().some((action: string) => action.startsWith('s3:')));
@@ -299,7 +299,7 @@ describe('a bucket that exists', () => {
           expect(JSON.stringify(resource)).toContain(':s3:::their-bucket/teams/acme/');
   });
 
-  test('has settings that are not ours: a warning says which are expected', () => {
+  test('keeps its settings, and a warning says which are expected', () => {
     const warnings = Annotations.fromStack(stack)
       .findWarning('*', Match.stringLikeRegexp('the bucket is yours'))
       .map(({ entry }) => String(entry.data));
@@ -312,7 +312,7 @@ describe('a bucket that exists', () => {
 
 const plain = { PLATFORM_BASE_URL: settings.baseUrl, PLATFORM_TOKEN: 'token' };
 
-test('a table that exists is used instead of one of the construct', () => {
+test('an existing table is used instead of a table of the construct', () => {
   const { template } = templateWith((stack) => ({ table: Table.fromTableName(stack, 'Left', 'left-table') }));
 
   template.resourceCountIs('AWS::DynamoDB::Table', 0);
@@ -320,7 +320,7 @@ test('a table that exists is used instead of one of the construct', () => {
     expect(Environment.Variables.SYNC_TABLE).toBe('left-table');
 });
 
-describe('a table that is made beside it', () => {
+describe('a table of the app', () => {
   const keys = (sortKey: string) => ({
     partitionKey: { name: 'pk', type: AttributeType.STRING },
     sortKey: { name: sortKey, type: AttributeType.STRING },
@@ -341,13 +341,13 @@ describe('a table that is made beside it', () => {
     ],
   ] as const;
 
-  test.each(kinds)('has the keys that rows need, or stops synth: %s', (_, make) => {
+  test.each(kinds)('must have the keys that rows need, or synth stops: %s', (_, make) => {
     expect(() => templateWith((stack) => ({ table: make(stack, 'id') }))).toThrow(
       'table: expected the keys pk (HASH, S) and sk (RANGE, S), got pk (HASH, S) and id (RANGE, S)',
     );
   });
 
-  test.each(kinds)('lends its key, through DynamoDB alone, to those who use rows: %s', (_, make) => {
+  test.each(kinds)('grants its key, through DynamoDB only, to the roles that use rows: %s', (_, make) => {
     const stack = stackOfOthers({ env: { account: '111122223333', region: 'eu-central-1' } });
     const table = make(stack, 'sk', new Key(stack, 'Key'));
     new PlatformSync(stack, 'Sync', { ...settings, table });
@@ -395,7 +395,7 @@ function keyUsesIn(template: Template): ReadonlyMap<string, readonly string[]> {
 describe('two instances', () => {
   const bucketOf = (stack: Stack) => Bucket.fromBucketName(stack, 'Shared', 'their-bucket');
 
-  test('may share a bucket below prefixes of their own', () => {
+  test('may share a bucket below separate prefixes', () => {
     const stack = stackOfOthers();
     const bucket = bucketOf(stack);
     new PlatformSync(stack, 'One', { ...settings, bucket, prefix: 'one' });
@@ -406,7 +406,7 @@ describe('two instances', () => {
     );
   });
 
-  test('have names of their own where they are deployed', () => {
+  test('have separate names where they are deployed', () => {
     const app = new App();
     const stackIn = (id: string, region: string) =>
       new Stack(app, id, { stackName: 'sync', env: { account: '111122223333', region } });
@@ -419,13 +419,13 @@ describe('two instances', () => {
   });
 });
 
-describe('a network that exists', () => {
+describe('an existing network', () => {
   const isolated = (stack: Stack) => ({
     vpc: new Vpc(stack, 'Vpc', { natGateways: 0 }),
     subnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
   });
 
-  test('has the functions in the given subnets, and gets no way out of ours', () => {
+  test('has the functions in the given subnets, and gets no egress of ours', () => {
     const { template } = templateWith(isolated);
 
     template.resourceCountIs('AWS::EC2::VPC', 1);
@@ -470,7 +470,7 @@ test('no role may do more than the permissions boundary', () => {
   for (const { Tags } of functionsIn(template)) expect(Tags).toContainEqual({ Key: 'team', Value: 'a' });
 });
 
-test('what was stored under former keys can still be read, and the key says so before it is changed', () => {
+test('what was stored under former keys can still be read, and the setting must name them before the key is changed', () => {
   const [former, key] = ['1', '2'].map((id) => `arn:aws:kms:eu-central-1:111122223333:key/${id}`);
   const { stack, template } = templateWith(() => ({
     key,
@@ -541,7 +541,7 @@ test.each([
     { Action: 'ssm:GetParameter' },
     { StringEquals: { 'kms:EncryptionContext:PARAMETER_ARN': Match.anyValue() } },
   ],
-])('a %s that exists is read with its key, by its name too', (_, given, reads, Condition) => {
+])('an existing %s is read with its key, by its name too', (_, given, reads, Condition) => {
   const { template } = templateWith(given);
 
   template.resourceCountIs('AWS::SecretsManager::Secret', 0);
@@ -570,7 +570,7 @@ describe('a key of the app', () => {
     SyncTextsSplitTextsRole: [writes],
   };
 
-  test('encrypts bucket, table and secret, and each may do with it what it does there', () => {
+  test('encrypts bucket, table and secret, and each role may use it for what it does there', () => {
     const { template } = templateWith((stack) => ({ key: new Key(stack, 'Key') }));
 
     template.hasResourceProperties('AWS::S3::Bucket', {
@@ -587,7 +587,7 @@ describe('a key of the app', () => {
     expect(uses.get('SyncJobsRunJobsRole')).toEqual(['any: Decrypt', ROWS_ALLOW, writes].sort());
   });
 
-  test('of an existing bucket may be used through S3 alone, and for nothing that is not in that bucket', () => {
+  test('may be used through S3 only, and only for objects of the existing bucket', () => {
     const { template } = templateWith((stack) => ({
       bucket: Bucket.fromBucketAttributes(stack, 'Given', {
         bucketName: 'their-bucket',
@@ -640,7 +640,7 @@ describe('a function', () => {
     return folder;
   };
 
-  test('that is built already is deployed unchanged', () => {
+  test('with a built bundle is deployed unchanged', () => {
     const folder = folderWith('index.mjs');
     const stack = new Stack(new App({ analyticsReporting: false }), 'built');
 
@@ -652,7 +652,7 @@ describe('a function', () => {
     expect(bundled('some', folder)).toBeInstanceOf(Code);
   });
 
-  test('of which there is neither source nor bundle is an error', () => {
+  test('with neither source nor bundle is an error', () => {
     expect(() => bundled('some', folderWith('other.mjs'))).toThrow(
       'functions/some: expected index.mjs or handler.ts, got neither',
     );

@@ -10,7 +10,7 @@ test('docs/cost.md is what `npm run bench -- cost` computes', () => {
   expect(readFileSync('docs/cost.md', 'utf8')).toBe(page());
 });
 
-test.each(sizes)('$name costs at most $mostUsd USD on demand, after a year too', (size) => {
+test.each(sizes)('$name costs at most $mostUsd USD on demand, even after a year', (size) => {
   expect(costOf(size).onDemand).toBeLessThanOrEqual(size.mostUsd);
   expect(costOf(size, YEAR).onDemand).toBeLessThanOrEqual(size.mostUsd);
 });
@@ -27,22 +27,22 @@ const templates = [
 ].map(templateOf);
 const types = new Set(templates.flatMap((template) => resourcesOf(template).map(([, { Type }]) => Type)));
 
-test.each(networks)('$name: at most $mostUsd USD on demand', (size) => {
+test.each(networks)('$name costs at most $mostUsd USD on demand', (size) => {
   expect(costOf(size).onDemand).toBeLessThanOrEqual(size.mostUsd);
 });
 
-test('each type of resource in a template has a price, or a reason to cost nothing', () => {
+test('each type of resource in a template has a price, or a reason why it is free', () => {
   expect([...types].sort()).toEqual(Object.keys(costOfType).sort());
 });
 
-test('each price is of a resource, or of what it sends to', () => {
+test('each price belongs to a resource, or to what it sends to', () => {
   const paid = Object.values(costOfType).flatMap((cost) => ('paid' in cost ? cost.paid : []));
 
   expect([...new Set<Priced>(paid)].sort()).toEqual(Object.keys(prices).sort());
   expect([...itemized].sort()).toEqual(Object.keys(prices).sort());
 });
 
-test('a dashboard is there above 20 requests a second, or where the settings say so, and its queries everywhere', () => {
+test('the dashboard exists above 20 requests a second, or if configured, and its queries always exist', () => {
   const dashboardsOf = (settings: object) => {
     const template = templateOf({ ...least, ...settings });
     expect(propertiesOf(template, 'AWS::Logs::QueryDefinition').length).toBeGreaterThan(5);
@@ -61,7 +61,7 @@ test('the cost of nightly snapshots is that of the configuration in docs/deploy.
   expect(instances).toEqual([nightly?.instance]);
 });
 
-test('docs/deploy.md has the same figures, and README the cost of nightly snapshots', () => {
+test('docs/deploy.md has the same figures, and README has the cost of nightly snapshots', () => {
   const table = readFileSync('docs/deploy.md', 'utf8');
 
   for (const size of sizes) {

@@ -8,7 +8,7 @@ describe('a cron expression', () => {
     expect(cronFaults(expression)).toEqual([]);
   });
 
-  test.each(invalidCrons)('%s is refused by its field', (expression, fault) => {
+  test.each(invalidCrons)('%s is refused, and the error names its field', (expression, fault) => {
     expect(cronFaults(expression)).toEqual([`a cron expression whose ${fault}`]);
   });
 
@@ -21,7 +21,7 @@ describe('a cron expression', () => {
     '0 2 * * * *',
     '0 2 ? * ? *',
     '0 2 1 * 2 *',
-  ])('%j has not six fields with one ?', (expression) => {
+  ])('%j does not have six fields with exactly one ?', (expression) => {
     expect(cronFaults(expression)).toEqual([
       'a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days',
     ]);
@@ -35,7 +35,7 @@ describe('a cron expression', () => {
       'day of the week is 1 to 7 or SUN to SAT with , - *, or ?, L, a day with L, or a day with # and 1 to 5, not "L-3"',
     ],
     ['0 *-5 * * ? *', 'hour is 0 to 23 with , - * /, not "*-5"'],
-  ])('%s is refused by Scheduler, although other readers of crons accept it', (expression, fault) => {
+  ])('%s is refused by Scheduler, although other cron parsers accept it', (expression, fault) => {
     expect(cronFaults(expression)).toEqual([`a cron expression whose ${fault}`]);
   });
 
@@ -67,7 +67,7 @@ describe('a time zone', () => {
     ['Factory', 'Europe/Berlin'],
     ['Mars', 'Europe/Berlin'],
     ['', 'Europe/Berlin'],
-  ])('%j is refused, and a right one is named', (zone, meant) => {
+  ])('%j is refused, and the error gives a right one', (zone, meant) => {
     expect(timeZoneFault(zone)).toBe(`the IANA name of a time zone, such as ${meant}`);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/fault.ts';
 import { lastingFailure, remedyOf } from '../../../lib/base/aws/index.ts';
 
-test('a response that does not come from the service, such as a page of a proxy, is not quoted', () => {
+test('an error does not quote a response that came from something else than the service, such as a proxy’s page', () => {
   const unreadable = Object.assign(
     new SyntaxError(`Unexpected token '<', "<?xml vers"... is not valid JSON`),
     { $metadata: { httpStatusCode: 403 } },
@@ -27,16 +27,19 @@ test.each([
     'The ciphertext refers to a customer master key that does not exist, does not exist in this region, or you are not allowed to access.',
   ],
   ['DynamoDB', 'AccessDeniedException', 'The KMS key that encrypts the table is disabled'],
-])('a key that may not be used is named although %s mentions it only in its message', (_, name, message) => {
-  const denied = Object.assign(new Error(message), { name, $metadata: { httpStatusCode: 400 } });
+])(
+  'the error names the key that may not be used, although %s mentions it only in its message',
+  (_, name, message) => {
+    const denied = Object.assign(new Error(message), { name, $metadata: { httpStatusCode: 400 } });
 
-  const error = new AwsError('token', 'read it', denied);
+    const error = new AwsError('token', 'read it', denied);
 
-  expect(lastingFailure(error)).toMatchObject({ part: 'key', problem: 'PartRefused' });
-  expect(remedyOf(error.failure.code)).toContain('kms:Decrypt');
-});
+    expect(lastingFailure(error)).toMatchObject({ part: 'key', problem: 'PartRefused' });
+    expect(remedyOf(error.failure.code)).toContain('kms:Decrypt');
+  },
+);
 
-test('an error about a name that contains KMS is not taken for an error of a KMS key', () => {
+test('an error about an object whose name contains KMS is not reported as an error of a KMS key', () => {
   const message =
     'User: arn:aws:sts::111122223333:assumed-role/KMS-reader/w is not authorized to perform: s3:PutObject';
   const denied = Object.assign(new Error(message), { name: 'AccessDenied' });

@@ -32,7 +32,7 @@ test.for([
   expect(await config.maxAttempts()).toBe(attempts);
 });
 
-test('the environment may set the number of attempts, except for the budget', async () => {
+test('the environment may set the number of attempts of every client except the budget’s', async () => {
   vi.stubEnv('AWS_MAX_ATTEMPTS', '7');
   const environment = environmentOf({ url: 'http://127.0.0.1' });
 
@@ -40,7 +40,7 @@ test('the environment may set the number of attempts, except for the budget', as
   expect(await budgetClient(environment).config.maxAttempts()).toBe(2);
 });
 
-test('each attempt ends by itself if the service never responds', async () => {
+test('an attempt ends by itself if the service never responds', async () => {
   await using server = await startServer(silence);
   const client = createDynamoClient(environmentOf(server), { attempts: 3, timeoutMs: 50 });
 

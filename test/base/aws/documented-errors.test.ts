@@ -67,7 +67,7 @@ const besides = (service: Service) =>
   });
 
 describe.each(Object.keys(CALLS) as readonly Service[])('%s', (service) => {
-  test('a temporary error is waited for, and every other error is named and has a remedy', () => {
+  test('waits for temporary errors, and names every other error with a remedy', () => {
     const seen = [...modelled(service), ...besides(service)].map(([code, status]) => {
       const fault = { code, status, message: '', attempts: 1 };
       const error = new AwsError(

@@ -5,7 +5,7 @@ import { json, startServer } from '../../platform/scripted-server.ts';
 
 const LIMITS = { service: 'DYNAMODB', connectionTimeoutMs: 1_000, requestTimeoutMs: 5_000 } as const;
 
-test('a lean client, which keeps its signer, asks for credentials again once they have expired', async () => {
+test('a lean client keeps its signer and asks for new credentials once they have expired', async () => {
   await using server = await startServer(json({ TableNames: [] }));
   const environment = { AWS_ENDPOINT_URL: server.url, AWS_REGION: 'eu-west-1' };
   let asked = 0;

@@ -108,7 +108,7 @@ describe.each([
     'CredentialsProviderError',
     'AWS credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE or a role',
   ],
-])('without %s, the settings for it are named, and nothing is tried again', (_, given, code, expected) => {
+])('without %s, the error names the settings for it, and nothing is retried', (_, given, code, expected) => {
   test.for(calls)('%s', async ([, tried, call]) => {
     const failed = call(given);
 

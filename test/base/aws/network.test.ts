@@ -17,7 +17,7 @@ const folder = folderOfAll();
 const bundle = join(folder, 'authority.pem');
 writeFileSync(bundle, AUTHORITY);
 
-describe('NO_PROXY', () => {
+describe('NO_PROXY is interpreted', () => {
   const isDirect = (host: string, NO_PROXY: string) =>
     proxyOf(new URL(`https://${host}`), { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY }) === undefined;
 
@@ -72,7 +72,7 @@ describe('NO_PROXY', () => {
     ['[::1]', '0:0::1', true],
     ['[::1]', '::1/129', false],
     ['[fe80::ab47:4396:55c9:8474]', 'fe80::ab47:4396:55c9:8474/64', true],
-  ])('curl: %s, %s', (host, list, direct) => {
+  ])('as curl does: %s, %s', (host, list, direct) => {
     expect(isDirect(host, list)).toBe(direct);
   });
 
@@ -109,18 +109,18 @@ describe('NO_PROXY', () => {
     ['a.example:8443', true],
     ['b.a.example:8443', true],
     ['a.example', false],
-  ])('Go: %s', (host, direct) => {
+  ])('as Go does: %s', (host, direct) => {
     expect(isDirect(host, GO)).toBe(direct);
   });
 
   test.each([':1', '[', 'a,b', '/', '10.0.0.0/', '10.0.0.0/x', '::/x', '%', '.', '*.', ''])(
-    'what is no host excepts none: %s',
+    'so that an entry that is not a host excludes nothing: %s',
     (list) => {
       expect(['example.com', '10.0.0.1', '[::1]'].filter((host) => isDirect(host, list))).toEqual([]);
     },
   );
 
-  test('the variable in lower case takes precedence, unless it is empty', () => {
+  test('in lower case first, unless that variable is empty', () => {
     const of = (names: object) =>
       proxyOf(new URL('https://a.example'), {
         https_proxy: 'http://p',
@@ -139,7 +139,7 @@ test.each([
   ['24.4.9', 1],
   ['24.5.0', 0],
   ['26.0.0', 0],
-])('whether Node %s knows proxies: %i faults', (node, faults) => {
+])('proxy settings on Node %s: %i faults', (node, faults) => {
   expect(networkFaults({ https_proxy: 'http://proxy.example.com:1080' }, node)).toHaveLength(faults);
   expect(networkFaults({ NO_PROXY: '*' }, node)).toEqual([]);
 });
@@ -148,7 +148,7 @@ test.each<[string, string, string]>([
   ['that is not there', join(folder, 'none.pem'), 'none.pem: no such file or directory'],
   ['that is a folder', folder, 'a folder'],
   ['without a certificate', import.meta.filename, 'network.test.ts'],
-])('a file of certificate authorities %s is a fault of its setting', (_, file, words) => {
+])('AWS_CA_BUNDLE is reported if it names a file %s', (_, file, words) => {
   expect(networkFaults({ AWS_CA_BUNDLE: file })).toEqual([
     expect.stringMatching(/^AWS_CA_BUNDLE: expected a file of PEM certificates, got /),
   ]);
@@ -183,7 +183,7 @@ describe('a service of AWS over TLS', () => {
       }),
     );
 
-  test('is trusted with the authority in AWS_CA_BUNDLE; where that is not set, the error advises to set it', async () => {
+  test('is trusted through the authority in AWS_CA_BUNDLE; without that setting, the error recommends it', async () => {
     await using server = await startSecrets();
     const environment = {
       AWS_ENDPOINT_URL: `https://localhost:${server.port}`,
@@ -199,7 +199,7 @@ describe('a service of AWS over TLS', () => {
     expect(whatToDo(refused, environment)).toContain('NODE_EXTRA_CA_CERTS=');
   });
 
-  test('is reached through the proxy, or directly where NO_PROXY says so', async () => {
+  test('is called through the proxy, or directly if NO_PROXY has its host', async () => {
     await using server = await startSecrets();
     await using proxy = await startProxy({ port: server.port });
     const environment = { AWS_CA_BUNDLE: bundle, HTTPS_PROXY: proxy.url };
@@ -216,7 +216,7 @@ describe('a service of AWS over TLS', () => {
   });
 
   test.each(['refuses', 'hangs up', 'is away', 'leads to an authority that is unknown'])(
-    'the error of a proxy that %s names it, without its password',
+    'the error of a proxy that %s names the proxy, without its password',
     async (way) => {
       await using server = await startSecrets();
       await using proxy = await startProxy(
@@ -240,7 +240,7 @@ describe('a service of AWS over TLS', () => {
   );
 });
 
-test('a service with only an IPv6 address is reached by that address in brackets', async () => {
+test('a service that has only an IPv6 address is called at that address, in brackets', async () => {
   await using server = await listening(
     createPlainServer((_, response) =>
       response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end('{"SecretString":"six"}'),

@@ -77,7 +77,7 @@ describe('without an endpoint setting, the host of the URL decides the endpoint 
   });
 });
 
-describe('with an endpoint setting, the requests go there', () => {
+describe('an endpoint setting takes precedence over the URL of the queue', () => {
   test.for([
     ['http://127.0.0.1:4566', 'http://127.0.0.1:4566', 'eu-west-1'],
     ['http://127.0.0.1:4566', 'http://localhost:4566', 'eu-west-1'],
@@ -93,7 +93,7 @@ describe('with an endpoint setting, the requests go there', () => {
     });
   });
 
-  test('the setting for SQS takes precedence over the one for all services', () => {
+  test('and the setting for SQS takes precedence over the setting for all services', () => {
     const environment = {
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9000',
       AWS_ENDPOINT_URL_SQS: 'https://sqs.eu-west-1.amazonaws.com',

@@ -62,21 +62,24 @@ describe.each(Object.entries(services))('%s', (_, { tried, call, done }) => {
     ],
     ['a key', jsonError('InvalidKeyId'), 1, 'denied', 'InvalidKeyId: about InvalidKeyId'],
     ['anything else', jsonError('InvalidInput'), 1, 'other', 'InvalidInput: about InvalidInput'],
-  ] as const)('%s is an error that says what was tried', async ([, reply, requests, kind, said]) => {
-    await using server = await startServer(reply);
+  ] as const)(
+    'reports %s with an error that says what was tried',
+    async ([, reply, requests, kind, said]) => {
+      await using server = await startServer(reply);
 
-    const called = call(environmentOf(server));
+      const called = call(environmentOf(server));
 
-    await expect(called).rejects.toMatchObject({
-      name: 'AwsError',
-      message: expect.stringContaining(`${tried}: ${said}`),
-      failure: { kind },
-      cause: expect.any(Error),
-    });
-    expect(server.requests).toHaveLength(requests);
-  });
+      await expect(called).rejects.toMatchObject({
+        name: 'AwsError',
+        message: expect.stringContaining(`${tried}: ${said}`),
+        failure: { kind },
+        cause: expect.any(Error),
+      });
+      expect(server.requests).toHaveLength(requests);
+    },
+  );
 
-  test('temporary throttling goes unnoticed', async () => {
+  test('hides temporary throttling', async () => {
     await using server = await startServer(jsonError('ThrottlingException'), done);
 
     await call(environmentOf(server));

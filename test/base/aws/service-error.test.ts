@@ -19,7 +19,7 @@ const named = (error: unknown) => {
   return found && `${found.problem}-${found.part}`;
 };
 
-describe('a lasting failure:', () => {
+describe('a lasting failure is recognized:', () => {
   test.each([
     ['PartMissing-queue', aws('queue', 'QueueDoesNotExist')],
     ['PartMissing-queue', aws('queue', 'AWS.SimpleQueueService.NonExistentQueue')],
@@ -49,7 +49,7 @@ describe('a lasting failure:', () => {
     expect(isPassing(error)).toBe(false);
   });
 
-  test('a failure that others carry as a cause, or as one of several', () => {
+  test('a failure that is the cause of another error, or one of several errors', () => {
     const denied = store({ kind: 'denied', code: 'AccessDenied' });
     const several = new AggregateError([new Error('x'), new Error('slice', { cause: denied })]);
     const circle = new Error('a');
@@ -68,7 +68,7 @@ describe('a lasting failure:', () => {
   });
 });
 
-describe('a temporary failure:', () => {
+describe('a temporary failure is recognized:', () => {
   test.each([
     aws('queue', 'RequestThrottled'),
     aws('queue', 'KmsThrottled'),
@@ -85,7 +85,7 @@ describe('a temporary failure:', () => {
   });
 });
 
-test('an error of one object, key or row is not a failure of the whole store or table', () => {
+test('an error of one object, key or row does not count as a failure of the whole store or table', () => {
   const others = [
     store({ kind: 'missing', what: 'object' }),
     store({ kind: 'bad-key', expected: 'short', got: 'long' }),
@@ -97,7 +97,7 @@ test('an error of one object, key or row is not a failure of the whole store or 
   for (const other of others) expect([named(other), isPassing(other)]).toEqual([undefined, false]);
 });
 
-test('the error of a table says whether it is missing or forbidden, and what to do', () => {
+test('the error of a table says whether the table is missing or forbidden, and what to do', () => {
   const gone = table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'none' });
   const cause = new Error('User is not authorized to perform: dynamodb:GetItem on resource: jobs');
   const forbidden = new TableError('get a', { kind: 'denied', code: 'AccessDeniedException' }, { cause });

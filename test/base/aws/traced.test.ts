@@ -26,7 +26,7 @@ function register(): readonly object[] {
 
 afterEach(() => void Reflect.deleteProperty(globalThis, REGISTERED));
 
-test('log lines inside nested work have the ids of all of it, and lines after it have none', async () => {
+test('a log line has the ids of all the work that it is nested in, and a line after that work has none', async () => {
   const seen = await withIds({ request: 'r' }, () =>
     traced('job', { job: 'a', batch: undefined }, async () => {
       await Promise.resolve();
@@ -46,7 +46,7 @@ test('concurrent pieces of work have separate ids', async () => {
   expect(ids).toEqual([{ job: 'a' }, { job: 'b' }]);
 });
 
-test('with a provider of OpenTelemetry, each piece of work is a span whose attributes are the ids', async () => {
+test('with an OpenTelemetry provider, each piece of work is a span whose attributes are the ids', async () => {
   const ended = register();
 
   await traced('job', { job: 'a', batch: undefined }, () =>
@@ -63,7 +63,7 @@ test('with a provider of OpenTelemetry, each piece of work is a span whose attri
   ]);
 });
 
-test('the span of failed work says so, and the error is thrown', async () => {
+test('the span of failed work records the failure, and the error is rethrown', async () => {
   const ended = register();
 
   await expect(

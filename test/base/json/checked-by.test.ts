@@ -7,7 +7,7 @@ const schema = z.object({ rows: z.array(row) });
 const rows = (count: number, value: unknown) => ({ rows: Array.from({ length: count }, () => value) });
 const good = { id: 1, name: 'a', at: 2 };
 
-test('a valid value is returned, however large it is', () => {
+test('a valid value is returned, whatever its size', () => {
   expect(checkedBy(schema, rows(10_000, good))).toEqual({ success: true, data: rows(10_000, good) });
 });
 
@@ -27,7 +27,7 @@ test.for([
   ['values that are no objects', rows(400_000, 0)],
   ['a fault behind many sound ones', { rows: [...rows(50_000, good).rows, 7] }],
   ['an object of many members', { rows: Object.fromEntries(rows(100_000, 0).rows.entries()) }],
-] as const)('of %s, only the first fault is reported', ([, value]) => {
+] as const)('for %s, only the first fault is reported', ([, value]) => {
   const { error } = checkedBy(schema, value);
 
   expect(error?.issues).toHaveLength(1);

@@ -35,7 +35,7 @@ describe('numbers are compared by their exact value', () => {
     expect(canonical(a)).not.toBe(canonical(b));
   });
 
-  test('for any digits and powers of ten, as a comparison of integers does', () => {
+  test('integers and powers of ten compare as exact integers do', () => {
     const power = fc.integer({ min: -40, max: 40 });
     const written = fc.record({ digits: fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), power });
     const scaledUp = ({ digits, power: exponent }: { digits: bigint; power: number }) =>
@@ -69,11 +69,11 @@ describe('numbers are compared by their exact value', () => {
   });
 });
 
-test('names are sorted, and equal texts print alike however they are escaped', () => {
+test('names are sorted, and equal strings are printed identically, however they were escaped', () => {
   expect(canonical('{"b": [1.0, "\\u00e4"], "a": null}')).toBe(canonical('{"a":null,"b":[1,"ä"]}'));
 });
 
-test('for people numbers are printed as they were sent', () => {
+test('numbers are printed for people as they were sent', () => {
   expect(printExact(parseExact('{"b":1.50,"a":[9007199254740993.0]}'))).toBe(
     '{"a":[9007199254740993.0],"b":1.50}',
   );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { gatherBytes, gatherInPlace } from '../../../lib/base/json/growing.ts';
 
 test.each([1, 5, 6, 100, undefined])(
-  'pieces come out as they were added, with %s bytes expected',
+  'the bytes come out as they were added, with %s bytes expected',
   (expected) => {
     const gathered = gatherBytes(expected);
 
@@ -13,7 +13,7 @@ test.each([1, 5, 6, 100, undefined])(
   },
 );
 
-test('texts come out as UTF-8 amid bytes', () => {
+test('strings come out as UTF-8 between bytes', () => {
   const gathered = gatherBytes(1);
 
   gathered.add(Buffer.from('a'));
@@ -24,7 +24,7 @@ test('texts come out as UTF-8 amid bytes', () => {
   expect(gathered.bytes().toString()).toBe('aä€😀b');
 });
 
-test.each([gatherBytes, gatherInPlace])('starts over after it is cleared', (gather) => {
+test.each([gatherBytes, gatherInPlace])('clearing empties the bytes, and more can be added', (gather) => {
   const gathered = gather(4);
   gathered.add(Buffer.from('abc'));
   gathered.clear();
@@ -32,7 +32,7 @@ test.each([gatherBytes, gatherInPlace])('starts over after it is cleared', (gath
   expect(gathered.bytes().toString()).toBe('de');
 });
 
-test('the memory of the gathered bytes is shared with nothing else', () => {
+test('the memory of the gathered bytes is not shared', () => {
   const gathered = gatherBytes(3);
   gathered.add(Buffer.from('abc'));
   expect(gathered.bytes().byteOffset).toBe(0);

@@ -24,7 +24,7 @@ const { tree: anyJson } = fc.letrec((tie) => ({
 }));
 
 describe('JSON', () => {
-  test('any JSON with integers of any size comes back unchanged', () => {
+  test('reads and prints JSON with integers of any size unchanged', () => {
     fc.assert(
       fc.property(anyJson, fc.constantFrom(undefined, 2), (value, space) => {
         expect(parseJson(printJson(value, space))).toEqual(value);
@@ -32,7 +32,7 @@ describe('JSON', () => {
     );
   });
 
-  test('a value prints as the text that it was read from', () => {
+  test('prints a value as the source that it was read from', () => {
     fc.assert(
       fc.property(fc.array(hugeInteger, { minLength: 1 }), fc.double(), (integers, double) => {
         const text = `{"ids":[${integers.join()}],"other":${JSON.stringify(double)}}`;
@@ -42,16 +42,16 @@ describe('JSON', () => {
     );
   });
 
-  test('what JSON.parse refuses is refused, even with huge integers', () => {
+  test('refuses whatever JSON.parse refuses, even with huge integers', () => {
     for (const text of ['', '{', '[9007199254740993', '{"a":9007199254740993,}', '09007199254740993', 'NaN'])
       expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 });
 
-describe('limits', () => {
+describe('the limits of JSON:', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-  test('JSON is nested at most 512 deep, whether or not it holds large integers', () => {
+  test('it is nested at most 512 deep, whether or not it holds large integers', () => {
     expect(parseJson(nested(512))).toBeDefined();
     for (const text of [nested(513), nested(1_000_000), `{"a":9007199254740993,"b":${nested(600)}}`])
       expect(() => parseJson(text)).toThrow(
@@ -59,12 +59,12 @@ describe('limits', () => {
       );
   });
 
-  test('the deepest value that can be read can be printed', () => {
+  test('the most deeply nested value that can be read can be printed', () => {
     for (const text of [nested(512), '{"a":'.repeat(511) + nested(1) + '}'.repeat(511)])
       expect(printJson(parseJson(text))).toBe(text);
   });
 
-  test('brackets within strings do not nest, however strings are escaped', () => {
+  test('brackets within strings do not count as nesting, however the strings are escaped', () => {
     for (const text of ['[', '{', '\\"[', '\\\\', '\\\\\\"['].map((part) => `"${part.repeat(600)}"`))
       expect(parseJson(text)).toBe(JSON.parse(text));
     expect(() => parseJson(`["\\\\",${nested(600)}]`)).toThrow(JsonLimitError);
@@ -80,7 +80,7 @@ describe('limits', () => {
     expect(parseJson(`"${'7'.repeat(2_000)}"`)).toHaveLength(2_000);
   });
 
-  test('ten million digits are refused in the time that reading them takes', () => {
+  test('an integer of ten million digits is refused in about the time that reading it takes', () => {
     const started = performance.now();
 
     expect(() => parseJson(`[${'7'.repeat(10_000_000)}]`)).toThrow(JsonLimitError);
@@ -91,7 +91,7 @@ describe('limits', () => {
   });
 });
 
-test('every digit of a number is preserved wherever it is, whatever is around it', () => {
+test('every digit of a number is preserved, wherever the number is and whatever is around it', () => {
   const piece = fc.oneof(
     fc.stringMatching(/^[1-9]\d{0,20}$/),
     fc.stringMatching(/^[a:/ 0-9]{0,20}$/).map((text) => JSON.stringify(text)),

@@ -11,12 +11,12 @@ import { publishedManifest } from '../../snapshot/published-manifest.ts';
 
 const names = Object.getOwnPropertyNames(Object.prototype);
 
-test.each(names)('%s is no member of an object that has none of its own', (name) => {
+test.each(names)('%s is not a member of an object that does not define it', (name) => {
   expect(own({ a: 1 }, name)).toBeUndefined();
   expect(own(Object.fromEntries([[name, 1]]), name)).toBe(1);
 });
 
-test.each(names)('a schema passes on a member called %s', (name) => {
+test.each(names)('a schema keeps a member called %s', (name) => {
   const given = JSON.parse(`{"${name}":"x"}`);
 
   expect(Object.entries(anyRecord().parse(given))).toEqual([[name, 'x']]);
@@ -24,7 +24,7 @@ test.each(names)('a schema passes on a member called %s', (name) => {
   expect(recordOf(z.number()).safeParse(given).success).toBe(false);
 });
 
-test.each(names)('a run may have a field called %s that the last one did not have', (name) => {
+test.each(names)('a run may have a field called %s that the previous run did not have', (name) => {
   const fields = Object.fromEntries([[name, ['string']]]);
   const last = publishedManifest({ records: 100, fields: {} });
   const run = { ...last, fields, scanRefused: [] };
@@ -35,7 +35,7 @@ test.each(names)('a run may have a field called %s that the last one did not hav
 
 const NOW = { isBroken: false, nowMs: Date.now(), leastShare: 0.5 };
 
-test.each(names)('a function gets an input variable called %s', (name) => {
+test.each(names)('a function may have an input variable called %s', (name) => {
   const message = `{"version":1,"type":"run-function","packageId":"0f8fad5b-d9cb-469f-a165-70867728950e","packageVersion":"1","functionName":"f","inputVariables":{"${name}":[1]}}`;
 
   const parsed = parseMessage(message, { messageId: 'm', allow: {} });
@@ -44,14 +44,17 @@ test.each(names)('a function gets an input variable called %s', (name) => {
   expect(JSON.stringify(parsed.job.inputVariables)).toBe(`{"${name}":[1]}`);
 });
 
-test.each(names)('a message with an unknown field called %s is refused by that name', (name) => {
-  const message = `{"version":1,"type":"data-files","ids":[1],"${name}":1}`;
+test.each(names)(
+  'a message with an unknown field called %s is refused, and the error names the field',
+  (name) => {
+    const message = `{"version":1,"type":"data-files","ids":[1],"${name}":1}`;
 
-  expect(parseMessage(message, { messageId: 'm', allow: {} })).toMatchObject({
-    kind: 'refused',
-    faults: [`${name}: not a known name`],
-  });
-});
+    expect(parseMessage(message, { messageId: 'm', allow: {} })).toMatchObject({
+      kind: 'refused',
+      faults: [`${name}: not a known name`],
+    });
+  },
+);
 
 test.each(names)('a type called %s is unknown', (type) => {
   expect(parseMessage(JSON.stringify({ version: 1, type }), { messageId: 'm', allow: {} })).toMatchObject({
@@ -60,7 +63,7 @@ test.each(names)('a type called %s is unknown', (type) => {
   });
 });
 
-test.each(names)('a column called %s reaches the results', async (name) => {
+test.each(names)('a column called %s is copied to the results', async (name) => {
   async function* bytes() {
     yield Buffer.from(`text,${name}\nfine,x\n`);
   }

@@ -19,14 +19,14 @@ test.each(['', '{"a":1', '[1,]', "{'a':1}", 'NaNs', 'notNaN', '"open', '{"a":und
   },
 );
 
-test('bytes that are not UTF-8 become U+FFFD', () => {
+test('bytes that are not UTF-8 are replaced with U+FFFD', () => {
   expect(repairBytes(Buffer.from('["\xe9"]', 'latin1'))?.toString()).toBe('["\ufffd"]');
 });
 
 /** Whether a text is the same once it was bytes: U+FFFD stands for those that are invalid. */
 const isWhole = (text: string) => text.isWellFormed() && !text.includes('\ufffd');
 
-test('JSON is left alone, and what was repaired needs no repair', () => {
+test('valid JSON is unchanged, and repaired JSON is valid', () => {
   fc.assert(
     fc.property(fc.json().filter(isWhole), (text) => {
       expect(repairBytes(Buffer.from(text))).toBeUndefined();

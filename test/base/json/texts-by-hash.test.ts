@@ -6,8 +6,8 @@ const texts = Array.from({ length: 20_000 }, (_, index) => `fileset/${index}`);
 // SHA-256 of the first two begins with the same 32 bits; of the others, bits 32 to 63 and the first slot are the same.
 const alike = ['key 5979', 'key 77859', 'key 1206591', 'key 1861346'];
 
-describe('texts that have been seen', () => {
-  test('are new exactly once, also after the table has grown many times', () => {
+describe('a string that has been seen', () => {
+  test('is new exactly once, even after the table has grown many times', () => {
     const seen = createSeenTexts();
 
     expect(texts.every((text) => seen.add(text))).toBe(true);
@@ -15,7 +15,7 @@ describe('texts that have been seen', () => {
     expect(seen.size()).toBe(20_000);
   });
 
-  test('are compared by all of their 64 bits, and by no fewer', () => {
+  test('is recognized by all 64 bits of its hash', () => {
     const seen = createSeenTexts();
 
     expect(alike.map((text) => seen.add(text))).toEqual([true, true, true, true]);
@@ -23,8 +23,8 @@ describe('texts that have been seen', () => {
   });
 });
 
-describe('numbers by text', () => {
-  test('are the last that were set, also after the table has grown many times', () => {
+describe('the number of a string', () => {
+  test('is the one that was set last, even after the table has grown many times', () => {
     const numbers = createNumbersByText();
     for (const [at, text] of texts.entries()) numbers.set(text, at + 1);
     numbers.set('fileset/7', 2 ** 32 - 1);
@@ -34,7 +34,7 @@ describe('numbers by text', () => {
     expect([numbers.get('fileset'), numbers.count()]).toEqual([undefined, 20_000]);
   });
 
-  test('differ for texts with different halves of surrogate pairs', () => {
+  test('is not confused with that of another lone surrogate', () => {
     const numbers = createNumbersByText();
 
     numbers.set('\ud83d', 1);

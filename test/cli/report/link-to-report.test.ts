@@ -30,7 +30,7 @@ async function ask(
   return { ended, out: out(), err: err().split('\n') };
 }
 
-test('the link alone is printed, and beside it how old the report is and how long the link works', async () => {
+test('the link alone is printed to standard output; the age of the report and of the link go to standard error', async () => {
   const { ended, out, err } = await ask();
 
   const url = new URL(out);
@@ -40,7 +40,7 @@ test('the link alone is printed, and beside it how old the report is and how lon
   expect(ended).toBe('done');
 });
 
-test('a link of temporary credentials may expire sooner', async () => {
+test('the message says that a link with temporary credentials may expire sooner', async () => {
   const { err } = await ask({}, { AWS_SESSION_TOKEN: 'token' });
 
   expect(err[1]).toBe(
@@ -48,7 +48,7 @@ test('a link of temporary credentials may expire sooner', async () => {
   );
 });
 
-test('as JSON the link is one value', async () => {
+test('--json prints the link as one value', async () => {
   const { out } = await ask({}, { json: true });
 
   expect(JSON.parse(out)).toEqual({
@@ -69,7 +69,7 @@ test('for a directory the link is the path of the file', async () => {
   expect(err).toEqual(['written 10 min ago']);
 });
 
-test('without a report there is no link, and it says who writes one', async () => {
+test('without a report there is no link, and the message says what writes a report', async () => {
   await expect(ask({ get: async () => undefined })).rejects.toThrow(
     'report/latest.html in s3://acme/teams: expected the report, which the function write-report writes',
   );

@@ -27,7 +27,7 @@ async function published() {
   return store;
 }
 
-test('the page is written to a file, and a line says what it shows', async () => {
+test('report writes the page to a file, and a line says what it shows', async () => {
   const { code, out, err } = await report(await published(), ['--output', file]);
 
   expect(code).toBe(0);
@@ -37,7 +37,7 @@ test('the page is written to a file, and a line says what it shows', async () =>
   expect(await readdir(folder.path)).toEqual(['report.html']);
 });
 
-test('machines learn what was written, and what could not be read, which is exit code 3', async () => {
+test('--json says what was written, and what could not be read, which causes exit code 3', async () => {
   const store = await published();
   await store.put('files/latest.json', Buffer.from('{'));
 
@@ -69,7 +69,7 @@ test('machines learn what was written, and what could not be read, which is exit
   expect(err).toContain('files/latest.json');
 });
 
-test('without a published run there is no page, but what to do', async () => {
+test('without a published run report writes no page, and says what to do', async () => {
   const { code, err } = await report(createMemoryStore(), ['--output', file]);
 
   expect(code).toBe(1);
@@ -84,7 +84,7 @@ test('standard output has the page and nothing else', async () => {
   expect(out).toMatch(/^<!doctype html>[\s\S]*<\/html>$/);
 });
 
-test('a stop leaves no new file, and an existing one as it was', async () => {
+test('a stopped report leaves no new file, and an existing file unchanged', async () => {
   const store = await published();
   await report(store, ['--output', file]);
   const before = await readFile(file);
@@ -98,7 +98,7 @@ test('a stop leaves no new file, and an existing one as it was', async () => {
   expect(await readFile(file)).toEqual(before);
 });
 
-test('--open opens the page, and a machine without a browser is reported', async () => {
+test('--open opens the page; if that fails, the message says so', async () => {
   const [opened, reason]: [string[], string] = [[], 'no screen'];
   const fake = createFakeTerminal({ SYNC_STORE: './unused' });
   const store = await published();
@@ -116,7 +116,7 @@ test('--open opens the page, and a machine without a browser is reported', async
   expect(fake.err()).toBe(`platform-sync: ${file} is written, but not opened: no screen`);
 });
 
-test('names the operations that the platform throttles alone, as the table has them', async () => {
+test('report names the operations that are throttled separately, according to the table', async () => {
   const table = `sqlite:${join(folder.path, 'jobs.db')}`;
   const item = await openBudget({ table, host: 'acme.example.com', environment: {} });
   const operations = { analyzeSentiment: { aloneSinceMs: Date.UTC(2026, 10, 29, 8), refusedAtMs: 0 } };
@@ -136,7 +136,7 @@ test('names the operations that the platform throttles alone, as the table has t
   ]);
 });
 
-test('says that throttling is not known where the table cannot be read, and writes the report', async () => {
+test('if the table cannot be read, report says that throttling is unknown, and writes the page', async () => {
   const PLATFORM_BASE_URL = 'https://acme.example.com';
   const settings = { SYNC_STORE: './unused', SYNC_TABLE: `sqlite:${folder.path}`, PLATFORM_BASE_URL };
   const fake = createFakeTerminal(settings);
@@ -148,7 +148,7 @@ test('says that throttling is not known where the table cannot be read, and writ
   expect(fake.err()).toMatch(/^platform-sync: it is unknown whether calls are throttled: .+/);
 });
 
-test('each system has its opener, and a machine without a screen none', () => {
+test('the program that opens the page depends on the system, and a machine without a display has none', () => {
   expect(openerFor('darwin', '/a b.html', {})).toEqual({ command: 'open', args: ['/a b.html'] });
   expect(openerFor('win32', 'C:\\a&b.html', {})).toMatchObject({ command: 'rundll32' });
   expect(openerFor('linux', '/a.html', { WAYLAND_DISPLAY: 'w' })).toMatchObject({ command: 'xdg-open' });

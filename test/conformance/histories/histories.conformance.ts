@@ -38,7 +38,7 @@ type Verdict = {
 };
 
 test(
-  `${BATCHES * BATCH} histories with lost and late requests, clocks seconds off and killed processes are those of single rows`,
+  `${BATCHES * BATCH} histories with lost and late requests, wrong clocks and killed processes are valid for single rows`,
   async () => {
     for (let batch = 0; batch < BATCHES; batch += 1) {
       const { violations, undecided, histories, operations } = await judged({ seed: 1_000 * (batch + 1) });
@@ -52,7 +52,7 @@ test(
 );
 
 test.each(faults)(
-  'finds the fault %s of one client',
+  'a client with the fault %s is detected',
   async (fault) => {
     let violations: readonly string[] = [];
     for (let batch = 1; batch <= MAX_FAULTY_BATCHES && violations.length === 0; batch += 1)

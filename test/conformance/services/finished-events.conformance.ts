@@ -11,7 +11,7 @@ async function workOff(
   await jobs.begin(['work', '--drain'], { ...jobs.settings, ...settings }).ended;
 }
 
-test('each job that ended is one event, which names its result', async () => {
+test('each job that ended causes one event, which names its result', async () => {
   await using jobs = await startJobs();
   using bus = await startBus({ source: ['platform-sync'], 'detail-type': ['JobFinished'] });
 
@@ -27,7 +27,7 @@ test('each job that ended is one event, which names its result', async () => {
     expect(await jobs.readJson(result)).toMatchObject({ id, status });
 });
 
-test('a rule may choose by the status', async () => {
+test('an event rule may filter by the status', async () => {
   await using jobs = await startJobs();
   using bus = await startBus({ source: ['platform-sync'], detail: { status: ['failed'] } });
 

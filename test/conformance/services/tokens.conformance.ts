@@ -61,7 +61,7 @@ describe.each(Object.entries(places))('the token in a %s', (kind, { open, create
     expect(await open(arn).read()).toBe('the-token');
   });
 
-  test('that was changed is read again after a refusal, and not before', async () => {
+  test('is read again after a refusal, and not before', async () => {
     const { id } = await create('old');
     const token = open(id);
     await token.read();

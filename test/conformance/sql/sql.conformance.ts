@@ -103,7 +103,7 @@ test('Trino finds the tables of the template', async () => {
   expect(rows.flat().toSorted()).toEqual(tables.names.toSorted());
 });
 
-describe('each table has the same rows in Trino and in DuckDB, over Parquet and over lines', () => {
+describe('each table has the same rows in Trino and in DuckDB, over Parquet and over lines:', () => {
   test.each(sources)('the latest run of %s', async (place) => {
     const { trino, parquet, lines } = await rowsOf(`SELECT * FROM ${tableNameOf(place)}`);
 
@@ -144,7 +144,7 @@ const allOf = (place: Place) =>
     ? `SELECT * FROM all_${tableNameOf(place)}`
     : `SELECT ${fieldsOf(place)}, dt, run FROM ${glueTableOf(place)}`;
 
-describe('each saved query has the same rows in Trino and in DuckDB, over Parquet and over lines', () => {
+describe('each saved query has the same rows in Trino and in DuckDB, over Parquet and over lines:', () => {
   test.each(savedQueries().map(({ name, sql }) => [name, sql] as const))('%s', async (_name, sql) => {
     const { trino, parquet, lines } = await rowsOf(sql);
 
@@ -155,7 +155,7 @@ describe('each saved query has the same rows in Trino and in DuckDB, over Parque
   });
 });
 
-describe('where nothing has been stored yet', () => {
+describe('in a store without data', () => {
   let empty: string;
 
   beforeAll(async () => {

@@ -230,7 +230,7 @@ async function rowsOf(TableName: string, run: string) {
   return rows;
 }
 
-test('MiniStack makes every resource of the template that it gets', async () => {
+test('MiniStack creates every resource of the template that it is sent', async () => {
   const all = await deployer.made();
 
   expect(all.map(({ id, status }) => ({ id, status }))).toEqual(
@@ -239,14 +239,14 @@ test('MiniStack makes every resource of the template that it gets', async () => 
   expect(all.map(({ id }) => id).sort()).toEqual(Object.keys(deployed.template.Resources).sort());
 });
 
-test('MiniStack refuses the resources that are left out of the template', async () => {
+test('MiniStack refuses the resources that are removed from the template', async () => {
   for (const entry of leftOut) {
     const resource = Object.values(synthesized.template.Resources).find((each) => isLeftOut(entry, each));
     expect(await deployer.refusal({ ...resource, DependsOn: [] })).toContain(entry.refused);
   }
 }, 60_000);
 
-describe.concurrent('with nothing of ours beside it but the platform', () => {
+describe.concurrent('with nothing but the stack and the platform', () => {
   test('a job on the queue has a result', { timeout: 120_000 }, async () => {
     const { status, response } = await timed('job', async () => {
       await send({ type: 'run-function', id: 'adds', ...sums, inputVariables: { first: 2, second: 3 } });
@@ -314,7 +314,7 @@ describe.concurrent('with nothing of ours beside it but the platform', () => {
   });
 });
 
-test('an update under a run leaves the run on its version, and takes the next one to the new', async () => {
+test('an update during a run leaves the run on its version, and starts the next run on the new one', async () => {
   const configuration = async () => {
     const { FunctionVersion = '' } = await lambda.send(
       new GetAliasCommand({ FunctionName: snapshotFunction(), Name: 'live' }),
@@ -357,7 +357,7 @@ test('an update under a run leaves the run on its version, and takes the next on
 /** The types that hold what cannot be made again. */
 const STATEFUL = /^AWS::(S3::Bucket|DynamoDB::|SQS::Queue$|SNS::Topic|SecretsManager::|KMS::)/;
 
-test('a deletion leaves the retained resources, and nothing else', async () => {
+test('deleting the stack leaves the retained resources, and nothing else', async () => {
   const all = await deployer.made();
   const retained = (type: string) =>
     all

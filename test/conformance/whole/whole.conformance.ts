@@ -132,7 +132,7 @@ function timesDone(platform: Sandbox, jobs: readonly MixedJob[]): ReadonlyMap<st
   return times;
 }
 
-test(`of ${JOBS} jobs each has one result, and none is done twice, though a worker is killed and ${REPEATED} are sent twice`, {
+test(`each of ${JOBS} jobs has one result, and none is done twice, though a worker is killed and ${REPEATED} are sent twice`, {
   timeout: 900_000,
 }, async () => {
   await using platform = await startPlatform({

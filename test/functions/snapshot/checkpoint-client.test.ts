@@ -15,8 +15,8 @@ const environment = {
 
 test.each([
   ['go through the proxy', {}, ['CONNECT lambda.invalid:443']],
-  ['not where NO_PROXY names the service', { NO_PROXY: '.invalid' }, []],
-])('steps of a durable execution %s', async (_, exceptions, connects) => {
+  ['bypass the proxy if NO_PROXY names the service', { NO_PROXY: '.invalid' }, []],
+])('the steps of a durable execution %s', async (_, exceptions, connects) => {
   await using proxy = await startProxy({ refuse: '403 Forbidden' });
   const client = createCheckpointClient({ ...environment, ...exceptions, HTTPS_PROXY: proxy.url });
 
