@@ -8,7 +8,7 @@ test('comments, messages and docs are in plain English: `node test/language.ts` 
 const rulesOf = (source: string) =>
   findingsInSource('a.ts', source).map(({ rule, line }) => `${line}: ${rule}`);
 
-test('a word to avoid is found in comments and messages, with its line, and not in names and keys', () => {
+test('the check finds a word to avoid in comments and messages, with its line, but not in names and keys', () => {
   expect(rulesOf('/**\n * Waits until\n * nobody is there.\n */\nconst a = 1;')).toEqual([
     '3: somebody, nobody: name the thing',
   ]);
@@ -20,7 +20,7 @@ test('a word to avoid is found in comments and messages, with its line, and not 
   expect(rulesOf("const nobody = 'nobody'; // goes on the queue")).toEqual([]);
 });
 
-test('a name that begins with MOST_ is one that should begin with MAX_', () => {
+test('the check finds a name that begins with MOST_ instead of MAX_', () => {
   expect(rulesOf('const MOST_PARTS = 1;')).toEqual(['1: MOST_, LEAST_, LONGEST_: MAX_, MIN_']);
   expect(rulesOf('const MAX_PARTS = 1;')).toEqual([]);
 });
@@ -56,11 +56,11 @@ test.each([
   'Waits for so long.',
   'The name; undefined if there is none.',
   'Makes a function that reads.',
-])('a riddle is found: %s', (words) => {
+])('the check finds a riddle: %s', (words) => {
   expect(rulesOf(`// ${words}\n`)).toHaveLength(1);
 });
 
-test('plain words are no riddle', () => {
+test('the check accepts plain words', () => {
   expect(rulesOf('// It has so many rows that none is read. Default: false.\n')).toEqual([]);
 });
 
@@ -73,7 +73,7 @@ test('a docstring says more than the name below it', () => {
   expect(rulesOf('/** The key, as `part`. */\nexport const partKey = 1;')).toEqual([]);
 });
 
-test('a word to avoid is found in the title of a test or a group, and not in its body', () => {
+test('the check finds a word to avoid in the title of a test or a group, but not in its body', () => {
   const [away, missing] = ['the table is away', '%s is none'];
   const source = `describe('${away}', () => {\n  test.each(names)('${missing}', (name) => say('nobody knows', name));\n});`;
 
@@ -83,7 +83,7 @@ test('a word to avoid is found in the title of a test or a group, and not in its
   ]);
 });
 
-test('only the prose of a page is read: no code and no address', () => {
+test('the check reads only the prose of a page: no code and no link target', () => {
   const page = 'A [table](is-away.md) is made.\n```\nnobody\n```\nNot `nobody`.\nWho tells it?';
 
   expect(findingsInPage('a.md', page).map(({ rule, line }) => `${line}: ${rule}`)).toEqual([

@@ -192,7 +192,7 @@ test('what SYNC_ALLOW does not name is refused, and the other jobs continue', as
   expect(await refusedWith('foreign')).toBeDefined();
 });
 
-test('code functions run through a queue and a function of their own', async () => {
+test('code functions run through their own queue and Lambda function', async () => {
   await send('FunctionsQueueUrl', [runs('alone', 'addNumbers', { first: 4, second: 5 })]);
 
   expect(await resultOf('alone')).toMatchObject({ status: 'done', response: { result: 9 } });
@@ -224,7 +224,7 @@ const order = (id: string, detail: object) => ({
   detail,
 });
 
-test('an event is one job of each rule that matches it, however often it is delivered', async () => {
+test('an event becomes one job for each rule that matches it, however often it is delivered', async () => {
   const detail = { items: [{ price: 4 }], 'placed-at': '2026-11-20', holidays: ['2026-11-26'] };
 
   const sent = await stack.emit(order('first-order', detail));
@@ -235,7 +235,7 @@ test('an event is one job of each rule that matches it, however often it is deli
   expect(await resultOf('days.first-order')).toMatchObject({ status: 'done' });
 });
 
-test('an event without a required field is refused, and its rule is named', async () => {
+test('an event without a required field is refused, and the error names its rule', async () => {
   await stack.emit(order('second-order', { items: [] }));
 
   expect((await refusedWith('second-order')).faults).toEqual([
@@ -243,7 +243,7 @@ test('an event without a required field is refused, and its rule is named', asyn
   ]);
 });
 
-test('an outcome that is too large for the table is stored, and the result is complete', async () => {
+test('an outcome that is too large for the table is stored elsewhere, and the result is complete', async () => {
   const rows = Array.from({ length: 2_000 }, (_, row) => ({
     row,
     text: 'a text of forty characters, or near to it',
@@ -257,7 +257,7 @@ test('an outcome that is too large for the table is stored, and the result is co
   );
 });
 
-test('a request that is put into the inbox is split, and its texts are scored', async () => {
+test('a request in the inbox is split, and its texts are scored', async () => {
   const texts = ['id,text', 'a,The delivery was late.', 'b,The price was great!'].join('\n');
   await store.put('texts/may.csv', Buffer.from(texts));
   await store.put('inbox/may.json', Buffer.from('{"object":"texts/may.csv","text":"text","id":"id"}'));
@@ -284,7 +284,7 @@ async function take(id: string, request: object) {
   return { name: response.started as string, ended: await stack.runExecution(response.started) };
 }
 
-test('a snapshot job starts an execution through the alias, and the bundle of snapshot takes it', async () => {
+test('a snapshot job starts an execution through the alias, and the bundle of snapshot runs it', async () => {
   const { name, ended } = await take('nightly', { source: 'calculations' });
 
   expect(name).toMatch(/^calculations-[0-9a-f]{40}$/);
@@ -297,7 +297,7 @@ test('a snapshot job starts an execution through the alias, and the bundle of sn
   });
 });
 
-test('a run is compared with the one before, and every source can be taken', {
+test('a run is compared with the previous one, and every source can be copied', {
   timeout: 120_000,
 }, async () => {
   platform.churn(10);
@@ -313,7 +313,7 @@ test('a run is compared with the one before, and every source can be taken', {
     expect(ended).toMatchObject({ status: 'SUCCEEDED', result: { kind: 'published' }, invocations: 1 });
 });
 
-test('a run that saves many times deletes the open parts that it replaced', async () => {
+test('a run that saves often deletes the open parts that it replaced', async () => {
   const overrides = { PLATFORM_RATE: '1', SYNC_PART_SECONDS: '1' };
   await using slow = await startStack({
     ...deployed,
@@ -338,7 +338,7 @@ test('a run that saves many times deletes the open parts that it replaced', asyn
 const writesTables = () =>
   Object.keys(deployed.template.Resources).find((each) => each.startsWith('TablesDaily')) ?? '';
 
-test('each published run has a partition in the table of the template, and parts as the template says', async () => {
+test('each published run has a partition in the table of the template, and the parts that the template names', async () => {
   await stack.runSchedule(writesTables());
   for (const source of sources) {
     const { manifest, run } = await stored(async () => `${source}/latest.json`);
@@ -364,7 +364,7 @@ function foundFor(id: string) {
   return logs.filter((line) => found.test(line)).map((line) => JSON.parse(line));
 }
 
-test('the saved query finds what happened to a job, from the queue to what it started', async () => {
+test('the saved query finds the log lines of a job, from its start to the end of the run that it started', async () => {
   const { run } = await stored(async () => 'files/latest.json');
   const ofJob = foundFor('files');
   const ofRun = foundFor(run);
@@ -399,7 +399,7 @@ test('every job that ended was announced on the event bus', async () => {
   expect(JSON.parse(stack.events[0]?.Detail ?? '{}')).toMatchObject({ store: stack.output('Store') });
 });
 
-test('the function that writes tables creates the missing tables of a run', async () => {
+test('the function that builds tables creates the missing tables of a run', async () => {
   const id = writesTables();
   const { manifest } = await stored(async () => 'files/latest.json');
   const lost = `parquet/${manifest.replace('_manifest.json', 'part-00000.parquet')}`;
@@ -415,7 +415,7 @@ test('the function that writes tables creates the missing tables of a run', asyn
   expect(await store.get(lost)).toBeDefined();
 });
 
-test('no place that a schedule names is missing, narrowed or not', async () => {
+test('no place of a schedule is missing, narrowed or not', async () => {
   const look = () => stack.runSchedule(idOf('ExpectedSnapshotsHourly'));
   await look();
   // It has been expected for long.
@@ -427,7 +427,7 @@ test('no place that a schedule names is missing, narrowed or not', async () => {
   expect(await look()).toEqual({ missing: [] });
 });
 
-test('a function on a schedule whose job does not arrive within an hour is missing until it does', async () => {
+test('a scheduled function whose job does not arrive within an hour counts as missing until it does', async () => {
   const at = new Date('2026-11-25T01:00:00Z');
   const look = () => stack.runSchedule(idOf('ExpectedSnapshotsHourly'));
   await stack.runSchedule(idOf('ScheduledFunctionsnightlydue'), at);
@@ -438,7 +438,7 @@ test('a function on a schedule whose job does not arrive within an hour is missi
   expect(await look()).toEqual({ missing: [] });
 });
 
-test('the report is written after a publication, and what changed is mailed once', async () => {
+test('the report is written after a publication, and the changes are mailed once', async () => {
   const [id = ''] = Object.keys(deployed.template.Resources).filter((each) => each.startsWith('ReportsLook'));
   const { run } = await stored(async () => 'calculations/latest.json');
 
@@ -471,7 +471,7 @@ test('no job ran its function twice', () => {
   });
 });
 
-test('each function that calls the platform read the token from its parameter', () => {
+test('each function that calls the platform reads the token from its parameter', () => {
   for (const role of ['JobsRunJobsRole', 'JobsRunFunctionsRole', 'SnapshotsSnapshotRole'])
     expect(actionsOf(role)).toContain('ssm:GetParameter');
 });

@@ -36,7 +36,7 @@ const upload = (object: object) => ({
   detail: { bucket: { name: 'uploads' }, object },
 });
 
-test('an event becomes a job, with its fields in their JSON types, and the rule’s name in its id', () => {
+test('an event becomes a job with its fields in their JSON types, and the rule’s name in its id', () => {
   const object = { key: 'uploads/a "quoted" <name>.csv', size: 1_024, etag: 'b57f' };
 
   const message = messageOf(uploads, upload(object));
@@ -62,7 +62,7 @@ test('an event becomes a job, with its fields in their JSON types, and the rule�
   });
 });
 
-test('a rule without variables makes a job of any event, and another rule another job of the same one', () => {
+test('a rule without variables turns any event into a job, and two rules make two jobs of one event', () => {
   const event = upload({ key: 'uploads/a.csv', size: 1, etag: 'b57f' });
 
   const ids = ['Eventsuploads', 'Eventsbare'].map((rule) => messageOf(rules.get(rule), event));
@@ -73,7 +73,7 @@ test('a rule without variables makes a job of any event, and another rule anothe
   ]);
 });
 
-test('fields may be optional, any number of them, and constants anything', () => {
+test('any number of fields may be optional, and constants may have any value', () => {
   const variables = {
     size: { $path: '$.detail.object.size', $default: null },
     owner: { $path: '$.detail.object.owner', $optional: true },
@@ -89,7 +89,7 @@ test('fields may be optional, any number of them, and constants anything', () =>
   });
 });
 
-test('in an update, the function that reads the messages comes before the rules', () => {
+test('an update deploys the function that reads the messages before the rules', () => {
   const deployed = resourcesOf(templateOf(full)).filter(([id]) => /^Events(uploads|bare)/.test(id));
 
   const before = deployed.map(([, resource]) => Reflect.get(resource, 'DependsOn'));
@@ -111,7 +111,7 @@ test('a pattern with all match types and branches is deployed unchanged', () => 
   expect(deployed).toContainEqual(pattern);
 });
 
-test('a rule on a bus of its own gets its events from there, and may send to the queues', () => {
+test('a rule on a custom bus gets its events from there, and may send to the queues', () => {
   const [bare] = full.eventRules.slice(1);
   const eventRules = [
     bare,

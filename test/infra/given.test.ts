@@ -7,8 +7,8 @@ import { appOf, least, propertiesOf, resourcesOf, templateOf, within } from './i
 
 const template = templateOf(within);
 
-describe('what exists, by its name or id in cdk.json', () => {
-  test('is used, without being looked up: bucket, folder, network', () => {
+describe('an existing resource, by its name or id in cdk.json,', () => {
+  test('is used without a lookup: bucket, folder, network', () => {
     template.resourceCountIs('AWS::S3::Bucket', 0);
     template.resourceCountIs('AWS::EC2::VPC', 0);
     template.resourceCountIs('AWS::EC2::SecurityGroup', 0);
@@ -21,7 +21,7 @@ describe('what exists, by its name or id in cdk.json', () => {
     }
   });
 
-  test('is a key of the table, of the secret and of the bucket that is named', () => {
+  test('may be a key of the table, of the secret and of the bucket', () => {
     template.hasResourceProperties('AWS::DynamoDB::Table', {
       SSESpecification: { SSEType: 'KMS', KMSMasterKeyId: within.key },
     });
@@ -35,7 +35,7 @@ describe('what exists, by its name or id in cdk.json', () => {
     });
   });
 
-  test('lets out only TLS if no security group is named', () => {
+  test('gives egress for TLS only if no security group is named', () => {
     const { securityGroups: _, ...vpc } = within.vpc;
 
     templateOf({ ...within, vpc }).hasResourceProperties('AWS::EC2::SecurityGroup', {
@@ -54,18 +54,18 @@ describe('what exists, by its name or id in cdk.json', () => {
     [{ vpc: within.vpc, fixedAddress: true }, 'fixedAddress: expected none beside a vpc'],
     [{ removal: 'keep' }, 'removal: expected retain, protect or destroy'],
     [{ canaryMinutes: 7 }, 'canaryMinutes: expected 5, 10, 15 or 30, got 7'],
-  ])('that is wrong is a fault: %j', (wrong, fault) => {
+  ])('causes a fault if the name or id is wrong: %j', (wrong, fault) => {
     expect(() => appOf({ ...least, ...wrong })).toThrow(ConfigError);
     expect(() => appOf({ ...least, ...wrong })).toThrow(fault);
   });
 });
 
-describe('removal', () => {
+describe('removal of the stack', () => {
   const policiesOf = (instance: object, type: string) =>
     Object.values(templateOf(instance).findResources(type)).map(({ DeletionPolicy }) => DeletionPolicy);
   const trial = { ...least, removal: 'destroy' };
 
-  test('by destroy leaves nothing: buckets are emptied, and bucket, table and address go', () => {
+  test('leaves nothing with destroy: buckets are emptied, and bucket, table and address are deleted', () => {
     const [functions] = [templateOf(trial).findResources('Custom::S3AutoDeleteObjects')];
 
     expect(policiesOf(trial, 'AWS::S3::Bucket')).toEqual(['Delete', 'Delete']);
@@ -74,7 +74,7 @@ describe('removal', () => {
     expect(Object.keys(functions ?? {})).toHaveLength(2);
   });
 
-  test('is refused by protect: of the table, of the bucket, and of the stack', () => {
+  test('is refused with protect, for the table, the bucket, and the stack', () => {
     const protectedOne = { ...least, removal: 'protect' };
     const [stack] = appOf(protectedOne).node.children.filter(Stack.isStack);
     const made = templateOf(protectedOne);
@@ -97,7 +97,7 @@ describe('canaryMinutes', () => {
   const idOf = (start: string, type: string) =>
     resourcesOf(template).find(([id, { Type }]) => Type === type && id.startsWith(start))?.[0] ?? '';
 
-  test('has each queue’s messages taken through an alias that CodeDeploy moves, and moves back', () => {
+  test('makes each queue invoke an alias, which CodeDeploy moves, and moves back on an alarm', () => {
     template.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 2);
     template.allResourcesProperties('AWS::CodeDeploy::DeploymentGroup', {
       DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
@@ -129,7 +129,7 @@ describe('canaryMinutes', () => {
       expect(JSON.stringify(FunctionName)).toContain('":live"');
   });
 
-  test('leaves the alias of snapshots alone: a run ends on the version that it began on', () => {
+  test('does not affect the alias of snapshots: a run ends on the version that it began on', () => {
     const alias = idOf('SnapshotsLive', 'AWS::Lambda::Alias');
 
     expect(template.toJSON().Resources[alias]).not.toHaveProperty('UpdatePolicy');
@@ -140,7 +140,7 @@ describe('canaryMinutes', () => {
   });
 });
 
-test('a table is used by its name', () => {
+test('an existing table is used by its name', () => {
   const made = templateOf({ ...within, table: 'their-table' });
 
   made.resourceCountIs('AWS::DynamoDB::Table', 0);
@@ -148,7 +148,7 @@ test('a table is used by its name', () => {
     expect(Environment.Variables.SYNC_TABLE).toBe('their-table');
 });
 
-test('a construct takes the same names and ids', () => {
+test('the construct takes the same names and ids', () => {
   const { account: _, region: __, ...settings } = readConfig({ instances: [within] })[0] ?? within;
   const stack = new Stack(appOf(least), 'theirs', {
     env: { account: '111122223333', region: 'eu-central-1' },

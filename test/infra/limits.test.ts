@@ -35,7 +35,7 @@ const excessive = {
   schedules: many(30, (index) => ({ ...filesInto(`p${index}`), filesets: many(1_000, uuidOf) })),
 };
 
-describe('what exceeds a limit of AWS stops synth', () => {
+describe('synth stops if a limit of AWS is exceeded', () => {
   const report = faultOf(appOf(excessive));
 
   test.each([
@@ -46,20 +46,20 @@ describe('what exceeds a limit of AWS stops synth', () => {
     ['20480 bytes of bucket policy', 'configure fewer readers'],
     ['50 tags', 'configure fewer tags'],
     ['1048576 bytes of template', 'configure fewer schedules and event rules'],
-  ])('at most %s', (limit, remedy) => {
+  ])('(at most %s)', (limit, remedy) => {
     const [, after = ''] = report.split(`ERROR expected at most ${limit}, got `);
 
     expect(after.split('Suggested fix: ')[1]).toContain(remedy);
   });
 
-  test('and so does a stack of more than 500 resources', () => {
+  test('or if a stack has more than 500 resources', () => {
     expect(faultOf(appOf({ ...least, schedules: many(220, (index) => filesInto(`p${index}`)) }))).toMatch(
       /Number of resources in stack 'platform-sync-least': \d+ is greater than allowed maximum of 500/,
     );
   });
 });
 
-test('up to the limits it works: thirty event rules need one statement in the policy of each queue', () => {
+test('the largest configuration works: thirty event rules need one statement in the policy of each queue', () => {
   const eventRules = many(30, (index) => ({ ...rule, name: `rule-${index}` }));
 
   const policies = resourcesOf(templateOf({ ...least, eventRules })).flatMap(([id, resource]) =>
@@ -85,15 +85,12 @@ test.each([
   // https://sqs.ap-southeast-2.amazonaws.com.cn/123456789012/
   ['the URL of a queue', { Ref: 'Jobs' }, 57 + 80],
   ['a name without its slash', { 'Fn::Join': ['/', { 'Fn::Split': ['//', { Ref: 'Short' }] }] }, 20],
-])(
-  'a value that is known only at deployment counts with the maximum length of its kind: %s',
-  (_, value, length) => {
-    const known = {
-      resources: { Rows: { Type: 'AWS::DynamoDB::Table' }, Jobs: { Type: 'AWS::SQS::Queue' } },
-      parameters: { Short: { Type: 'String', MaxLength: 20 }, Any: { Type: 'String' } },
-      longest: new Map([['{"Fn::ImportValue":"bucket"}', 63]]),
-    };
+])('a value that is known only at deployment counts with its maximum length: %s', (_, value, length) => {
+  const known = {
+    resources: { Rows: { Type: 'AWS::DynamoDB::Table' }, Jobs: { Type: 'AWS::SQS::Queue' } },
+    parameters: { Short: { Type: 'String', MaxLength: 20 }, Any: { Type: 'String' } },
+    longest: new Map([['{"Fn::ImportValue":"bucket"}', 63]]),
+  };
 
-    expect(sizeOf({ a: value }, known)).toBe('{"a":""}'.length + length);
-  },
-);
+  expect(sizeOf({ a: value }, known)).toBe('{"a":""}'.length + length);
+});

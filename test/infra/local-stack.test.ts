@@ -3,7 +3,7 @@ import { HandlerError } from '../local-aws/functions/invocation.ts';
 import { startGateway } from '../local-aws/services/gateway.ts';
 import { startExecutions } from '../local-aws/services/start-executions.ts';
 
-test('the gateway refuses a request that is not signed, or is for no known service', async () => {
+test('the gateway refuses a request that is not signed, or is for an unknown service', async () => {
   await using gateway = await startGateway({ endpointOf: () => undefined });
   const authorization = 'AWS4-HMAC-SHA256 Credential=me/20261121/us-east-1/sns/aws4_request, Signature=0';
 
@@ -48,7 +48,7 @@ test('an execution continues after a step that must be retried, and accepts a to
 
 const died = () => new HandlerError('invoke', 'f', { kind: 'died', exit: 'signal SIGKILL' });
 
-test('an execution is invoked again after a crash, and its waits take their time', async () => {
+test('an execution is invoked again after a crash, and its waits take as long as requested', async () => {
   await using executions = await startExecutions();
   const outputs: (object | undefined)[] = [undefined, { Status: 'PENDING' }, { Status: 'SUCCEEDED' }];
   const [begun, slept]: [string[], number[]] = [[], []];
@@ -73,7 +73,7 @@ test('an execution is invoked again after a crash, and its waits take their time
   expect(slept).toEqual([expect.toSatisfy((ms: number) => ms > 50_000 && ms <= 60_000)]);
 });
 
-test('an execution whose invocations crash without storing anything, or fail, is not invoked for ever', async () => {
+test('an execution whose invocations crash without storing anything, or fail, is not invoked forever', async () => {
   await using executions = await startExecutions();
   let invocations = 0;
   const failing = (error: Error) =>

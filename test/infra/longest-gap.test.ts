@@ -37,6 +37,6 @@ test.each([
   expect(longestGapHours(cron, timeZone)).toBe(hours);
 });
 
-test('every cron that synth accepts has a gap', () => {
+test('every cron that synth accepts has a longest gap', () => {
   for (const cron of validCrons) expect(longestGapHours(cron, 'Europe/Berlin')).toBeGreaterThan(0);
 });

@@ -204,7 +204,7 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   [OPERATOR, `forget --yes --text-hash ${'0'.repeat(64)}`],
 ];
 
-describe('people may do all that their commands need', () => {
+describe('people may do everything that their commands need:', () => {
   test.each(LINES.map(([who, line, input = '']) => ({ who: who.join(' and '), line, input, policies: who })))(
     '$who: $line',
     async ({ policies, line, input }) => {
@@ -220,7 +220,7 @@ describe('people may do all that their commands need', () => {
   test.each([
     ['redrive two', OPERATOR],
     ['jobs resolve two failed --note seen', OPERATOR],
-  ])('%s, of a job that does not exist', async (line, policies) => {
+  ])('%s, for a job that does not exist', async (line, policies) => {
     expect(await run(policies, line)).toMatchObject({ code: 3, refused: [] });
   });
 
@@ -246,14 +246,14 @@ describe('people may do all that their commands need', () => {
     expect(moved.out).toMatch(/dead letters moved back: [1-9]/);
   });
 
-  test('texts to score, and the request for it, are put into the inbox', async () => {
+  test('texts and the request to score them are put into the inbox', async () => {
     const inbox = await openStore(stack.output('Store'), { s3: stack.settingsOf(...SUBMITTER) });
 
     for (const key of ['inbox/july.csv', 'inbox/july.json']) await inbox.put(key, Buffer.from('x'));
     await expect(inbox.put('texts/july.csv', Buffer.from('x'))).rejects.toThrow('denied');
   });
 
-  test('a run that was refused is published, and the one before it again', async () => {
+  test('a refused run is published, and then the previous one again', async () => {
     const take = async (calculations: number) => {
       await using other = await startPlatform({ calculations, filesPerSet: 1 });
       const { terminal, out } = createFakeTerminal({
@@ -283,7 +283,7 @@ describe('people may do all that their commands need', () => {
     });
   });
 
-  test('every command of the pages was tried', () => {
+  test('and every command of the pages was tried', () => {
     const given = PAGES.flatMap((page) =>
       [...textOf(page).matchAll(/platform-sync ([a-z][\w -]*)/g)].map(([, line = '']) => commandIn(line)),
     ).filter((path) => path !== '' && !(path in OTHERS));

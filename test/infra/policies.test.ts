@@ -17,8 +17,8 @@ const linesOf = (name: string): readonly string[] =>
     .map(lineOf)
     .sort();
 
-describe('people may do no more than their commands', () => {
-  test('who read', () => {
+describe('people may do no more than their commands:', () => {
+  test('readers', () => {
     expect(linesOf('Reader')).toMatchInlineSnapshot(`
       [
         "athena:BatchGetNamedQuery, athena:GetNamedQuery, athena:GetQueryExecution, athena:GetQueryResults, athena:GetWorkGroup, athena:ListNamedQueries, athena:ListQueryExecutions, athena:StartQueryExecution, athena:StopQueryExecution on arn:Partition:athena:Region:AccountId:workgroup/platformsyncleast-catalog-ba9d4e91",
@@ -31,7 +31,7 @@ describe('people may do no more than their commands', () => {
     `);
   });
 
-  test('who start work', () => {
+  test('those who start work', () => {
     expect(linesOf('Submitter')).toMatchInlineSnapshot(`
       [
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/formulas/sets/*, StorageBucket/inbox/*",
@@ -40,7 +40,7 @@ describe('people may do no more than their commands', () => {
     `);
   });
 
-  test('who are on call', () => {
+  test('those who are on call', () => {
     expect(linesOf('Operator')).toMatchInlineSnapshot(`
       [
         "cloudwatch:DescribeAlarmContributors, lambda:GetAccountSettings on *",
@@ -62,7 +62,7 @@ describe('people may do no more than their commands', () => {
   });
 });
 
-test('policies are accepted by IAM, even with the longest names', () => {
+test('IAM accepts the policies, even with the longest names', () => {
   const policies = resourcesOf(templateOf({ ...full, name: 'a'.repeat(41) })).filter(
     ([, { Type }]) => Type === 'AWS::IAM::ManagedPolicy',
   );
@@ -79,13 +79,13 @@ test('policies are accepted by IAM, even with the longest names', () => {
   }
 });
 
-describe('readers of other accounts', () => {
+describe('readers in other accounts', () => {
   const policiesOf = (instance: object) =>
     JSON.stringify(
       resourcesOf(templateOf(instance)).filter(([, { Type }]) => Type === 'AWS::S3::BucketPolicy'),
     );
 
-  test('may decrypt with a key of the app, through S3 alone', () => {
+  test('may decrypt with a key of the app, through S3 only', () => {
     const stack = new Stack(appOf(least), 'theirs');
     new PlatformSync(stack, 'Sync', {
       ...least,
@@ -152,12 +152,12 @@ describe('readers of other accounts', () => {
     });
   });
 
-  test('are none unless they are configured', () => {
+  test('do not exist unless they are configured', () => {
     expect(policiesOf(least)).not.toContain('"Allow","Principal":{"AWS":"arn');
     expect(policiesOf(least)).not.toContain('444455556666');
   });
 
-  test('of a bucket that exists must be let in by its owner: a warning says so', () => {
+  test('must be let in by the owner of an existing bucket, and a warning says so', () => {
     const [stack] = appOf(least).node.children.filter(Stack.isStack);
     if (stack === undefined) throw new Error('expected a stack');
     const bucket = Bucket.fromBucketName(stack, 'Given', 'their-bucket');

@@ -27,7 +27,7 @@ async function failedLine(): Promise<string> {
   return lines.find((line) => line.includes('invocation failed')) ?? '';
 }
 
-test('an error of the minified bundle has its type in the log, and its stack leads to the sources', async () => {
+test('an error of the minified bundle is logged with its type, and its stack leads to the sources', async () => {
   const line = await failedLine();
 
   expect(JSON.parse(line).err).toMatchObject({
@@ -42,13 +42,13 @@ test('an error of the minified bundle has its type in the log, and its stack lea
   expect(text).not.toMatch(/\.mjs:\d/);
 });
 
-test('frames of files that the bundle does not have stay, and are named', () => {
+test('stack frames of files that the bundle does not have are unchanged, and are named', () => {
   const frame = 'at e (/var/task/chunk-OLD.mjs:1:2)';
 
   expect(resolveStack(frame, 'split-texts')).toEqual({ text: frame, unknown: ['chunk-OLD.mjs'] });
 });
 
-test('the maps are those of the deployed files, are not among them, and depend on no folder', () => {
+test('the source maps belong to the deployed files, are not deployed, and do not depend on the folder', () => {
   const code = bundleOf('split-texts');
   const maps = mapsOf('split-texts');
 

@@ -195,7 +195,7 @@ const cases = {
   Record<string, { readonly may: readonly Case[]; readonly mayNot: readonly Case[] }>
 >;
 
-test('every role with statements on the bucket is tried', () => {
+test('every role with statements about the bucket is tested', () => {
   expect(roles.toSorted()).toEqual(Object.keys(cases).toSorted());
 });
 

@@ -32,8 +32,8 @@ const schedulesOf = (instance: object) =>
       };
     });
 
-describe('a function on a schedule', () => {
-  test('is a message of a job that has the scheduled time in its id, and an announcement of it', () => {
+describe('a scheduled function', () => {
+  test('becomes a message of a job with the scheduled time in its id, and an event that announces it', () => {
     const [message, due] = schedulesOf(full);
 
     expect(message).toMatchObject({
@@ -70,13 +70,13 @@ describe('a function on a schedule', () => {
     });
   });
 
-  test('goes to the queue of all jobs where code functions have none, which costs nothing', () => {
+  test('uses the queue of all jobs if code functions have no queue of their own, at no cost', () => {
     const [message] = schedulesOf({ ...least, functions: [sums] });
 
     expect(message?.to).toBe('JobsQueue');
   });
 
-  test('is looked for every hour by its name', () => {
+  test('is checked for missing jobs every hour, by its name', () => {
     const [input] = resourcesOf(templateOf({ ...least, functions: [sums] }))
       .filter(([id]) => id.startsWith('ExpectedSnapshotsHourly'))
       .map(([, { Properties }]) => (Properties['Target'] as Target).Input);
@@ -84,14 +84,14 @@ describe('a function on a schedule', () => {
     expect(JSON.parse(input ?? '')).toMatchObject({ functions: ['sums'] });
   });
 
-  test('leaves every queue where it is, whether there is one or none', () => {
+  test('changes no queue', () => {
     const queuesOf = (instance: object) =>
       resourcesOf(templateOf(instance)).flatMap(([id, { Type }]) => (Type === 'AWS::SQS::Queue' ? [id] : []));
 
     expect(queuesOf({ ...least, functions: [sums] })).toEqual(queuesOf(least));
   });
 
-  test('with an input beyond 256 KB stops synth', () => {
+  test('stops synth if its input exceeds 256 KB', () => {
     const large = { ...sums, inputVariables: { text: 'x'.repeat(270_000) } };
     const { exitCode } = process;
 
@@ -103,7 +103,7 @@ describe('a function on a schedule', () => {
   });
 });
 
-describe('what is wrong with one is said, with its name', () => {
+describe('a fault of a scheduled function is reported with its name:', () => {
   test.each([
     ['no cron', { cron: undefined }, 'cron: expected a cron expression of six fields'],
     ['a cron of five fields', { cron: '0 2 * * *' }, 'cron: expected a cron expression of six fields'],
@@ -172,11 +172,11 @@ describe('what is wrong with one is said, with its name', () => {
       'functions.0 (sums).functionName: expected one that allow names: add it to that list, got "addNumbers"',
     ],
     [{ functions: ['addNumbers'], packages: [packageId] }, undefined],
-  ])('one that %j does not allow', (allow, fault) => {
+  ])('a function that %j does not allow', (allow, fault) => {
     expect(faultsIn({ functions: [sums], allow })).toEqual(fault === undefined ? [] : [fault]);
   });
 
-  test('the longest name makes an id that a job may have', () => {
+  test('even the longest name gives a valid job id', () => {
     const name = `a${'-'.repeat(40)}`;
     const [message] = schedulesOf({ ...least, functions: [{ ...sums, name }] });
 

@@ -10,7 +10,7 @@ const small = templateOf(least);
 const large = templateOf(full);
 
 describe('the bucket', () => {
-  test('is versioned, encrypted and closed to the public, and logs who reads it', () => {
+  test('is versioned, encrypted and private, and logs who reads it', () => {
     small.hasResourceProperties('AWS::S3::Bucket', {
       VersioningConfiguration: { Status: 'Enabled' },
       BucketEncryption: {
@@ -29,7 +29,7 @@ describe('the bucket', () => {
     });
   });
 
-  test('retains everything as long as the configuration says', () => {
+  test('keeps everything as long as the configuration says', () => {
     const rule = (Prefix: string, ExpirationInDays: number) =>
       Match.objectLike({ Prefix, ExpirationInDays, Status: 'Enabled' });
     const ofReplaced = (Prefix: string, ExpirationInDays: number) => ({
@@ -68,7 +68,7 @@ describe('the bucket', () => {
   });
 });
 
-test('the table is paid per request, encrypted, can be restored to a point in time, and drops expired rows', () => {
+test('the table is billed per request, is encrypted, has point-in-time recovery, and drops expired rows', () => {
   small.hasResourceProperties('AWS::DynamoDB::Table', {
     KeySchema: [
       { AttributeName: 'pk', KeyType: 'HASH' },
@@ -81,7 +81,7 @@ test('the table is paid per request, encrypted, can be restored to a point in ti
   });
 });
 
-test('no rule expires the newest run, which has no tag', () => {
+test('no lifecycle rule expires the newest run, which has no tag', () => {
   const [{ LifecycleConfiguration: lifecycle } = {}] = propertiesOf(large, 'AWS::S3::Bucket').filter(
     ({ VersioningConfiguration: versioning }) => versioning !== undefined,
   );
@@ -95,7 +95,7 @@ test('no rule expires the newest run, which has no tag', () => {
     expect(TagFilters).toEqual([{ Key: 'platform-sync-run', Value: 'replaced' }]);
 });
 
-test('runs and their Parquet move to tiers that cost less while nothing reads them', () => {
+test('runs and their Parquet move to cheaper tiers while nothing reads them', () => {
   const moved = (prefix: string) => ({
     Prefix: prefix,
     Transitions: [{ StorageClass: 'INTELLIGENT_TIERING', TransitionInDays: 0 }],
@@ -112,7 +112,7 @@ test('runs and their Parquet move to tiers that cost less while nothing reads th
   });
 });
 
-test('the token is in a secret of the stack, or in one that already existed', () => {
+test('the token is in a secret of the stack, or in an existing one', () => {
   small.resourceCountIs('AWS::SecretsManager::Secret', 1);
   large.resourceCountIs('AWS::SecretsManager::Secret', 0);
   large.hasResourceProperties('AWS::Lambda::Function', {
@@ -134,7 +134,7 @@ describe('the token in a parameter', () => {
     ['its ARN', arn, arn],
     ['its name', '/acme/token', PLACE],
   ])(
-    'is named by %s, read by what calls the platform, and no secret is paid for',
+    'is named by %s, is read by what calls the platform, and no secret is paid for',
     (_, tokenParameter, place) => {
       const template = templateOf({ ...own, tokenParameter });
 
@@ -163,7 +163,7 @@ describe('the token in a parameter', () => {
   test.each([
     ['a secret', { tokenSecretArn }, { 'kms:EncryptionContext:SecretARN': tokenSecretArn }],
     ['a parameter', { ...own, tokenParameter: arn }, { 'kms:EncryptionContext:PARAMETER_ARN': arn }],
-  ])('or in %s may be encrypted with a key, which functions use for it alone', (_, place, context) => {
+  ])('(or in %s) may be encrypted with a key, which functions use for it only', (_, place, context) => {
     const tokenKeyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
 
     templateOf({ ...full, ...place, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
@@ -181,7 +181,7 @@ describe('the token in a parameter', () => {
   });
 });
 
-test('alarms that notify no one are a warning', () => {
+test('synth warns of alarms that notify no one', () => {
   const warningsOf = (instance: object) =>
     appOf(instance)
       .synth()
@@ -191,7 +191,7 @@ test('alarms that notify no one are a warning', () => {
   expect(warningsOf(full).filter((text) => text.startsWith('alarms have no recipient'))).toEqual([]);
 });
 
-test('a region in which Lambda may have no durable functions is a warning that names it', () => {
+test('synth warns of a region in which Lambda may lack durable functions, and names it', () => {
   const warningsIn = (region: string) =>
     appOf({ ...least, region })
       .synth()
@@ -203,7 +203,7 @@ test('a region in which Lambda may have no durable functions is a warning that n
 });
 
 describe('jobs', () => {
-  test('wait at most 14 days, and become visible again once an invocation is certainly over', () => {
+  test('wait at most 14 days, and become visible again once an invocation has certainly ended', () => {
     small.hasResourceProperties('AWS::SQS::Queue', {
       MessageRetentionPeriod: 14 * 24 * 3_600,
       VisibilityTimeout: 400 + 30,
@@ -211,14 +211,14 @@ describe('jobs', () => {
     });
   });
 
-  test('have the time that a code function may take, and the time that it takes to respond', () => {
+  test('have the time that a code function may take, plus the time for the response', () => {
     expect(jobTimes.codeFunctionMs).toBe(runFunction.timeoutMs);
     for (const { Description, Timeout } of propertiesOf(small, 'AWS::Lambda::Function'))
       if (String(Description).startsWith('Runs jobs'))
         expect(Number(Timeout) * 1_000).toBeGreaterThan(jobTimes.codeFunctionMs + jobTimes.toAnswerMs);
   });
 
-  test('are acknowledged one by one, and code functions come one at a time', () => {
+  test('are acknowledged one by one, and code functions are received one at a time', () => {
     small.allResourcesProperties('AWS::Lambda::EventSourceMapping', {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     });
@@ -249,11 +249,11 @@ describe('jobs', () => {
   });
 });
 
-describe('what an instance does not use, it does not have', () => {
+describe('an instance has', () => {
   const descriptions = (template: typeof small) =>
     propertiesOf(template, 'AWS::Lambda::Function').map(({ Description }) => Description);
 
-  test('a queue for texts only where it is configured, with a function of half the memory that takes nothing else', () => {
+  test('a queue for texts only if it is configured, with a function of half the memory that takes nothing else', () => {
     const template = templateOf({ ...least, textsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of texts');
@@ -268,7 +268,7 @@ describe('what an instance does not use, it does not have', () => {
     });
   });
 
-  test('a queue for code functions only with event rules, or where it is configured', () => {
+  test('a queue for code functions only with event rules, or if it is configured', () => {
     const onItsOwn = templateOf({ ...least, functionsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of code functions');
@@ -280,7 +280,7 @@ describe('what an instance does not use, it does not have', () => {
     large.hasOutput('FunctionsQueueUrl', {});
   });
 
-  test('a function that writes tables, unless that is turned off', () => {
+  test('a function that builds tables, unless that is turned off', () => {
     const without = templateOf({ ...least, writeTables: false });
 
     expect(descriptions(small)).toContain('Writes tables as Parquet');
@@ -307,7 +307,7 @@ describe('what an instance does not use, it does not have', () => {
     });
   });
 
-  test('an inbox of texts only where texts may be scored', () => {
+  test('an inbox of texts only if texts may be scored', () => {
     const onlySnapshots = templateOf({ ...least, allow: { types: ['snapshot'] } });
 
     expect(descriptions(onlySnapshots)).toEqual([
@@ -324,7 +324,7 @@ describe('what an instance does not use, it does not have', () => {
   });
 });
 
-test('the dead letters of jobs are apart from all others: only they go back to their queue', () => {
+test('the dead letters of jobs are separate from all others: only they return to their queue', () => {
   const queues = propertiesOf(large, 'AWS::SQS::Queue').map(({ RedrivePolicy }) =>
     JSON.stringify(RedrivePolicy ?? ''),
   );
@@ -340,7 +340,7 @@ test('the dead letters of jobs are apart from all others: only they go back to t
   expect(others).not.toContain('JobsDeadLetters');
 });
 
-test('requests in the inbox reach the function that splits them, or the dead-letter queue', () => {
+test('requests in the inbox go to the function that splits them, or to the dead-letter queue', () => {
   small.hasResourceProperties('AWS::Events::Rule', {
     EventPattern: {
       source: ['aws.s3'],
@@ -361,7 +361,7 @@ test('requests in the inbox reach the function that splits them, or the dead-let
 });
 
 describe('snapshots', () => {
-  test('are durable executions of a version, started by its alias', () => {
+  test('are durable executions of a version, started through its alias', () => {
     small.hasResourceProperties('AWS::Lambda::Function', {
       DurableConfig: { ExecutionTimeout: 23 * 3_600, RetentionPeriodInDays: 30 },
       Timeout: 900,
@@ -381,7 +381,7 @@ describe('snapshots', () => {
     });
   });
 
-  test('are put on the queue at their times, to the minute, one job a night', () => {
+  test('are queued at their times, to the minute, one job a night', () => {
     large.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(0 2 * * ? *)',
       ScheduleExpressionTimezone: 'Europe/Berlin',
@@ -401,7 +401,7 @@ describe('snapshots', () => {
     large.resourceCountIs('AWS::Scheduler::Schedule', 11);
   });
 
-  test('that are expected are looked for every hour', () => {
+  test('are checked every hour if they are expected', () => {
     large.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(0 * * * ? *)',
       Target: Match.objectLike({
@@ -412,7 +412,7 @@ describe('snapshots', () => {
   });
 });
 
-test('the outputs that are settings, as `env --stack` finds them, are those of an instance, each once', () => {
+test('the outputs that `env --stack` reads as settings are those of an instance, each once', () => {
   const outputs = Object.values<{ readonly Description?: string }>(large.findOutputs('*'));
   const names = outputs.flatMap(({ Description = '' }) =>
     /^[A-Z_]+$/.test(Description) ? [Description] : [],
@@ -453,7 +453,7 @@ describe('the network', () => {
     large.allResourcesProperties('AWS::Lambda::Function', { VpcConfig: Match.anyValue() });
   });
 
-  test('lets out only TLS to the platform and to AWS', () => {
+  test('allows egress only over TLS, to the platform and to AWS', () => {
     const [group] = propertiesOf(large, 'AWS::EC2::SecurityGroup');
 
     expect(group?.SecurityGroupEgress).toMatchObject([
@@ -463,7 +463,7 @@ describe('the network', () => {
   });
 });
 
-test('digests of those places that ask for them go to who is notified of all alarms, and nowhere else', () => {
+test('digests of a place go to those who are notified of all alarms, and only if the place asks for them', () => {
   const [[id] = []] = resourcesOf(large).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
   const given = 'arn:aws:sns:eu-central-1:111122223333:alarms';
   const looks = propertiesOf(large, 'AWS::Scheduler::Schedule').flatMap(({ ScheduleExpression, Target }) =>
@@ -544,7 +544,7 @@ test('everything carries the tags of the configuration', () => {
 /** Their names are unique within the role, or are those of another resource. */
 const OF_ANOTHER = ['AWS::Lambda::Permission', 'AWS::IAM::Policy'];
 
-test('nothing has a name that another stack could have', () => {
+test('no resource has a name that another stack could have', () => {
   const names = resourcesOf(large).filter(
     ([, { Type, Properties = {} }]) =>
       Properties[`${Type.split('::')[2]}Name`] !== undefined && !OF_ANOTHER.includes(Type),
@@ -553,7 +553,7 @@ test('nothing has a name that another stack could have', () => {
   expect(names.map(([id]) => id)).toEqual([]);
 });
 
-test('turning a queue off keeps the queue and its jobs: only its poller is removed, and a new one moves them', () => {
+test('turning a queue off keeps the queue and its jobs: only its poller is removed, and a new poller moves them', () => {
   const on = templateOf({ ...least, eventRules: full.eventRules, textsQueue: true });
   const queuesIn = (template: typeof small) =>
     Object.fromEntries(
@@ -584,7 +584,7 @@ describe('what a stack leaves behind', () => {
 
   const stays = ['AWS::Lambda::Version', 'AWS::S3::Bucket', 'AWS::S3::Bucket'];
 
-  test('is an empty table, which is protected, after a first deployment that fails, and afterwards only what cannot be made again', () => {
+  test('is an empty, protected table if the first deployment fails, and later only what cannot be created again', () => {
     // A key would cost a dollar a month.
     large.resourceCountIs('AWS::KMS::Key', 0);
     expect(deletedBy(small, 'Retain')).toEqual(['AWS::DynamoDB::Table']);
@@ -593,7 +593,7 @@ describe('what a stack leaves behind', () => {
     expect(deletedBy(large, 'RetainExceptOnCreate')).toEqual([...stays, 'AWS::EC2::EIP'].sort());
   });
 
-  test('includes the address, which another stack can take over', () => {
+  test('includes the IP address, which another stack can adopt', () => {
     const adopted = templateOf({ ...full, fixedAddress: 'eipalloc-0a1b2c3d4e5f60718' });
 
     adopted.resourceCountIs('AWS::EC2::EIP', 0);
@@ -601,7 +601,7 @@ describe('what a stack leaves behind', () => {
   });
 });
 
-describe('rights', () => {
+describe('the rights of functions:', () => {
   /** The job types that each function takes. */
   const typesIn = (template: typeof small) =>
     propertiesOf(template, 'AWS::Lambda::Function').flatMap(({ Environment }) => {
@@ -609,7 +609,7 @@ describe('rights', () => {
       return allow === undefined ? [] : [JSON.parse(allow).types as string[]];
     });
 
-  test('code functions are all that their queue takes, and formulas are changed only where allow names it', () => {
+  test('the queue of code functions takes nothing else, and formulas are changed only if allow permits it', () => {
     const [inLeast, ofFunctions] = typesIn(templateOf({ ...least, functionsQueue: true }));
 
     expect(inLeast).not.toContain('update-formula');
@@ -620,7 +620,7 @@ describe('rights', () => {
     ).toEqual([['update-formula', 'score'], ['update-formula']]);
   });
 
-  test('what another service may do, it may do for this account alone', () => {
+  test('other services may act for this account only', () => {
     const statements = resourcesOf(large).flatMap(([id, { Type, Properties }]) => {
       const document = Properties['PolicyDocument'] ?? Properties['AssumeRolePolicyDocument'];
       const { Statement = [] } = (document ?? {}) as { Statement?: { Principal?: { Service?: string } }[] };
@@ -660,7 +660,7 @@ describe.each([
   };
   const readers = [`arn:${partition}:iam::777788889999:role/analysts`];
 
-  test('nothing is of the other partition, and the links are to its console', () => {
+  test('no ARN has another partition, and the links go to the console of this one', () => {
     const text = JSON.stringify(templateOf({ ...home, alarms, readers }).toJSON());
 
     expect(text.match(/arn:aws:[^"]*/g) ?? []).toEqual([]);
@@ -668,7 +668,7 @@ describe.each([
     expect(text).not.toContain('console.aws.amazon.com');
   });
 
-  test('a warning asks whether it has durable functions', () => {
+  test('synth warns that the region may lack durable functions', () => {
     const [stack] = appOf({ ...home, alarms, readers }).node.children.filter(Stack.isStack);
 
     expect(
@@ -679,7 +679,7 @@ describe.each([
     ).toHaveLength(1);
   });
 
-  test('a service that it lacks, or an ARN of another partition, stops synth', () => {
+  test('synth stops for a missing service, or an ARN of another partition', () => {
     expect(() =>
       appOf({ ...home, alarms: { ...alarms, slack }, readers: ['arn:aws:iam::777788889999:role/a'] }),
     ).toThrow(

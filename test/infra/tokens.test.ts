@@ -152,7 +152,7 @@ function templateWith(make: (stack: Stack, app: App) => object, isChecked = true
   return Template.fromStack(stack);
 }
 
-test('values known only at deployment are deployed unchanged, wherever the page says so', () => {
+test('values known only at deployment are deployed unchanged, wherever the page allows them', () => {
   const synthesized = instances().map((instance) => JSON.stringify(templateWith(() => instance).toJSON()));
 
   const deployed = fields
@@ -183,7 +183,7 @@ function refusing(path: string): object {
 const NOT_HERE = ['account', 'region', 'schedules.drill'];
 
 test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path)))(
-  'what is deployed depends on $path: a token is refused, and the fault says so',
+  '$path must be known at synth, since resources depend on it: a token is refused, and the fault says so',
   ({ path }) => {
     expect(() => templateWith(() => refusing(path), false)).toThrow(
       /expected .*, got (one that is known only at deployment|\["\$\{Token)/,
@@ -192,7 +192,7 @@ test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path))
 );
 
 describe('a token', () => {
-  test('of a parameter’s name may begin with a slash or not: functions may read either form, and find its ARN', () => {
+  test('for a parameter’s name may begin with a slash or not: functions may read both forms, and find its ARN', () => {
     const template = templateWith((stack) => ({
       tokenParameter: new CfnParameter(stack, 'Name').valueAsString,
     }));
@@ -213,7 +213,7 @@ describe('a token', () => {
     });
   });
 
-  test('of an origin opens its port, which may be 443, to everywhere', () => {
+  test('for an origin opens its port, which may be 443, to everywhere', () => {
     const template = templateWith(() => ({ baseUrl: later('origin'), fixedAddress: true }));
 
     const host = { 'Fn::Select': [2, { 'Fn::Split': ['/', { 'Fn::ImportValue': 'origin' }] }] };
@@ -225,7 +225,7 @@ describe('a token', () => {
     for (const each of opened) expect(each).toMatchObject({ FromPort, ToPort: FromPort });
   });
 
-  test('of a reader is an account or a role, as IAM reads both in the same place', () => {
+  test('for a reader is an account or a role, as IAM accepts both in the same position', () => {
     const template = templateWith((stack) => ({
       readers: new CfnParameter(stack, 'Readers', { type: 'CommaDelimitedList' }).valueAsList,
     }));
@@ -236,7 +236,7 @@ describe('a token', () => {
     expect(principals).toContainEqual({ AWS: { Ref: 'Readers' } });
   });
 
-  test('of a bucket of another stack is that bucket, in each policy too', () => {
+  test('for a bucket of another stack is that bucket, in each policy too', () => {
     const template = templateWith(
       (_, app) => ({
         bucket: new Bucket(new Stack(app, 'other'), 'Theirs').bucketName,
@@ -252,7 +252,7 @@ describe('a token', () => {
       );
   });
 
-  test('in a part of an ARN names its account and its region', () => {
+  test('may be the account or the region within an ARN', () => {
     const alarms = { topicArn: `arn:${Aws.PARTITION}:sns:${Aws.REGION}:111122223333:alarms` };
 
     expect(() => templateWith(() => ({ alarms }), false)).not.toThrow();

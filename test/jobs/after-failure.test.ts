@@ -58,7 +58,7 @@ describe('a send that may not be repeated', () => {
     ['a TLS failure', { kind: 'connection', phase: 'tls', code: 'ECONNRESET' }],
     ['a 401', { kind: 'status', status: 401 }],
     ['a 429', { kind: 'status', status: 429 }],
-  ])('is tried again after %s, and it counts as a try that executed nothing', (_, failure) => {
+  ])('is retried after %s, and that counts as a try that executed nothing', (_, failure) => {
     expect(afterFailure({ ...facts, error: platform(failure) })).toEqual({
       kind: 'later',
       delayMs: 1_000,
@@ -66,7 +66,7 @@ describe('a send that may not be repeated', () => {
     });
   });
 
-  test('is tried again for 12 hours if it never arrived, at least every minute', () => {
+  test('is retried for 12 hours if it never arrived, at least every minute', () => {
     const decide = (unsentTries: number, sinceClaimMs: number) =>
       afterFailure({ ...facts, unsentTries, sinceClaimMs, error: refused });
 
@@ -78,7 +78,7 @@ describe('a send that may not be repeated', () => {
     });
   });
 
-  test('that only waited for days, or was tried for minutes under a clock that is then set, has its tries left', () => {
+  test('has retries left if it only waited for days, or if a wrong clock was set', () => {
     const decide = (unsentTries: number) =>
       afterFailure({ ...facts, unsentTries, sinceClaimMs: 60 * HOUR_MS, error: refused });
 
@@ -86,7 +86,7 @@ describe('a send that may not be repeated', () => {
     expect(decide(47)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
-  test('is unknown if our own code fails after it, and is tried again if our code fails before it', () => {
+  test('is unknown if our own code fails after it, and is retried if our code fails before it', () => {
     const error = new Error('the store is unavailable');
 
     expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
@@ -98,7 +98,7 @@ describe('a send that may not be repeated', () => {
 });
 
 describe('a send that may be repeated', () => {
-  test('is tried again after a 408: it may not have been read to its end', () => {
+  test('is retried after a 408: the request may not have been read to its end', () => {
     const error = platform({ kind: 'status', status: 408 });
 
     expect(afterFailure({ ...facts, mayRepeat: true, error })).toEqual({
@@ -108,7 +108,7 @@ describe('a send that may be repeated', () => {
     });
   });
 
-  test('is tried again after a lost response, with a growing delay, and fails at the fifth attempt', () => {
+  test('is retried after a lost response, with a growing delay, and fails at the fifth attempt', () => {
     const decide = (attempts: number) => afterFailure({ ...facts, mayRepeat: true, attempts, error: cut });
 
     expect([1, 2, 3, 4].map(decide)).toEqual(
@@ -117,7 +117,7 @@ describe('a send that may be repeated', () => {
     expect(decide(5)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
-  test('has five attempts that may have been executed, however many were not', () => {
+  test('gets five attempts that may have executed; attempts that certainly did not execute are not counted', () => {
     const decide = (unsentAttempts: number) =>
       afterFailure({ ...facts, mayRepeat: true, attempts: 40, unsentAttempts, error: cut });
 
@@ -153,11 +153,11 @@ test.each<[string, Partial<typeof facts>, Error, number, string]>([
   ['15 minutes later at most, after a 503', { mayRepeat: true }, told(503, 86_400_000), 900_000, 'attempt'],
   ['after a long wait', {}, platform({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 }), 45_000, 'nothing'],
   ['if it cannot continue here and now', {}, new RequeueError('too late', 1_500), 1_500, 'nothing'],
-])('a job is tried again %s', (_, differences, error, delayMs, counts) => {
+])('a job is retried %s', (_, differences, error, delayMs, counts) => {
   expect(afterFailure({ ...facts, ...differences, error })).toEqual({ kind: 'later', delayMs, counts });
 });
 
-test('a job that a person cancelled ends so, even if it had sent', () => {
+test('a job that a person cancelled ends as cancelled, even if it had sent', () => {
   const error = new JobRefusedError('cancelled', 'cancelled by a person while it was under way');
 
   expect(afterFailure({ ...facts, error })).toEqual({
@@ -166,7 +166,7 @@ test('a job that a person cancelled ends so, even if it had sent', () => {
   });
 });
 
-test('an outcome reports the error: its kind and message, and what else is known of it', () => {
+test('an outcome reports the error: its kind and message, and what else is known about it', () => {
   const errorIn = (error: unknown) => {
     const after = afterFailure({ ...facts, error });
     return after.kind === 'end' ? after.outcome.error : undefined;
@@ -185,7 +185,7 @@ test('an outcome reports the error: its kind and message, and what else is known
   });
 });
 
-test('a job that another worker has is left alone', () => {
+test('a job that another worker has is not touched', () => {
   expect(afterFailure({ ...facts, error: new JobLostError('lost') })).toEqual({ kind: 'leave' });
 });
 
@@ -198,10 +198,10 @@ test('invalid input and a changed calculation are failures', () => {
   });
 });
 
-describe('a job that was done in part', () => {
+describe('a partly executed job', () => {
   const part = (cause: unknown) => new UnfinishedError(cause, '{"calls":7}');
 
-  test('ends as its cause says, and its outcome has what was done', () => {
+  test('ends as the cause of its error says, and its outcome has what was done', () => {
     const error = part(platform({ kind: 'status', status: 403 }));
 
     expect(afterFailure({ ...facts, error })).toMatchObject({
@@ -211,7 +211,7 @@ describe('a job that was done in part', () => {
   });
 
   test.each([new JobLostError('another worker has it'), new RequeueError('wait', 1_500), refused])(
-    'goes back as its cause says: %s',
+    'is requeued as the cause of its error says: %s',
     (cause) => {
       expect(afterFailure({ ...facts, error: part(cause) })).toEqual(
         afterFailure({ ...facts, error: cause }),

@@ -26,13 +26,13 @@ const score: ScoreJob = { version: 1, type: 'score', id: 'b', texts: [{ id: 'a',
 const faultOf = (setting: object, job: RunFunctionJob | ScoreJob = greet) =>
   allowFault(readAllow(JSON.stringify(setting)), job);
 
-describe('what jobs may use', () => {
-  test.each([undefined, '{}'])('is everything if the setting is %j', (text) => {
+describe('the allowed operations', () => {
+  test.each([undefined, '{}'])('include everything if the setting is %j', (text) => {
     expect(allowFault(readAllow(text), greet)).toBeUndefined();
     expect(allowFault(readAllow(text), score)).toBeUndefined();
   });
 
-  test('is what every list allows', () => {
+  test('are those that every list allows', () => {
     expect(
       faultOf({ types: ['run-function'], packages: [PACKAGE.toUpperCase()], functions: ['greet'] }),
     ).toBe(undefined);
@@ -46,7 +46,7 @@ describe('what jobs may use', () => {
     );
   });
 
-  test('is nothing if a list is empty', () => {
+  test('include nothing if a list is empty', () => {
     expect(faultOf({ types: [] }, score)).toBe(
       'type: expected one that SYNC_ALLOW allows (none), got "score"',
     );
@@ -60,7 +60,7 @@ describe('what jobs may use', () => {
     expect(faultOf({ functions: [`${OTHER}/1.0.0/greet`] })).toMatch(/^functionName/);
   });
 
-  test('is one function for each entry, since versions and names have no slashes', () => {
+  test('list one function in each entry, since versions and names have no slashes', () => {
     const entry = `${PACKAGE}/1.0.0/x/y`;
     const faultsOf = (packageVersion: string, functionName: string) => {
       const message = JSON.stringify({ ...greet, packageVersion, functionName });
@@ -77,12 +77,12 @@ describe('what jobs may use', () => {
     );
   });
 
-  test('is not limited by packages and functions for other jobs', () => {
+  test('are not limited by packages and functions for other job types', () => {
     expect(faultOf({ packages: [], functions: [] }, score)).toBeUndefined();
   });
 });
 
-test('an invalid setting reports every fault at once', () => {
+test('an invalid setting reports all faults together', () => {
   const text = `{"types":["scores"],"packages":["x"],"functions":["1.0/greet","${PACKAGE}/greet"],"all":1}`;
 
   expect(() => readAllow(text)).toThrow(

@@ -27,7 +27,7 @@ async function slowBatch(at: number, happen: (batch: SlowBatch) => Promise<unkno
 
 type SlowBatch = Awaited<ReturnType<typeof scoredBatch>>;
 
-test('a score job that is cancelled while it is under way sends no more texts within three seconds', async () => {
+test('a score job that is cancelled while it runs sends no more texts within three seconds', async () => {
   await using batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }));
 
   await batch.drain();
@@ -50,7 +50,7 @@ test('texts that were paid for are not paid for again when the batch is redriven
   expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 20, failed: 0 });
 });
 
-test('a cancelled job whose worker died is ended by the next one, which sends nothing', async () => {
+test('a cancelled job whose worker died is ended by the next worker, which sends nothing', async () => {
   await using batch = await scoredBatch({ refused: [] });
   const [body = ''] = batch.queue.bodies();
   const parsed = parseMessage(body, { messageId: 'm', allow: {} });
@@ -67,7 +67,7 @@ test('a cancelled job whose worker died is ended by the next one, which sends no
   expect(await batch.stored(RESULT)).toMatchObject({ status: 'failed', error: cancelled });
 });
 
-test('a batch that is cancelled while it is under way ends when its worker stops', async () => {
+test('a batch that is cancelled while it runs ends when its worker stops', async () => {
   await using batch = await slowBatch(6, ({ parts }) => cancelBatch('b1', parts), 20);
 
   await batch.drain();
@@ -82,7 +82,7 @@ test('a batch that is cancelled while it is under way ends when its worker stops
 const summaryOf = async (batch: SlowBatch) =>
   (await batch.stored('scores/b1/_summary.json')) as { readonly cancelled?: number; readonly scored: number };
 
-test('a table that is unavailable when a job looks whether it was cancelled does not stop it', async () => {
+test('a job that cannot check whether it was cancelled, since the table is unavailable, continues', async () => {
   await using batch = await slowBatch(0, async () => undefined, 8);
   const read = () => Promise.reject(new Error('the table is away'));
   const worker = { ...batch.worker, ledger: { ...batch.ledger, read } };

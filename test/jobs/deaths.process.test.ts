@@ -88,7 +88,7 @@ const settingsFor = (place: JobPlace, url: string, token: string) => ({
 });
 
 test.for(Object.entries(jobPlaces))(
-  `of ${JOBS} jobs with texts in %s, whose worker is killed ${KILLS} times, all are done, and none is unknown`,
+  `in %s, ${JOBS} jobs with texts are all done, and none is unknown, if their worker is killed ${KILLS} times`,
   { timeout: scaledTimeout(900_000) },
   async ([, open]) => {
     await using platform = await startPlatform({ calculations: 1, rate: 10_000 });
@@ -124,7 +124,7 @@ test.for(Object.entries(jobPlaces))(
 const KILLER = 666_666;
 
 test.for(Object.entries(jobPlaces))(
-  'a function that kills its worker in %s does so alone in the end, after its eight neighbours are done',
+  'a function that kills its worker in %s finally runs alone, after its eight neighbours are done',
   { timeout: scaledTimeout(600_000) },
   async ([, open]) => {
     await using platform = await startPlatform({ calculations: 1, dataFiles: 20, rate: 10_000 });

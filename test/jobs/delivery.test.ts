@@ -72,7 +72,7 @@ async function turnOver(
   return { held, context: held.context, log, stop };
 }
 
-test('writes SENT once, however many calls a job makes', async () => {
+test('a delivery writes SENT once, however many calls a job makes', async () => {
   const { held, context, log } = await turnOver([sent]);
 
   await Promise.all([context.beforeSend(), context.beforeSend()]);
@@ -82,7 +82,7 @@ test('writes SENT once, however many calls a job makes', async () => {
   expect(held.row()?.attempts).toBe(1);
 });
 
-test('sends nothing if SENT could not be written, and writes it again for the next call', async () => {
+test('a delivery sends nothing if SENT could not be written, and writes it again for the next call', async () => {
   const { context, log } = await turnOver([new Error('the table is unavailable'), sent]);
 
   await expect(context.beforeSend()).rejects.toThrow('the table is unavailable');
@@ -91,7 +91,7 @@ test('sends nothing if SENT could not be written, and writes it again for the ne
   expect(log).toEqual(['sent', 'sent']);
 });
 
-test('lets the first request leave up to two seconds after SENT, and every other one at any time', async () => {
+test('the first request may leave up to two seconds after SENT is written, and later ones at any time', async () => {
   const { held, context } = await turnOver([sent], { job: { ...runFunctionJob, onUnknown: 'fail' } });
   await context.beforeSend();
   now.ms += 2_001;
@@ -107,14 +107,14 @@ test('lets the first request leave up to two seconds after SENT, and every other
   expect(held.requestSent()).toBe(true);
 });
 
-test('sends nothing if the row that SENT was written over was cancelled', async () => {
+test('a delivery sends nothing if the row that SENT replaced was cancelled', async () => {
   const { context } = await turnOver([{ kind: 'sent', claim: { ...claim, cancelled: true } }]);
   await context.beforeSend();
 
   expect(context.onSend).toThrow(JobRefusedError);
 });
 
-test('sends nothing that could outlast the lease or the deadline', async () => {
+test('a delivery sends nothing that could outlast the lease or the deadline', async () => {
   const late = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs: 69_999 } }], {
     deadlineMs: 200_000,
   });
@@ -128,7 +128,7 @@ test('sends nothing that could outlast the lease or the deadline', async () => {
   expect(log).toEqual([]);
 });
 
-test('sends nothing once the lease is lost, whether SENT was written or not', async () => {
+test('a delivery sends nothing once the lease is lost, whether SENT was written or not', async () => {
   const unsent = await turnOver([sent]);
   unsent.stop.abort(new Error('lease lost'));
   await expect(unsent.context.beforeSend()).rejects.toThrow('lease lost');
@@ -141,7 +141,7 @@ test('sends nothing once the lease is lost, whether SENT was written or not', as
   expect(held.requestSent()).toBe(false);
 });
 
-test('checks the time again at the moment a call leaves, for its context may have come late', async () => {
+test('a delivery checks the time again when a call leaves, since the call may have been prepared late', async () => {
   const { context } = await turnOver([sent], { deadlineMs: 70_000 });
   await context.beforeSend();
   context.onSend();
@@ -151,12 +151,12 @@ test('checks the time again at the moment a call leaves, for its context may hav
   expect(context.onSend).toThrow(RequeueError);
 });
 
-test('says until when a send may start, if there is a deadline', async () => {
+test('a delivery reports until when a send may start, if there is a deadline', async () => {
   expect((await turnOver([], { deadlineMs: 200_000 })).context.lastSendMs).toBe(140_000);
   expect((await turnOver([])).context.lastSendMs).toBeUndefined();
 });
 
-test('looks whether its job was cancelled once three seconds have passed', async () => {
+test('a delivery checks whether its job was cancelled once three seconds have passed', async () => {
   const { context, log } = await turnOver([sent], {
     job: { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] },
   });
@@ -169,7 +169,7 @@ test('looks whether its job was cancelled once three seconds have passed', async
   expect(log).toEqual(['sent', 'read at 13000', 'read at 16000']);
 });
 
-test('is ended on purpose by errors that the log shows without a stack', () => {
+test('a delivery is ended on purpose by errors that are logged without a stack', () => {
   const errors = [new RequeueError('x', 0), new JobLostError('x'), new JobRefusedError('cancelled', 'x')];
 
   expect(errors.map(({ isRefusal }) => isRefusal)).toEqual([true, true, true]);

@@ -41,7 +41,7 @@ describe('an event that was refused in a response of 200', () => {
     });
   });
 
-  test('is also an error if the response does not say why', async () => {
+  test('is also an error if the response gives no reason', async () => {
     events.on(PutEventsCommand).resolves({ FailedEntryCount: 1 });
     const report = sendToEventBridge({ bus: 'default', store: 's3://sync', environment: {} });
 
@@ -53,7 +53,7 @@ describe('over a connection', () => {
   beforeEach(() => void retryAtOnce());
   afterEach(() => vi.restoreAllMocks());
 
-  test('a finished job is reported with the key of its result, again if the response was lost', async () => {
+  test('a finished job is announced with the key of its result, again if the response was lost', async () => {
     const done = jsonReply({ FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] });
     await using bus = await startServer(lost, done);
     const environment = environmentOf(bus);

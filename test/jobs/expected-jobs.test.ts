@@ -23,7 +23,7 @@ function startWatch() {
   return { store, arrived, expectJob: (id: string) => jobs.expect({ due: id }), missingAt, expected };
 }
 
-test('a job that did not arrive within an hour is missing, at each look until it arrives', async () => {
+test('a job that did not arrive within an hour is reported as missing by each check until it arrives', async () => {
   const { arrived, expectJob, missingAt, expected } = startWatch();
   await expectJob('nightly.2026-11-30T02:00:00Z');
 
@@ -49,7 +49,7 @@ test('a job that arrived is not missing, and may be announced as due again', asy
   expect(await expected()).toEqual([]);
 });
 
-test('each missing job is reported, and once a later one of its schedule arrived, not again', async () => {
+test('each missing job is reported, until a later job of its schedule has arrived', async () => {
   const { arrived, expectJob, missingAt } = startWatch();
   await expectJob('hourly.2026-11-30T01:00:00Z');
   await expectJob('hourly.2026-11-30T02:00:00Z');
@@ -68,7 +68,7 @@ test('no job is expected from a function that is no longer scheduled', async () 
   expect(await expected()).toEqual([]);
 });
 
-test('objects that are not expected jobs are left alone', async () => {
+test('objects that are not expected jobs are not touched', async () => {
   const { store, missingAt, expected } = startWatch();
   await store.put('work/expected-jobs/!!', Buffer.from('a'));
   await store.put('work/expected-jobs/nightly.soon', Buffer.from('b'));
@@ -89,7 +89,7 @@ test.each([
   expect(await expected()).toEqual([]);
 });
 
-test('an event that does not say which job is due is another kind of event', async () => {
+test('an event that does not name the due job is treated as another kind of event', async () => {
   const jobs = createExpectedJobs({ store: createMemoryStore(), hasArrived: async () => true, now: () => 0 });
 
   expect(await jobs.expect({ functions: [] })).toBe(false);

@@ -51,7 +51,7 @@ describe('a job that is done', () => {
   });
 });
 
-test('a job is in hand while it runs', async () => {
+test('a job is listed as running while it runs', async () => {
   const inHand = createInHand(() => 0);
   const seen: unknown[] = [];
   await using fake = await fakeWorker({
@@ -74,7 +74,7 @@ describe('while the platform is unavailable', () => {
     knownOutageMs: () => undefined,
   });
 
-  test('a message waits in the worker without a claim, and runs at once when it is back', async () => {
+  test('a message waits in the worker without a claim, and runs immediately afterwards', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const { nowMs } = fake.clock;
 
@@ -91,7 +91,7 @@ describe('while the platform is unavailable', () => {
   test.each([
     ['the time for its send begins', 120_000, 60_000],
     ['five minutes have passed', undefined, 300_000],
-  ])('a message goes back without a claim as soon as %s', async (_, leftMs, waitedMs) => {
+  ])('a message is requeued without a claim as soon as %s', async (_, leftMs, waitedMs) => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const { nowMs } = fake.clock;
     const deadlineMs = leftMs === undefined ? undefined : nowMs + leftMs;
@@ -107,7 +107,7 @@ describe('while the platform is unavailable', () => {
     expect(await fake.ledger.read('job-1')).toBeUndefined();
   });
 
-  test('a message that waits goes back as soon as the worker is stopped', async () => {
+  test('a waiting message is requeued as soon as the worker is stopped', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const stopping = new AbortController();
     const sleep = async (_ms: number, signal?: AbortSignal) => {
@@ -125,7 +125,7 @@ describe('while the platform is unavailable', () => {
     expect(await fake.ledger.read('job-1')).toBeUndefined();
   });
 
-  test('a job that waits for its turn sends nothing, and nothing is written', async () => {
+  test('a job that waits for its slot sends nothing, and nothing is written', async () => {
     let isKnown = false;
     await using fake = await fakeWorker({
       'run-function': (job, turn) => {
@@ -148,7 +148,7 @@ describe('while the platform is unavailable', () => {
 });
 
 describe('a message that is delivered again', () => {
-  test('while another worker has its job, arrives when that worker’s lease has expired', async () => {
+  test('while another worker has its job becomes visible when that worker’s lease has expired', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const request = { id: 'job-1', type: 'run-function', contentHash: 'x', sender: 'other' };
     const { contentHash } = await hashOf();
@@ -159,7 +159,7 @@ describe('a message that is delivered again', () => {
     expect(handled).toEqual({ kind: 'later', delayMs: 41_000 });
   });
 
-  test('when there is no time for a send is not even claimed', async () => {
+  test('is not even claimed if there is no time for a send', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const lease = { ...leaseOf(fake), deadlineMs: fake.clock.nowMs + 59_999 };
 
@@ -170,7 +170,7 @@ describe('a message that is delivered again', () => {
   });
 });
 
-test('a message whose job another worker has comes back within a lease, although the clock was set back by a month', async () => {
+test('a message whose job another worker has becomes visible within a lease, although the clock was set back by a month', async () => {
   await using fake = await fakeWorker({ 'run-function': succeeds });
   const month = 31 * 86_400_000;
   const request = { id: 'job-1', type: 'run-function', sender: 'other', ...(await hashOf()) };
@@ -199,7 +199,7 @@ describe('a worker that is stopped', () => {
   };
 
   test.for([0, 1, 9])(
-    'hands a job back that ends by it, %i errors deep, and counts nothing',
+    'requeues a job that ends for this reason, %i errors deep, and counts no try',
     async (depth) => {
       const { handled, row } = await fails((stop) => {
         stop.abort(reason);
@@ -231,7 +231,7 @@ describe('a worker that is stopped', () => {
 });
 
 describe('a message that cannot become a job', () => {
-  test('is stored with every reason, and finished with', async () => {
+  test('is stored with every reason, and acknowledged', async () => {
     await using fake = await fakeWorker({});
 
     const handled = await handleMessage(messageOf('{"version":2}'), fake.worker, leaseOf(fake));
@@ -245,7 +245,7 @@ describe('a message that cannot become a job', () => {
     });
   });
 
-  test('because its id belongs to different content does not touch the job with that id', async () => {
+  test('does not affect the job with its id if that job has different content', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
     const other = { ...runFunctionJob, functionName: 'subtract' };
@@ -258,7 +258,7 @@ describe('a message that cannot become a job', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done' });
   });
 
-  test('because it is not allowed is refused', async () => {
+  test('is refused if it is not allowed', async () => {
     await using fake = await fakeWorker({});
     const worker = { ...fake.worker, allow: { types: ['score' as const] } };
 
@@ -279,7 +279,7 @@ async function hashOf() {
 describe('a message with `notBefore`', () => {
   const job = { ...runFunctionJob, notBefore: '2026-11-21T10:30:00+01:00' };
 
-  test('goes back without a claim until then', async () => {
+  test('is requeued without a claim until then', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
 
     const early = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
@@ -314,7 +314,7 @@ test.for([
     { version: 1, type: 'score', texts: [{ id: 'a', text: 'b' }], batch: 'b', chunk: 0, priority: 'normal' },
     'normal',
   ],
-] as const)('the calls of %j leave as %s', async ([job, priority]) => {
+] as const)('the calls of %j have the priority %s', async ([job, priority]) => {
   const shares: unknown[] = [];
   const run: RunJob<unknown> = async (_, turn) => {
     shares.push(turn.priority);
@@ -332,8 +332,8 @@ async function refuses(): Promise<never> {
   throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
 }
 
-describe('a message that is not this worker’s to handle', () => {
-  test('because it is stopping goes back unchanged, at once', async () => {
+describe('a message that this worker should not run', () => {
+  test('is requeued unchanged and immediately if the worker is stopping', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
 
     const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, {
@@ -345,7 +345,7 @@ describe('a message that is not this worker’s to handle', () => {
     expect(await fake.ledger.read('job-1')).toBeUndefined();
   });
 
-  test('is handled as long as there is just time for its send', async () => {
+  test('is run anyway while there is just enough time for its send', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const lease = { ...leaseOf(fake), deadlineMs: fake.clock.nowMs + 60_000 };
 
@@ -406,7 +406,7 @@ describe('a job that was certainly not executed', () => {
     ]);
   });
 
-  test('is tried for 12 hours from its first claim, not from when it became known', async () => {
+  test('is tried for 12 hours from its first claim, not from when this became known', async () => {
     await using fake = await fakeWorker({ 'run-function': refuses });
     const [hash, sender] = ['hash', 'AIDAEXAMPLE'];
     const ledger = { ...fake.ledger };
@@ -431,7 +431,7 @@ test.each([
   [7_000, { attempts: 1, unsentAttempts: 1 }],
   [undefined, { attempts: 1 }],
 ])(
-  'a send that may be repeated and failed, where a harmless read fails for %s ms, counts as %o',
+  'a failed send that may be repeated, while a harmless read fails for %s ms, counts as %o',
   async (awayMs, counts) => {
     let suspectedMs: number | undefined;
     await using fake = await fakeWorker({
@@ -456,7 +456,7 @@ test.each([
   },
 );
 
-test('a job that ended is reported with how long it took, but not again when its message is delivered again', async () => {
+test('an ended job is reported with its duration, but not again when its message is delivered again', async () => {
   await using fake = await fakeWorker({
     'run-function': async (job, turn) => {
       fake.clock.nowMs += 400;
@@ -476,7 +476,7 @@ test('a job that ended is reported with how long it took, but not again when its
   ]);
 });
 
-test('the log names the job and the message that a line is about', async () => {
+test('each log line names the job and the message that it is about', async () => {
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger('info', (line) => void lines.push(JSON.parse(line)));
   let isRefused = true;

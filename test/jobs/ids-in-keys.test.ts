@@ -19,7 +19,7 @@ const run = (fake: Fake, id: string) =>
 const keysIn = ({ store }: Fake, prefix: string) => Array.fromAsync(store.list(prefix), ({ key }) => key);
 
 test.each(['.', '..', '_a', '.a', 'con', 'A:b', 'X'.repeat(128)])(
-  'the job %s is done, with a large response and a result that SQL engines read',
+  'the job %s is done, with a large response and a result that SQL engines can read',
   async (id) => {
     await using fake = await fakeWorker({
       'run-function': async () => ({ status: 'done', response: LARGE }),
@@ -48,10 +48,13 @@ test('two jobs whose ids differ only in case have results whose names differ eve
   expect(new Set(names).size).toBe(2);
 });
 
-test.each(['..', '_a', 'A:b'])('the failed job %s is found by its id, and among all', async (id) => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await run(fake, id);
+test.each(['..', '_a', 'A:b'])(
+  'the failed job %s is found by its id, and in the list of all jobs',
+  async (id) => {
+    await using fake = await fakeWorker({ 'run-function': async () => failure });
+    await run(fake, id);
 
-  expect(await redriveFailed([], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });
-  expect(await redriveFailed([id], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });
-});
+    expect(await redriveFailed([], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });
+    expect(await redriveFailed([id], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });
+  },
+);

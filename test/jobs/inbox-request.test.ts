@@ -28,7 +28,7 @@ test('a request names its texts and what to score them for', () => {
   });
 });
 
-test('reports every fault at once', () => {
+test('all faults of a request are reported together', () => {
   const body = bodyOf({
     object: '../secrets',
     columns: ['Shop', 'Shop'],
@@ -52,13 +52,13 @@ test('reports every fault at once', () => {
   });
 });
 
-test.each(['', 'not json', '[]', 'null', '"text"'])('refuses the body %j', (text) => {
+test.each(['', 'not json', '[]', 'null', '"text"'])('a request with the body %j is refused', (text) => {
   expect(parseInboxRequest('inbox/b.json', Buffer.from(text))).toMatchObject({
     faults: [expect.stringMatching(/^the request: .*expected/)],
   });
 });
 
-test('a request under a key that is no batch name is refused, even if all else is valid', () => {
+test('a request is refused if its key contains no valid batch name, even if all else is valid', () => {
   const body = bodyOf({ object: 'uploads/reviews.csv', text: 'Review', topics: [{ topic: 'Price' }] });
 
   expect(parseInboxRequest('inbox/a b.json', body)).toEqual({
@@ -107,7 +107,7 @@ test('the rows of the object that a request names become jobs', async () => {
   expect(sent.map((body) => JSON.parse(body).texts)).toEqual([[{ id: '2', text: 'good' }]]);
 });
 
-test('the lines of a file that may be halves of texts are rows if the request says so', async () => {
+test('a file whose lines may be parts of texts is read line by line if the request says so', async () => {
   const { outcome } = await split({
     'inbox/b1.json': '{"object":"texts","text":"review","wholeRows":true}',
     texts: 'review,id\nfirst half\nsecond half,1\n',

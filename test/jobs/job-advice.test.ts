@@ -17,19 +17,19 @@ test.each([
   ['may.chunk-00001', 'failed', ['redrive', '--batch=may']],
   ['a-1', 'unknown', ['jobs', 'resolve', '--note', 'WHAT YOU SAW', 'a-1', 'done']],
   ['--json', 'unknown', ['jobs', 'resolve', '--note', 'WHAT YOU SAW', '--', '--json', 'done']],
-] as const)('the command for %s, %s, is words of a shell', (id, status, words) => {
+] as const)('the command for %s, %s, consists of safe shell words', (id, status, words) => {
   expect(argumentsIn(adviceWords(id, status))).toEqual(words);
 });
 
 test.each(['x; curl evil | sh #', '', 'a\nb', '$(id)', "a'b", 'ID with spaces', 'é', 'x'.repeat(129)])(
-  'no command is given for %j, which is not the id of a job',
+  'no command is suggested for %j, which is not a job id',
   (id) => {
     expect(adviceFor(id, 'failed')).toEqual({ say: expect.stringContaining('not the id of a job') });
     expect(adviceWords(id, 'unknown')).not.toContain('platform-sync ');
   },
 );
 
-test('whatever the id, no command has more than its own characters in it', () => {
+test('whatever the id, the suggested command contains only safe characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('failed', 'unknown'), (id, status) => {
       const [, command = ''] = adviceWords(id, status).split('platform-sync ');

@@ -41,7 +41,7 @@ const leaseWithoutEnd = (fake: Parameters<typeof leaseOf>[0]): Lease => ({
 });
 
 test.each([300_000, -300_000])(
-  'the leases of a worker whose clock is off by %i ms are in the table’s time',
+  'a worker whose clock is off by %i ms claims leases in the table’s time',
   async (offMs) => {
     await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
     const right = setClockOff(offMs);
@@ -59,7 +59,7 @@ test.each([300_000, -300_000])(
 );
 
 test.each([300_000, -300_000])(
-  'so is the first lease of a worker whose clock is off by %i ms, and that could not reach the table when it started',
+  'a worker whose clock is off by %i ms, and that could not reach the table when it started, claims its first lease in the table’s time',
   async (offMs) => {
     await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
     const right = setClockOff(offMs);
@@ -81,7 +81,7 @@ test.each([300_000, -300_000])(
   },
 );
 
-test('a worker whose clock is ahead, and that could not reach the table when it started, runs nothing before its time', async () => {
+test('a worker whose clock is ahead, and that could not reach the table when it started, runs no job early', async () => {
   await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
   const right = setClockOff(300_000);
   const { ledger } = await openJobStorage(sessionOf(aws));

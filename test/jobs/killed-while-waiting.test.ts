@@ -7,7 +7,7 @@ import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
-test('a worker that is killed while its jobs wait for their slots leaves one that counts as sent, or none', async () => {
+test('a worker that is killed while its jobs wait for their slots leaves at most one that counts as sent', async () => {
   const clock = createVirtualClock();
   const { now, sleep } = clock;
   const pace = createProcessPace({ rate: 2.5, concurrency: 8, now, sleep });

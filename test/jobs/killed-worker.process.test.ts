@@ -28,7 +28,7 @@ function startWorker(environment: Readonly<Record<string, string>>) {
 }
 
 test.for(Object.entries(jobPlaces))(
-  `of ${JOBS} jobs in %s, of a worker that is killed again and again, each has its result, and none is done twice`,
+  `in %s, each of ${JOBS} jobs has its result, and none is done twice, if their worker is killed repeatedly`,
   { timeout: scaledTimeout(600_000) },
   async ([, open]) => {
     await using platform = await startPlatform({

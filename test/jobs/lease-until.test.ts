@@ -10,7 +10,7 @@ test.each([400_000, 20_000, 3_000])('a lease outlasts an invocation that has %i 
 const MONTH_MS = 31 * 86_400_000;
 
 test.each([-MONTH_MS, MONTH_MS])(
-  'a clock that is set by %i ms in an invocation changes nothing of it',
+  'a lease does not depend on a clock that is set by %i ms during an invocation',
   (offMs) => {
     let [nowMs, steadyMs] = [1_000_000, 5];
     const lease = leaseOf(400_000, { now: () => nowMs, steady: () => steadyMs });
@@ -24,6 +24,6 @@ test.each([-MONTH_MS, MONTH_MS])(
   },
 );
 
-test('a clock that is a month behind when an invocation begins does not make its lease a month longer', () => {
+test('a lease is not a month longer if the clock is a month slow when an invocation begins', () => {
   expect(leaseOf(MONTH_MS, { now: () => 0, steady: () => 0 }).leaseMs).toBe(902_000);
 });

@@ -43,7 +43,7 @@ async function runJobs(ids: readonly string[], ...flags: readonly string[]) {
 const keepCopy = () => cp(file(), join(folder.path, 'copy.db'));
 const restoreCopy = () => cp(join(folder.path, 'copy.db'), file());
 
-test('nothing is sent with an older copy of the ledger, and the first job that it lacks is named', async () => {
+test('nothing is sent with an older copy of the ledger, and the error names the first missing job', async () => {
   await runJobs(['a']);
   await keepCopy();
   await runJobs(['b', 'c']);
@@ -60,7 +60,7 @@ test('nothing is sent with an older copy of the ledger, and the first job that i
   expect(ran()).toBe(before);
 });
 
-test('--new-ledger takes over what results say, so that none of it runs again, and is needed once', async () => {
+test('--new-ledger imports the stored results, so that no job runs again, and is needed once', async () => {
   await runJobs(['a']);
   await keepCopy();
   await runJobs(['b', 'c']);
@@ -77,7 +77,7 @@ test('--new-ledger takes over what results say, so that none of it runs again, a
   expect(JSON.parse(shown.out)).toMatchObject({ id: 'b', status: 'done', response: { result: 42 } });
 });
 
-test('a ledger whose write-ahead log was deleted is an older copy', async () => {
+test('a ledger whose write-ahead log was deleted is recognized as an older copy', async () => {
   await runJobs(['a']);
   const settings = { ...settingsOf(sandbox, storePath()), LOG_LEVEL: 'silent' };
   await runCommand(['submit', '-'], settings, lines([adds('b')]));
@@ -95,7 +95,7 @@ test('a ledger whose write-ahead log was deleted is an older copy', async () => 
   expect(ran()).toBe(before);
 });
 
-test('a ledger that was deleted is built again from the stored results', async () => {
+test('a deleted ledger is rebuilt from the stored results', async () => {
   await runJobs(['a', 'b']);
   await rm(join(storePath(), '.store'), { recursive: true });
   const before = ran();
@@ -107,7 +107,7 @@ test('a ledger that was deleted is built again from the stored results', async (
   expect(ran()).toBe(before);
 });
 
-test('a store that was copied sends by the file that moved with it, by the one where it is, or takes over what it says', async () => {
+test('a copied store sends with the ledger that moved with it, with the one in its place, or with an imported one', async () => {
   await runJobs(['a', 'b']);
   const before = ran();
   const moved = { whole: join(folder.path, 'whole'), bare: join(folder.path, 'bare') };
@@ -132,7 +132,7 @@ test('a store that was copied sends by the file that moved with it, by the one w
   expect(ran()).toBe(before);
 });
 
-test('a failed job that was opened again is known', async () => {
+test('a failed job that was reopened does not make the ledger count as an older copy', async () => {
   await command(['submit', '-'], [{ ...adds('f'), functionName: 'throwsError', packageVersion: '9.9.9' }]);
   await command(['work', '--drain']);
   await command(['redrive', 'f']);
@@ -156,7 +156,7 @@ const score = (...flags: readonly string[]) =>
   command(['score', textsFile(), '--text', 'text', '--batch', 'may', ...flags]);
 
 test.for(Object.entries(losses))(
-  'texts that a batch paid for are not paid for again by a ledger that %s',
+  'texts that a batch paid for are not paid for again with a ledger that %s',
   async ([, { lose, words }]) => {
     await writeFile(textsFile(), 'text\ngood\nbad\n');
     await runJobs(['a']);
@@ -178,7 +178,7 @@ test.for(Object.entries(losses))(
   },
 );
 
-test('a batch whose worker died before it named its part, whose scores the ledger has, is no reason to refuse', async () => {
+test('a batch whose worker died before it named its part is not a reason to refuse, since the ledger has its scores', async () => {
   await writeFile(textsFile(), 'text\ngood\nbad\n');
   await score();
   const db = new DatabaseSync(file());
@@ -192,7 +192,7 @@ test('a batch whose worker died before it named its part, whose scores the ledge
 });
 
 test.for(Object.entries(losses))(
-  'data files that were read are named by a ledger that %s',
+  'data files that were read are listed by a ledger that %s',
   async ([, { lose, words }]) => {
     const job = { version: 1, type: 'data-files', id: 'files', ids: sandbox.ids().dataFiles };
     await runJobs(['a']);

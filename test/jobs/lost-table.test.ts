@@ -37,24 +37,27 @@ async function backUp() {
 test.each([
   ['was created anew', [], ['a', 'b', 'c']],
   ['was restored from an earlier time', ['a'], ['b', 'c']],
-])('by a table that %s nothing is sent, and a job that it lacks is named', async (_, before, lost) => {
-  if (before.length > 0) await runRows(before);
-  const restore = await backUp();
-  await runRows([...before, ...lost]);
-  await restore();
-  const requests = ran();
+])(
+  'nothing is sent with a table that %s, and the error names a job that it lacks',
+  async (_, before, lost) => {
+    if (before.length > 0) await runRows(before);
+    const restore = await backUp();
+    await runRows([...before, ...lost]);
+    await restore();
+    const requests = ran();
 
-  const refused = await runRows(['a', 'b', 'c']);
-  const worked = await jobs.workOff(adds('a'), adds('b'));
-  const redriven = await run('redrive');
+    const refused = await runRows(['a', 'b', 'c']);
+    const worked = await jobs.workOff(adds('a'), adds('b'));
+    const redriven = await run('redrive');
 
-  expect([refused.code, worked.code, redriven.code]).toEqual([2, 2, 2]);
-  expect(refused.err).toContain(`got one that lacks ${lost.length} of them, such as ${lost[0]}: it was`);
-  expect(refused.err).toContain('docs/restore.md, "Restore from a point in time"');
-  expect(ran()).toBe(requests);
-});
+    expect([refused.code, worked.code, redriven.code]).toEqual([2, 2, 2]);
+    expect(refused.err).toContain(`got one that lacks ${lost.length} of them, such as ${lost[0]}: it was`);
+    expect(refused.err).toContain('docs/restore.md, "Restore from a point in time"');
+    expect(ran()).toBe(requests);
+  },
+);
 
-test('pace --resume --new-ledger takes over what results say, so that none of it runs again', async () => {
+test('pace --resume --new-ledger imports the stored results, so that no job runs again', async () => {
   const restore = await backUp();
   await runRows(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   await restore();

@@ -92,7 +92,7 @@ test.each([
   // Its row has the error: rows fail one by one.
   ['text', text, 'DONE', 9],
 ])(
-  'a single %s that always gets a 500 ends by its own tries, since a harmless read succeeds',
+  'a single %s that always gets a 500 fails after its own retries, since a harmless read succeeds',
   async (_, job, state, mostSends) => {
     const { row, sends, endedMs, breakerIs } = await deliver(job, () => false);
 
@@ -110,7 +110,7 @@ test.each([
   ['function that may be repeated', repeatable],
   ['text', text],
 ])(
-  'a single %s spends none of its attempts while the platform is unavailable for three hours',
+  'a single %s uses none of its attempts while the platform is unavailable for three hours',
   async (_, job) => {
     const { row, sends } = await deliver(job, (nowMs) => nowMs < 3 * HOUR_MS);
 

@@ -41,7 +41,7 @@ test('a job whose workers died runs alone, after all others, in the order of the
   ]);
 });
 
-test('a job that waited a minute to run alone lets no other begin', async () => {
+test('a job that waited a minute to run alone stops others from starting', async () => {
   const { clock, log, run } = createJobs();
 
   void run('alone', 10, { deaths: 3 });
@@ -55,28 +55,31 @@ test('a job that waited a minute to run alone lets no other begin', async () => 
   expect(log.filter((line) => line.includes(' to '))).toHaveLength(91);
 });
 
-test.for([-31, 31])('a clock that is set %i days off keeps no job from running alone', async (days) => {
-  const clock = createVirtualClock();
-  let setByMs = 0;
-  const places = createPlaces({ sleep: clock.sleep, now: () => clock.now() + setByMs });
-  let beganMs: number | undefined;
-  const alone = async () => {
-    using place = await places.take({ deaths: 3 });
-    if (place?.isAlone) beganMs = clock.now();
-  };
+test.for([-31, 31])(
+  'a clock that is set %i days off does not keep a job from running alone',
+  async (days) => {
+    const clock = createVirtualClock();
+    let setByMs = 0;
+    const places = createPlaces({ sleep: clock.sleep, now: () => clock.now() + setByMs });
+    let beganMs: number | undefined;
+    const alone = async () => {
+      using place = await places.take({ deaths: 3 });
+      if (place?.isAlone) beganMs = clock.now();
+    };
 
-  const began = clock.now();
-  void alone();
-  void clock.sleep(20).then(() => {
-    setByMs = days * 86_400_000;
-  });
-  void clock.sleep(10_000);
-  await clock.run();
+    const began = clock.now();
+    void alone();
+    void clock.sleep(20).then(() => {
+      setByMs = days * 86_400_000;
+    });
+    void clock.sleep(10_000);
+    await clock.run();
 
-  expect((beganMs ?? Number.POSITIVE_INFINITY) - began).toBeLessThan(1_000);
-});
+    expect((beganMs ?? Number.POSITIVE_INFINITY) - began).toBeLessThan(1_000);
+  },
+);
 
-test('others run beside a job that has made progress', async () => {
+test('other jobs run beside a job that has made progress', async () => {
   const { clock, places, log, run } = createJobs();
 
   const shared = (async () => {
@@ -93,7 +96,7 @@ test('others run beside a job that has made progress', async () => {
   expect(Number(log[0]?.split(' ').at(-1))).toBeLessThan(1_250);
 });
 
-test('a job gets no place after its time, or once the process is to stop', async () => {
+test('a job gets no slot after its deadline, or once the process is to stop', async () => {
   const { clock, log, run } = createJobs();
   const stop = new AbortController();
 

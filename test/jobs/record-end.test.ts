@@ -89,7 +89,7 @@ describe('while the table is unavailable', () => {
     });
   });
 
-  test('a write that hangs keeps neither the outcome from being staged nor the invocation from responding', async () => {
+  test('a write that hangs prevents neither the outcome from being staged nor the invocation from responding', async () => {
     await using given = await succeeding();
     const { fake } = given;
     const { nowMs } = fake.clock;
@@ -104,7 +104,7 @@ describe('while the table is unavailable', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done' });
   });
 
-  test('and the store too, the message is not acknowledged, and the outcome is tried until the end', async () => {
+  test('and the store too, the message is not acknowledged, and storing the outcome is retried until the end', async () => {
     await using given = await succeeding();
     const { fake, runs } = given;
     const { nowMs } = fake.clock;
@@ -117,7 +117,7 @@ describe('while the table is unavailable', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'answer-lost' } });
   });
 
-  test('and the store too, for 20 s, the outcome is staged as soon as the store is back', async () => {
+  test('and the store was too for 20 s, the outcome is staged as soon as the store responds', async () => {
     await using given = await succeeding();
     const { fake, runs } = given;
     const backAtMs = fake.clock.nowMs + 20_000;
@@ -138,7 +138,7 @@ describe('while the table is unavailable', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
   });
 
-  test('a send whose record may have been stored, although nothing left, is taken back', async () => {
+  test('a recorded send of a request that never left is withdrawn', async () => {
     await using given = await succeeding();
     const { fake, runs } = given;
     const { ledger } = fake;
@@ -157,7 +157,7 @@ describe('while the table is unavailable', () => {
   });
 });
 
-test('a call that fails while the claim for another one is written leaves the job free', async () => {
+test('a call that fails while the claim for another call is written leaves the job free', async () => {
   const claiming = Promise.withResolvers<void>();
   const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
   await using fake = await fakeWorker({
@@ -182,7 +182,7 @@ test('a call that fails while the claim for another one is written leaves the jo
   expect(await ledger.read('job-1')).not.toHaveProperty('leaseUntilMs');
 });
 
-test('a call that comes to its turn after another one has failed does not claim the job', async () => {
+test('a call that gets its slot after another call has failed does not claim the job', async () => {
   let late: Promise<unknown> = Promise.resolve();
   await using fake = await fakeWorker({
     'data-files': async (_, turn) => {
@@ -201,7 +201,7 @@ test('a call that comes to its turn after another one has failed does not claim 
 });
 
 describe('a job whose lease expired after its send', () => {
-  test('is not called unknown while the store cannot be asked', async () => {
+  test('does not become unknown while the store is unavailable', async () => {
     await using given = await succeeding();
     const { fake } = given;
     await losesTheEnd(fake);
@@ -212,7 +212,7 @@ describe('a job whose lease expired after its send', () => {
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'SENT' });
   });
 
-  test('is not ended by the outcome of an earlier job with its id', async () => {
+  test('does not end with the outcome of an earlier job with its id', async () => {
     await using given = await succeeding();
     const { fake } = given;
     const sent = { id: 'job-1', createdAt: fake.clock.nowMs, fence: 1 };
@@ -244,7 +244,7 @@ describe('a lease that is lost while the response is on its way', () => {
     holdLease: () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined }),
   });
 
-  test('or before the request left, and another worker has called the job unknown: it fails, and runs again', async () => {
+  test('or before the request left lets the job fail and run again, if another worker has called it unknown', async () => {
     let runs = 0;
     await using fake: Fake = await fakeWorker({
       'run-function': async (_, turn) => {

@@ -13,7 +13,7 @@ const scored = (line: number) => ({ line, sentiment: 'negative', error: undefine
 const failed = (line: number) => ({ line, sentiment: undefined, error: expect.stringContaining('400') });
 const bad = { line: 4, sentiment: undefined, error: 'no text' };
 
-test('the failed rows of a batch are scored, and no other text is paid for again', async () => {
+test('redrive scores the failed rows of a batch, and pays for no other text again', async () => {
   await using batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   expect(await batch.part()).toEqual([scored(1), failed(2), scored(3), bad]);
@@ -29,7 +29,7 @@ test('the failed rows of a batch are scored, and no other text is paid for again
   expect(await batch.partKeys()).toHaveLength(1);
 });
 
-test('the result of a chunk’s job says what the chunk has cost, before it was opened again too', async () => {
+test('the result of a chunk’s job has the costs of the chunk, including those before it was reopened', async () => {
   await using batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   batch.refused.clear();
@@ -46,7 +46,7 @@ test('the result of a chunk’s job says what the chunk has cost, before it was 
   expect(calls).toBeGreaterThanOrEqual(3);
 });
 
-test('a batch without failed rows is left unchanged', async () => {
+test('redrive does not change a batch without failed rows', async () => {
   await using batch = await scoredBatch({ refused: [] });
   await batch.drain();
   const before = await batch.partKeys();
@@ -57,7 +57,7 @@ test('a batch without failed rows is left unchanged', async () => {
   expect(await batch.partKeys()).toEqual(before);
 });
 
-test('a chunk that has not ended yet is named, and left to its own message', async () => {
+test('redrive names a chunk that has not ended yet, and leaves it to its own message', async () => {
   await using batch = await scoredBatch({ refused: [] });
 
   const redriven = await redriveBatch('b1', batch.parts);
@@ -100,7 +100,7 @@ test('redrive of a chunk whose job failed, by its id, scores all of its rows', a
   expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 3, failed: 0 });
 });
 
-test('a chunk stays ended whose job is unknown, or was cancelled and is not named', async () => {
+test('redrive skips a chunk whose job is unknown, or was cancelled, unless its id is given', async () => {
   await using unknown = await scoredBatch({ refused: [], ends: ['unknown'] });
   await using cancelled = await scoredBatch({ refused: [] });
   await unknown.drain();
@@ -121,7 +121,7 @@ test('a chunk stays ended whose job is unknown, or was cancelled and is not name
   expect(await cancelled.part()).toEqual([scored(1), scored(2), scored(3), bad]);
 });
 
-test('a batch that nothing scores yet has ended once it was cancelled', async () => {
+test('a batch of which nothing was scored yet has ended once it is cancelled', async () => {
   await using batch = await scoredBatch({ refused: [] });
 
   const { jobs, ...counts } = await cancelBatch('b1', batch.parts);
@@ -131,7 +131,7 @@ test('a batch that nothing scores yet has ended once it was cancelled', async ()
   expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 0, cancelled: 3, bad: 1 });
 });
 
-test('a chunk whose job is unknown is scored with its batch, since a repeat does no harm', async () => {
+test('redrive of a batch scores a chunk whose job is unknown, since a repeat does no harm', async () => {
   await using batch = await scoredBatch({ refused: [], ends: ['unknown'] });
   await batch.drain();
 
@@ -141,7 +141,7 @@ test('a chunk whose job is unknown is scored with its batch, since a repeat does
   expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
 });
 
-test('a chunk whose row in the ledger has expired is scored all the same', async () => {
+test('redrive scores a chunk even if its row in the ledger has expired', async () => {
   await using batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   batch.refused.clear();
@@ -153,7 +153,7 @@ test('a chunk whose row in the ledger has expired is scored all the same', async
   expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
 });
 
-test('a chunk whose texts have expired is named, and stays ended', async () => {
+test('redrive names a chunk whose texts have expired, which stays ended', async () => {
   await using batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   await batch.store.delete('work/scores/b1/chunk-00000.json');
@@ -184,7 +184,7 @@ test.for([
   expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
 });
 
-test('a repeated delivery that ended a chunk after its redrive is undone by the next one, by its id too', async () => {
+test('if a repeated delivery ended a chunk after its redrive, the next redrive reopens it, by its id too', async () => {
   await using batch = await scoredBatch({ refused: [], ends: ['failed'] });
   await batch.drain();
   await redriveFailed([CHUNK], batch.parts);

@@ -52,7 +52,7 @@ const formula = { version: 1, type: 'update-formula', id: 'f1', calculationId: '
 test.each<[string, Outcome]>([
   ['stored as INVALID', { status: 'failed', error: { kind: 'invalid-formula', message: 'it is stored' } }],
   ['refused', failure],
-])('a formula that was %s is not set again over another one that was set since', async (_, first) => {
+])('a formula that was %s is not set again over a later one', async (_, first) => {
   const outcomes: Outcome[] = [first, first];
   await using fake = await fakeWorker({
     'update-formula': async () => outcomes.shift() ?? { status: 'done', response: 'null' },
@@ -71,7 +71,7 @@ test.each<[string, Outcome]>([
   });
 });
 
-test('a dead letter without an id goes back with the id that it has there', async () => {
+test('a dead letter without an id is requeued with the id of its message', async () => {
   const { id: _, ...job } = runFunctionJob;
   const score = { version: 1, type: 'score', texts: [{ id: 'a', text: 'fine' }] };
   const dead = memoryQueue([JSON.stringify(job), JSON.stringify(score), JSON.stringify(runFunctionJob)]);
@@ -86,7 +86,7 @@ test('a dead letter without an id goes back with the id that it has there', asyn
   ]);
 });
 
-test('a job that is unknown, done or missing is left unchanged', async () => {
+test('redrive does not change a job that is unknown, done or missing', async () => {
   const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no response' } };
   await using fake = await fakeWorker({ 'run-function': async () => unknown });
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -105,7 +105,7 @@ test('a job that is unknown, done or missing is left unchanged', async () => {
   expect(queue.bodies()).toEqual([]);
 });
 
-test('a job that is done is named at most once: if it had failed before', async () => {
+test('redrive by no ids names a job that is done only if it had failed before', async () => {
   const outcomes: Outcome[] = [failure];
   await using fake = await fakeWorker({
     'run-function': async () => outcomes.shift() ?? { status: 'done', response: '1' },
@@ -124,7 +124,7 @@ test('a job that is done is named at most once: if it had failed before', async 
   expect(second.left).toEqual([]);
 });
 
-test('a failed job whose row has expired stays unchanged, and stops no other', async () => {
+test('redrive does not change a failed job whose row has expired, and continues with the others', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await handleMessage(messageOf({ ...runFunctionJob, id: 'expired' }), fake.worker, leaseOf(fake));
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -158,7 +158,7 @@ test('a redrive that died before it sent a message is completed by the next one'
 /** The bodies on a queue, as JSON. */
 const jsonOn = (queue: ReturnType<typeof memoryQueue>) => queue.bodies().map((body) => JSON.parse(body));
 
-test('a job that was cancelled before its message came stays so, until it is named', async () => {
+test('a job that was cancelled before its message arrived stays cancelled, unless its id is given', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await fake.ledger.cancel('job-1');
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -205,7 +205,7 @@ function refusing(word: string, code = 'InvalidMessageContents') {
 
 const REFUSED = 'send: InvalidMessageContents: not accepted';
 
-test('a job that cannot be sent again is named, stops no other, and is reopened by the next redrive', async () => {
+test('a job that cannot be sent again is named, does not block others, and is reopened by the next redrive', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   for (const id of ['job-1', 'job-2', 'job-3'])
     await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
@@ -217,7 +217,7 @@ test('a job that cannot be sent again is named, stops no other, and is reopened 
   expect(second.opened).toEqual(['job-2']);
 });
 
-test('a queue that is missing ends a redrive at the first job', async () => {
+test('a missing queue ends a redrive at the first job', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   for (const id of ['job-1', 'job-2'])
     await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
@@ -228,7 +228,7 @@ test('a queue that is missing ends a redrive at the first job', async () => {
   expect((await fake.ledger.read('job-2'))?.state).toBe('FAILED');
 });
 
-test('a dead letter that cannot be sent stays, is named, and stops no other', async () => {
+test('a dead letter that cannot be sent stays, is named, and does not block others', async () => {
   const dead = memoryQueue(['a', 'bad', 'c']);
   const queue = refusing('bad');
 
@@ -258,7 +258,7 @@ test('a dead letter that cannot be sent is tried once, though it is received aga
   expect(sent).toEqual(['bad']);
 });
 
-test('there may be more dead letters than an empty queue is asked for', async () => {
+test('redrive moves more dead letters than the number of polls that an empty queue gets', async () => {
   const dead = memoryQueue(letters);
 
   const moved = await moveDeadLetters({ from: dead, to: memoryQueue(), polls: { waitSeconds: 0, quiet: 1 } });
@@ -269,7 +269,7 @@ test('there may be more dead letters than an empty queue is asked for', async ()
 const letters = Array.from({ length: 60 }, (_, index) => `letter ${index}`);
 
 test.for([1, 2, 3, 4, 5, 6])(
-  'moves all 60 dead letters though short polls miss and counts lag: seed %i',
+  'redrive moves all 60 dead letters though short polls miss messages and counts lag: seed %i',
   async (seed) => {
     const dead = forgetfulQueue({ nowMs: 0 }, { seed, bodies: letters });
     const queue = memoryQueue();

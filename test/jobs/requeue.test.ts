@@ -54,8 +54,8 @@ async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
   return { ...fake, untilMs, runs, counting: queueOfOne(fake.clock, maxReceives) };
 }
 
-describe('a message that waits', () => {
-  test('through a pause of a day is handled after it, never received often, and has its first sender', async () => {
+describe('a waiting message', () => {
+  test('survives a pause of a day, is not received often, and keeps its first sender', async () => {
     await using waiting = await handsBack(24);
     const { counting, runs } = waiting;
 
@@ -73,7 +73,7 @@ describe('a message that waits', () => {
   });
 
   test.each([1, 3, 10])(
-    'for ten hours is no dead letter of a queue whose limit is %i receives',
+    'does not become a dead letter in ten hours on a queue whose limit is %i receives',
     async (maxReceives) => {
       await using waiting = await handsBack(10, 60_000, maxReceives);
 
@@ -86,7 +86,7 @@ describe('a message that waits', () => {
     },
   );
 
-  test('for 40 days is not deleted by the queue, though each wait is long', async () => {
+  test('is not deleted by the queue in 40 days, though each wait is long', async () => {
     await using waiting = await handsBack(40 * 24, Number.POSITIVE_INFINITY);
 
     await drain(waiting.counting, waiting.worker, waiting.clock);
@@ -99,20 +99,23 @@ describe('a message that waits', () => {
   test.each([
     [45_000, 45_000],
     [7_200_000, 900_000],
-  ])('for %i ms, and has been received often, has its copy delayed by %i ms', async (waitMs, delayMs) => {
-    await using waiting = await handsBack(24, waitMs);
-    const { clock, counting, worker } = waiting;
-    const { nowMs } = clock;
-    const message = { ...counting.next(), receives: 200 } as QueueMessage;
+  ])(
+    'that was received often is replaced after %i ms by a copy delayed by %i ms',
+    async (waitMs, delayMs) => {
+      await using waiting = await handsBack(24, waitMs);
+      const { clock, counting, worker } = waiting;
+      const { nowMs } = clock;
+      const message = { ...counting.next(), receives: 200 } as QueueMessage;
 
-    await handleDelivery(message, { worker, queue: counting.queue, lease: leaseOf({ clock }) });
-    counting.next();
+      await handleDelivery(message, { worker, queue: counting.queue, lease: leaseOf({ clock }) });
+      counting.next();
 
-    expect(counting.seen.copies).toBe(1);
-    expect(clock.nowMs).toBe(nowMs + delayMs);
-  });
+      expect(counting.seen.copies).toBe(1);
+      expect(clock.nowMs).toBe(nowMs + delayMs);
+    },
+  );
 
-  test('and whose copy was sent but which was not deleted is one job all the same', async () => {
+  test('that was copied but not deleted is still one job', async () => {
     await using waiting = await handsBack(10);
     const { counting, runs } = waiting;
     let deletions = 0;
@@ -132,7 +135,7 @@ describe('a message that waits', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('for a table that is unavailable for two days is not lost, and comes back within half a minute', async () => {
+  test('is not lost if the table is unavailable for two days, and becomes visible within half a minute', async () => {
     await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
     const untilMs = fake.clock.nowMs + 48 * HOUR;
     const away = new TableError('claim', { kind: 'unreachable', code: 'ECONNREFUSED' });
@@ -158,7 +161,7 @@ describe('a message that waits', () => {
   });
 });
 
-test('a message that cannot be handled through a fault of ours ends among the dead letters', async () => {
+test('a message that our own code cannot handle becomes a dead letter', async () => {
   await using fake = await fakeWorker({});
   const ledger = { ...fake.ledger, claim: () => Promise.reject(new TypeError('a fault')) };
   const counting = queueOfOne(fake.clock);

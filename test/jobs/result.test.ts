@@ -56,8 +56,8 @@ test('the first result of a job costs one request', async () => {
   expect(sent).toEqual(['put']);
 });
 
-describe('a slow writer of unknown does not overwrite a result of done', () => {
-  test('that arrives just before its write', async () => {
+describe('writing `unknown` slowly does not overwrite a result of done', () => {
+  test('that is stored just before it', async () => {
     await using fake = await fakeWorker({});
     const slow: Store = {
       ...fake.store,
@@ -72,7 +72,7 @@ describe('a slow writer of unknown does not overwrite a result of done', () => {
     expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done' });
   });
 
-  test('that arrives between its read of an earlier result and its write', async () => {
+  test('that is stored between its read of an earlier result and its write', async () => {
     await using fake = await fakeWorker({});
     const slow: Store = {
       ...fake.store,
@@ -133,7 +133,7 @@ test('the result of a failure has its error, and the whole execution if there is
   });
 });
 
-test('a result is one line, however the response was laid out, with its values as they came', async () => {
+test('a result is one line, however the response was formatted, with unchanged values', async () => {
   await using fake = await fakeWorker({});
   const response = '{\n  "big": 999999999999999999999999999999,\r\n  "text": "a\\nb"\r}\n';
 

@@ -26,7 +26,7 @@ function scriptedQueue(...script: readonly (readonly UnsentMessage[])[]) {
 
 const { signal } = new AbortController();
 
-test('jobs that cannot be sent stop no other, and each is numbered among all', async () => {
+test('jobs that cannot be sent do not block others, and each is named by its number in the whole list', async () => {
   const { queue, batches } = scriptedQueue(
     [{ index: 2, cause: invalid, mayBeSent: false }],
     [],
@@ -42,7 +42,7 @@ test('jobs that cannot be sent stop no other, and each is numbered among all', a
   });
 });
 
-test('a deleted queue ends it at once, and the messages it had accepted count', async () => {
+test('a deleted queue ends sending immediately, and the messages that it had accepted count', async () => {
   const { queue, batches } = scriptedQueue([], [{ index: 0, cause: missing, mayBeSent: true }]);
 
   const { ids, error } = await sendJobs(jobs, { queue, signal });
@@ -55,7 +55,7 @@ test('a deleted queue ends it at once, and the messages it had accepted count', 
   });
 });
 
-test('an abort ends it before the next batch, and is the error', async () => {
+test('an abort ends sending before the next batch, and is the error', async () => {
   const controller = new AbortController();
   const send = async () => controller.abort('stop');
 
@@ -64,7 +64,7 @@ test('an abort ends it before the next batch, and is the error', async () => {
   expect({ sent: ids.length, error }).toEqual({ sent: 10, error: 'stop' });
 });
 
-test('if all jobs were sent, no error is left', async () => {
+test('if all jobs were sent, no error is reported', async () => {
   expect(await sendJobs(jobs, { ...scriptedQueue(), signal })).toEqual({
     ids: idsWithout(),
     notSent: [],
@@ -72,7 +72,7 @@ test('if all jobs were sent, no error is left', async () => {
   });
 });
 
-describe('a queue that is unavailable for a while', () => {
+describe('a temporarily unavailable queue', () => {
   const unreachable = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   const all = (count: number, cause: unknown = unreachable) =>
     Array.from({ length: count }, (_, index) => ({ index, cause, mayBeSent: true }));
@@ -94,7 +94,7 @@ describe('a queue that is unavailable for a while', () => {
     };
   };
 
-  test('is tried again with only the messages that were not accepted, and says so once', async () => {
+  test('is retried with only the messages that were not accepted, and reported once', async () => {
     const { away, options } = patient();
     const partly = [{ index: 7, cause: fault('RequestThrottled'), mayBeSent: false }];
     const { queue, batches } = scriptedQueue([], all(10), all(10), partly, all(1), []);
@@ -106,7 +106,7 @@ describe('a queue that is unavailable for a while', () => {
     expect(away).toHaveLength(1);
   });
 
-  test('is given up after five minutes, and names exactly the jobs that may be missing', async () => {
+  test('is given up after five minutes, and the error names exactly the jobs that may be missing', async () => {
     const { clock, options } = patient();
     const { queue } = scriptedQueue([], ...Array.from({ length: 100 }, () => all(10)));
 
@@ -119,7 +119,7 @@ describe('a queue that is unavailable for a while', () => {
     expect(clock.nowMs).toBeLessThan(330_000);
   });
 
-  test('does not prevent a job that it refused from being reported', async () => {
+  test('does not hide a job that it refused', async () => {
     const { options } = patient();
     const mixed = [
       { index: 2, cause: invalid, mayBeSent: false },
@@ -133,7 +133,7 @@ describe('a queue that is unavailable for a while', () => {
     expect(notSent).toEqual(['job-13']);
   });
 
-  test('is not waited for if it was never reached', async () => {
+  test('is not retried if it was never reached', async () => {
     const { options } = patient();
     const { queue, batches } = scriptedQueue(all(10));
 

@@ -14,7 +14,7 @@ const loggedLease = (bench: Parameters<typeof leaseOf>[0], order: string[]) => (
   }),
 });
 
-test('a lease is given up after the result is written, so that a failure to write it is reported', async () => {
+test('a lease is released after the result is written, so that a failure to write it is reported', async () => {
   await using bench = await fakeWorker({ 'run-function': async () => ({ status: 'done' }) });
   const order: string[] = [];
   const store: Store = {

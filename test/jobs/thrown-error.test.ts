@@ -21,7 +21,7 @@ async function loggedOf(thrown: unknown): Promise<unknown> {
   return logged[0];
 }
 
-test('an error stays the same object', async () => {
+test('an Error is returned unchanged', async () => {
   const error = new TypeError('it failed', { cause: 'this' });
 
   expect(await loggedOf(error)).toBe(error);
@@ -38,7 +38,7 @@ test.each([
   ['an error that throws when it is read', unreadable('stack'), 'an error that cannot be read'],
   ['one with such a field', unreadable('details'), 'an error that cannot be read'],
   ['what cannot be a text', Object.create(null), 'an error that cannot be read'],
-])('%s becomes an error in words', async (_, thrown, message) => {
+])('%s becomes an Error with a message', async (_, thrown, message) => {
   const error = await loggedOf(thrown);
 
   expect(error).toBeInstanceOf(Error);

@@ -33,7 +33,7 @@ async function countingWorker() {
   return { ...fake, ran, drain };
 }
 
-test('a function without an id is not claimed: its message is replaced by one that names it', async () => {
+test('a function without an id is not claimed: its message is replaced by one with an id', async () => {
   await using fake = await countingWorker();
 
   const handled = await handleMessage(messageOf(unnamed, 'm-7'), fake.worker, leaseOf(fake));
@@ -43,7 +43,7 @@ test('a function without an id is not claimed: its message is replaced by one th
   expect(await fake.ledger.read('m-7')).toMatchObject({ state: 'CLAIMED', fence: 0 });
 });
 
-test('a body stays the same, byte for byte, when it gets its id', async () => {
+test('a body is otherwise unchanged, byte for byte, when it gets its id', async () => {
   await using fake = await countingWorker();
   const body = JSON.stringify(unnamed).replace('}', ', "inputVariables": {"id":12345678901234567890.10}}');
 
@@ -52,7 +52,7 @@ test('a body stays the same, byte for byte, when it gets its id', async () => {
   expect(handled).toEqual({ kind: 'replace', body: body.replace('{', '{"id":"m-7",') });
 });
 
-test('three formula updates A, B, A are all carried out', async () => {
+test('three formula updates A, B, A are all executed', async () => {
   await using fake = await countingWorker();
   const set = (expression: string) =>
     JSON.stringify({ version: 1, type: 'update-formula', calculationId: '7', expression });
@@ -62,7 +62,7 @@ test('three formula updates A, B, A are all carried out', async () => {
   expect(fake.ran).toEqual(['m-1', 'm-2', 'm-3']);
 });
 
-test('a queue that refuses the new message keeps the old one, and nothing runs', async () => {
+test('if the queue refuses the new message, the old one stays, and nothing runs', async () => {
   await using fake = await countingWorker();
   const queue = {
     ...memoryQueue([JSON.stringify(unnamed)]),
@@ -82,7 +82,7 @@ test('a queue that refuses the new message keeps the old one, and nothing runs',
   expect(fake.ran).toEqual([]);
 });
 
-test('a message is replaced once the queue takes the new one: it may be the last of its job', async () => {
+test('a message is deleted only after the queue accepts its replacement', async () => {
   await using fake = await countingWorker();
   const memory = memoryQueue([JSON.stringify(unnamed)]);
   let refusals = 2;
@@ -112,7 +112,7 @@ test('the result names who sent the first message, not the worker that replaced 
   });
 });
 
-test('a message that has just room for its id is replaced', async () => {
+test('a message that has just enough space for its id is replaced', async () => {
   await using fake = await countingWorker();
   const rest = 256 * 1_024 - JSON.stringify({ ...unnamed, inputVariables: { x: '' }, id: 'm-7' }).length;
   const full = { ...unnamed, inputVariables: { x: 'x'.repeat(rest) } };
@@ -122,7 +122,7 @@ test('a message that has just room for its id is replaced', async () => {
   expect(handled).toMatchObject({ kind: 'replace' });
 });
 
-test('a message that has no room for its id is refused', async () => {
+test('a message that has no space for its id is refused', async () => {
   await using fake = await countingWorker();
   const rest = 256 * 1_024 - JSON.stringify({ ...unnamed, inputVariables: { x: '' } }).length;
   const full = { ...unnamed, inputVariables: { x: 'x'.repeat(rest) } };

@@ -15,7 +15,7 @@ const options = { concurrency: 2, visibilitySeconds: 60, drain: true, signal: ne
 const sleep: Parameters<typeof work>[0]['sleep'] = () => turn();
 
 test.for([1, 2, 3, 4, 5, 6])(
-  'drains all 40 jobs of a queue whose short polls miss and whose counts lag: seed %i',
+  'work drains all 40 jobs of a queue whose short polls miss messages and whose counts lag: seed %i',
   async (seed) => {
     const back = new Set<string>();
     await using fake = await fakeWorker({
@@ -44,7 +44,7 @@ test.for([1, 2, 3, 4, 5, 6])(
   },
 );
 
-test('with a queue whose counts are exact, no empty poll is waited for', async () => {
+test('with a queue whose counts are exact, work does not wait for an empty poll', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
   const received: number[] = [];
@@ -75,7 +75,7 @@ const awsError = (name: string) =>
 
 describe('a queue that is unavailable', () => {
   test.for(['ECONNREFUSED', 'TimeoutError', 'RequestThrottled', 'InternalFailure'])(
-    'is tried again until it is back, with waits of 20 s at most, and logged once: %s',
+    'is polled again until it responds, at most every 20 s, and logged once: %s',
     async (code) => {
       await using fake = await fakeWorker({
         'run-function': async () => ({ status: 'done', response: '1' }),
@@ -134,7 +134,7 @@ describe('a queue that is unavailable', () => {
   });
 
   test.for(['QueueDoesNotExist', 'AccessDenied'])(
-    'ends the work at once if it stays so: %s',
+    'ends the work immediately if it will stay unavailable: %s',
     async (code) => {
       await using fake = await fakeWorker({});
 
@@ -151,7 +151,7 @@ describe('a queue that is unavailable', () => {
   );
 });
 
-test('receives nothing while the table is unavailable: only the messages in hand spend a receive', async () => {
+test('work receives nothing while the table is unavailable: only the messages in memory use up a receive', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const backMs = fake.clock.nowMs + 15_000;
   const isUnavailable = () => fake.clock.nowMs < backMs;
@@ -190,7 +190,7 @@ test('receives nothing while the table is unavailable: only the messages in hand
   expect(queue.bodies()).toEqual([]);
 });
 
-test('polls long while a job runs, too', async () => {
+test('long polls are used even while a job runs', async () => {
   const waits: number[] = [];
   const ended = Promise.withResolvers<void>();
   await using fake = await fakeWorker({
@@ -213,7 +213,7 @@ test('polls long while a job runs, too', async () => {
   expect(new Set(waits)).toEqual(new Set([2]));
 });
 
-test('a message whose deletion gets no response is a warning that names it', async () => {
+test('a message whose deletion gets no response is logged as a warning that names it', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const logged: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
@@ -237,7 +237,7 @@ test('a message whose deletion gets no response is a warning that names it', asy
   });
 });
 
-test('a delay that is refused is a warning, and the job counts as requeued', async () => {
+test('a refused delay is logged as a warning, and the job counts as requeued', async () => {
   await using fake = await fakeWorker({
     'run-function': async () => {
       throw new RequeueError('not now', 86_400_000);
@@ -262,7 +262,7 @@ test('a delay that is refused is a warning, and the job counts as requeued', asy
   expect(logged.join()).not.toContain('message not handled');
 });
 
-test('a message that goes back is not hidden for its job any longer', async () => {
+test('the visibility timeout of a requeued message is no longer extended', async () => {
   await using fake = await fakeWorker({
     'run-function': async () => {
       for (let turns = 0; turns < 5; turns += 1) await turn();

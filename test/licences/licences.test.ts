@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { optionalPeers } from '../../lib/base/optional-peer.ts';
 import { licencesIn } from './licences.ts';
 
-test('every package that is installed at the user’s has an allowed licence', () => {
+test('every package that a user installs has an allowed licence', () => {
   const packages = licencesIn('.');
 
   expect(packages.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
@@ -80,14 +80,14 @@ const imported = new Set(
     ),
 );
 
-test('dependencies and optional peers are what lib and functions import as they run, and what infra is used with', () => {
+test('dependencies and optional peers are exactly what lib and functions import at run time', () => {
   const { dependencies, peerDependencies } = manifest;
   const { 'aws-cdk-lib': _, constructs: __, ...peers } = peerDependencies;
 
   expect([...imported].sort()).toEqual(Object.keys({ ...dependencies, ...peers }).sort());
 });
 
-test('an optional peer is the version that the tests run with or newer, and that the command names', () => {
+test('an optional peer is the version that the tests use or newer, and the one that the command names', () => {
   for (const [peer, { version }] of Object.entries(optionalPeers)) {
     const tested = manifest.devDependencies[peer] ?? '';
     const isOfAws = peer.startsWith('@aws-sdk/');

@@ -83,7 +83,7 @@ test.each(ENGINE_FAULTS)('%s', (_, pair) => {
 });
 
 describe('generated patterns and events', () => {
-  test('are invalid, match and do not match, each often enough', () => {
+  test('include enough that are invalid, that match and that do not match', () => {
     const counted = Object.groupBy(generated, (pair) => answerOf(pair) ?? 'invalid');
 
     expect(counted.matches?.length).toBeGreaterThan(GENERATED / 10);
@@ -91,7 +91,7 @@ describe('generated patterns and events', () => {
     expect(counted.invalid?.length).toBeGreaterThan(GENERATED / 20);
   });
 
-  test('are judged alike', () => {
+  test('have the same outcome in our matcher and in AWS’s', () => {
     const differing = generated
       .map((pair) => ({ ...pair, ours: ourAnswer(pair), engine: answerOf(pair) }))
       .filter(({ ours, engine }) => ours !== engine);

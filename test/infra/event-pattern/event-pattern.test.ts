@@ -17,29 +17,29 @@ function matches(pattern: unknown, event: string): boolean {
   return matchesPattern(parsed.pattern, event);
 }
 
-describe('an invalid pattern', () => {
+describe('an event pattern is invalid:', () => {
   test.for(invalidPatterns)('%j', ([pattern, ...faults]) => {
     expect(faultsOf(pattern)).toEqual(faults);
   });
 
-  test('reports what was found at the place of the fault', () => {
+  test('and the error reports the value at the path of the fault', () => {
     expect(parsePattern({ a: ['x', { prefix: 1 }] })).toMatchObject({
       faults: [{ path: ['a', 1, 'prefix'], got: 1 }],
     });
   });
 
   test.each([[[Number.POSITIVE_INFINITY]], [[{ 'anything-but': Number.POSITIVE_INFINITY }]]])(
-    'may have a number beyond doubles, which would be deployed as null: %j',
+    'with a number beyond doubles, which would be deployed as null: %j',
     (a) => {
       expect(faultsOf({ a })).toHaveLength(1);
     },
   );
 
-  test('may have an empty name, which AWS’s matcher accepts and does not find', () => {
+  test('with an empty name, which AWS’s matcher accepts and does not find', () => {
     expect(faultsOf({ a: { '': ['x'] } })).toEqual(['a.: a field with a name']);
   });
 
-  test('may have more combinations of branches than EventBridge allows', () => {
+  test('with more combinations of branches than EventBridge allows', () => {
     const or = (field: string, branches: number) => ({
       $or: Array.from({ length: branches }, (_, index) => ({ [`${field}${index}`]: [1] })),
     });
@@ -60,12 +60,12 @@ describe('an event', () => {
     expect(matches({ a: [{ 'equals-ignore-case': '😀𐐀' }] }, '{"a":"😀𐐨"}')).toBe(true);
   });
 
-  test('is an address of its own family only', () => {
+  test('matches addresses of its own family only', () => {
     expect(matches({ a: [{ cidr: '::/0' }] }, '{"a":"26.0.0.1"}')).toBe(false);
     expect(matches({ a: [{ cidr: '10.0.0.0/8' }] }, '{"a":"0a00:0001::"}')).toBe(false);
   });
 
-  test('with a thousand equal items in each of many arrays is matched in no time', () => {
+  test('with a thousand equal items in each of many arrays is matched quickly', () => {
     const items = Array.from({ length: 1_000 }, () => 1);
     const names = Array.from({ length: 20 }, (_, index) => `f${index}`);
     const pattern = { ...Object.fromEntries(names.map((name) => [name, [1]])), last: [2] };
@@ -74,7 +74,7 @@ describe('an event', () => {
     expect(matches(pattern, JSON.stringify(event))).toBe(false);
   });
 
-  test('that is not JSON is an error', () => {
+  test('is an error if it is not JSON', () => {
     expect(() => matches({ a: ['x'] }, '{')).toThrow(SyntaxError);
   });
 });

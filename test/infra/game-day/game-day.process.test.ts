@@ -500,7 +500,7 @@ async function withSecret(words: readonly string[], day: Day): Promise<string> {
   return await runAws(words, { ...day.place, environment });
 }
 
-test.each(sections)('$name has an event, and all parts of a section', ({ name, parts, see, fix }) => {
+test.each(sections)('$name has an event, and all parts of a runbook section', ({ name, parts, see, fix }) => {
   expect(parts).toEqual(PARTS);
   expect([see, fix]).not.toContainEqual([]);
   expect([events[name]].flat()).not.toContain(undefined);
@@ -511,7 +511,7 @@ const happenings = sections.flatMap((section) =>
 );
 
 test.each(happenings)(
-  '$name, $what: the alarm goes off, and its section leads to the end',
+  '$name, $what: the alarm goes off, and its runbook section solves the problem',
   async ({ see, fix, event }) => {
     const { template, assets } = deployed;
     const receives = JSON.stringify(template).replaceAll(
@@ -547,7 +547,7 @@ test.each(happenings)(
   180_000,
 );
 
-test('an operation or option that a command of AWS does not have is found', async () => {
+test('an operation or option that an AWS command does not have is refused', async () => {
   const place = { environment: {}, folder: '.' };
 
   await expect(runAws(['aws', 'sqs', 'read-message'], place)).rejects.toThrow('expected an operation of sqs');

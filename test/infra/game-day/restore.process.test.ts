@@ -54,7 +54,7 @@ const isDone = async (day: Day, id: string) =>
     return done.some((each) => each.id === id);
   }, `${id} to be done`);
 
-test('a deleted table comes back under its name, and jobs continue where they were, none of them twice', async () => {
+test('a deleted table is restored under its name, and jobs continue where they were, none of them twice', async () => {
   await using day = await startDay(deployed);
   using backups = createTableBackups(day.owner.environment);
   const table = day.place.environment['SYNC_TABLE'] ?? '';
@@ -91,7 +91,7 @@ test('a deleted table comes back under its name, and jobs continue where they we
   ]);
 });
 
-test('the commands that restore a damaged table name operations and options that AWS has', async () => {
+test('the commands that restore a damaged table use operations and options that AWS has', async () => {
   await using day = await startDay(deployed);
   using backups = createTableBackups(day.owner.environment);
   await day.work(adds('before'));

@@ -10,14 +10,14 @@ const page = readFileSync(PAGE, 'utf8');
 const rows = readRows(page);
 const lineOf = ({ who, action, on }: (typeof rows)[number]) => `${who} may ${action} on ${on}`;
 
-test('the page has every grant of the template, and no other', () => {
+test('the page of permissions has every grant of the template, and no other', () => {
   const grants = readGrants().map((grant) => lineOf({ ...grant, by: '' }));
 
   expect(rows.map(lineOf).toSorted()).toEqual(grants.toSorted());
   expect(page).toBe(printPage(rows));
 });
 
-test('each is covered by an existing test, or has a reason why not', () => {
+test('each grant is covered by an existing test, or has a reason why not', () => {
   const wrong = rows.filter((row) =>
     row.by.startsWith('test/') ? !existsSync(row.by) : row.by !== reasonFor(row),
   );
@@ -25,7 +25,7 @@ test('each is covered by an existing test, or has a reason why not', () => {
   expect(wrong).toEqual([]);
 });
 
-test('each reason is that of a grant', () => {
+test('each reason belongs to a grant', () => {
   const given = new Set(rows.map(({ by }) => by));
 
   expect(reasons.filter(({ why }) => !given.has(why))).toEqual([]);

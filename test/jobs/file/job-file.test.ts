@@ -34,7 +34,7 @@ test('each line becomes a message of compact JSON with the digits of its ids; bl
   });
 });
 
-test('a file that changes after its rows were checked is not read on', async () => {
+test('a file that changes after its rows were checked is not read further', async () => {
   const file = join(folder.path, 'jobs.ndjson');
   await writeFile(file, files('a'));
   const found = await checkJobFile({ file, ids: 'required', allow: {} });
@@ -48,7 +48,7 @@ test('a file that changes after its rows were checked is not read on', async () 
   );
 });
 
-test('a line must fit into a message once its characters that SQS refuses are escaped', async () => {
+test('the size of a line in a message includes the escapes of characters that SQS refuses', async () => {
   const line = `{"version":1,"type":"score","texts":[{"id":"a","text":"${'\uFFFE'.repeat(60_000)}"}]}`;
 
   expect(await checked([line])).toEqual({
@@ -56,7 +56,7 @@ test('a line must fit into a message once its characters that SQS refuses are es
   });
 });
 
-test('every fault of every line is reported at once, with the number of the line', async () => {
+test('all faults of all lines are reported together, with the line numbers', async () => {
   const lines = [
     files('a'),
     '',
@@ -102,7 +102,7 @@ async function jobsOf(
 
 const idsOf = async (...given: Parameters<typeof jobsOf>) => (await jobsOf(...given)).map(({ id }) => id);
 
-test('a row becomes a message, with an id of its content', async () => {
+test('a row becomes a message with an id from its content', async () => {
   const [job] = await jobsOf(['7,15'], { file: 'data/My orders (2).csv' });
 
   expect(job).toEqual({
@@ -113,7 +113,7 @@ test('a row becomes a message, with an id of its content', async () => {
   });
 });
 
-test('ids stay when rows are added, removed or sorted, and the file is elsewhere; equal rows are counted', async () => {
+test('a row keeps its id when other rows are added, removed or reordered, or the file moves; repeated rows get a number', async () => {
   const [a, b, c, again] = await idsOf(['1,11', '2,22', '3,33', '1,11']);
 
   expect(again).toBe(`${a}.2`);
@@ -125,7 +125,7 @@ test('ids stay when rows are added, removed or sorted, and the file is elsewhere
   ]);
 });
 
-test('the id follows from the set, the content and the template, not from the name of the file', async () => {
+test('the id depends on the set, the content and the template, not on the name of the file', async () => {
   const ids = [
     await idsOf(['1,11']),
     await idsOf(['1,11'], { name: 'may' }),
@@ -138,7 +138,7 @@ test('the id follows from the set, the content and the template, not from the na
   expect(await idsOf(['1,11'], { file: 'other.csv' })).toEqual(ids[0]);
 });
 
-test('an id in the template is used, and a row that cannot be filled is named by its line', async () => {
+test('an id in the template is used, and a row that cannot be filled in is reported with its line', async () => {
   const json = { id: 'order-{{order}}' };
 
   expect(await jobsOf(['1,11'], { json })).toEqual([expect.objectContaining({ id: 'order-1' })]);
@@ -147,7 +147,7 @@ test('an id in the template is used, and a row that cannot be filled is named by
   ]);
 });
 
-test('warns of what the platform may refuse, at most fifty times, and counts the rest', async () => {
+test('a job file causes at most fifty warnings of what the platform may refuse, and counts the rest', async () => {
   const set = (id: number) =>
     `{"version":1,"type":"update-formula","id":"${id}","calculationId":"1","expression":"SQRT(1)"}`;
   const text = Array.from({ length: 53 }, (_, id) => set(id)).join('\n');

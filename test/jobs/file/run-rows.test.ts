@@ -61,7 +61,7 @@ const succeeds: Runners['run-function'] = async (_, turn) => {
   return { status: 'done', response: '1' };
 };
 
-test('each row is run to its end, also one that has to wait', async () => {
+test('each row is run to its end, even if it has to wait', async () => {
   const waited = new Set<string>();
   const { ended, running } = await run([rowOf('a'), rowOf('b'), rowOf('c')], async (job, turn) => {
     if (job.id === 'b' && waited.size < 3) {
@@ -77,7 +77,7 @@ test('each row is run to its end, also one that has to wait', async () => {
   expect(waited.size).toBe(3);
 });
 
-test('a job that has ended before is left out, and one of other content refused', async () => {
+test('a job that ended before is skipped, and a job with the same id and other content is refused', async () => {
   const ran: string[] = [];
   const first = await run([rowOf('a'), rowOf('b')], succeeds);
   await first.running;
@@ -96,7 +96,7 @@ test('a job that has ended before is left out, and one of other content refused'
   expect([elsewhere, refused, ran]).toEqual([['a'], ['b'], []]);
 });
 
-test('a job that another process has is not waited for until the end of its lease', async () => {
+test('a row whose job another process has does not wait for the end of that lease', async () => {
   const { contentHash } = rowOf('a');
   const request = { id: 'a', type: 'run-function', contentHash, sender: 'another' };
   const other = await fakeWorker({});
@@ -121,7 +121,7 @@ test('a job that another process has is not waited for until the end of its leas
   expect(fake.clock.nowMs - startMs).toBeLessThan(60_000);
 });
 
-test('while the table is unavailable rows wait, and all are run when it is back', async () => {
+test('while the table is unavailable rows wait, and all of them run afterwards', async () => {
   let left = 20;
   const away = () => {
     left -= 1;
@@ -136,7 +136,7 @@ test('while the table is unavailable rows wait, and all are run when it is back'
   expect(ended).toHaveLength(3);
 });
 
-test('a permanent failure ends the run, and the file is read no further', async () => {
+test('a permanent failure ends the run, and the rest of the file is not read', async () => {
   const denied = new TableError('read a row', { kind: 'denied', code: 'AccessDenied' });
   const rows = Array.from({ length: 2_000 }, (_, index) => rowOf(`job-${index}`));
   const { read, running } = await run(rows, succeeds, {

@@ -16,7 +16,7 @@ function faultsOf(json: string): readonly string[] {
   return 'faults' in template ? template.faults : [];
 }
 
-test('a text that is a placeholder becomes the cell; in a longer text the cell is put in', () => {
+test('a string that is a placeholder becomes the value of the cell; within a longer string the cell is inserted', () => {
   expect(
     filled('{"a":"{{ customer }}","b":["{{id}}-{{price}}",7,null,true]}', { customer: ' Ä "1" ', id: '007' }),
   ).toEqual({ value: { a: ' Ä "1" ', b: ['007-', 7, null, true] } });
@@ -28,7 +28,7 @@ test.each([
   ['boolean', 'TRUE', true],
   ['json', '{"a":[1]}', { a: [1] }],
   ['text', '12', '12'],
-])('a cell is taken as %s: %s', (type, cell, value) => {
+])('a cell is read as %s: %s', (type, cell, value) => {
   expect(filled(`{"v":"{{price:${type}}}"}`, { price: cell })).toEqual({ value: { v: value } });
 });
 
@@ -38,26 +38,26 @@ test.each([
   ['number', '0x10', 'column price: expected a number'],
   ['boolean', 'yes', 'column price: expected true or false, got "yes"'],
   ['json', '{', 'column price: expected JSON'],
-])('a cell that is no %s is a fault: %j', (type, cell, fault) => {
+])('a cell that is not a valid %s is a fault: %j', (type, cell, fault) => {
   expect(filled(`{"v":"{{price:${type}}}"}`, { price: cell })).toEqual({
     faults: [expect.stringContaining(fault)],
   });
 });
 
-test('an empty cell leaves out an optional field', () => {
+test('an empty cell omits an optional field', () => {
   const json = '{"a":"{{price:number?}}","b":["{{customer?}}","x"],"c":"{{customer}}"}';
 
   expect(filled(json, {})).toEqual({ value: { b: ['x'], c: '' } });
   expect(filled(json, { price: '1', customer: 'y' })).toEqual({ value: { a: 1, b: ['y', 'x'], c: 'y' } });
 });
 
-test('a placeholder means the column with that whole name first', () => {
+test('a placeholder refers first to the column with that whole name', () => {
   expect(filled('["{{a:number}}","{{really?}}"]', { 'a:number': 'x', 'really?': '' })).toEqual({
     value: ['x', ''],
   });
 });
 
-test('all columns that are not there are named, each with the nearest one', () => {
+test('all missing columns are named, each with the nearest existing one', () => {
   expect(faultsOf('{"a":"{{custmer}}","b":{"c":["x {{shop}} {{custmer}}"]}}')).toEqual([
     '{{custmer}}: expected a column of the CSV, got none of that name; did you mean customer?',
     expect.stringContaining(
@@ -73,6 +73,6 @@ test.each([
   ],
   ['{"a":"€ {{price:number}}"}', '{{price:number}}: expected it to be the whole text'],
   ['{"a":"b"}', 'expected a column in it, such as {{id}}, got none'],
-])('%s is no template', (json, fault) => {
+])('%s is refused as a template', (json, fault) => {
   expect(faultsOf(json)).toEqual([expect.stringContaining(fault)]);
 });

@@ -110,8 +110,8 @@ test('rows stay for 30 days after the last write', async () => {
   expect(lifetimes).toEqual([30 * 86_400_000, 30 * 86_400_000]);
 });
 
-describe('the time of the table', () => {
-  test('is not asked for by default', async () => {
+describe('the table’s time', () => {
+  test('is not requested by default', async () => {
     const { ledger, requests } = createBench();
 
     await ledger.setTime();
@@ -133,7 +133,7 @@ describe('the time of the table', () => {
   });
 
   test.each([-31, 31])(
-    'is waited for before a lease is taken over, or taken, by a clock %i days off',
+    'is awaited by a clock %i days off before it takes a lease, or takes one over',
     async (days) => {
       const bench = createBench();
       await claim(bench.ledger);
@@ -152,7 +152,7 @@ describe('the time of the table', () => {
   );
 
   test.each([-31, 31])(
-    'is no lease’s for a clock %i days off that is set again and again, though responses say it',
+    'is not used for a lease if a clock %i days off is set repeatedly, though responses have it',
     async (days) => {
       const { ledger, table, clock } = createBench();
       await claim(ledger);
@@ -168,7 +168,7 @@ describe('the time of the table', () => {
     },
   );
 
-  test('is asked for six times where responses do not say it, and never again', async () => {
+  test('is requested six times if responses do not have it, and never again', async () => {
     const { ledger, requests } = createBench({ isTimeKnown: () => false });
 
     await ledger.setTime();
@@ -178,7 +178,7 @@ describe('the time of the table', () => {
   });
 });
 
-test('a row whose outcome is invalid, or not even JSON, is an error', async () => {
+test('a row whose outcome is invalid, or not even JSON, causes an error', async () => {
   const { ledger, memory } = createBench();
   const row = { ...(await claim(ledger)), state: 'DONE' };
   const put = (id: string, outcome: string) =>

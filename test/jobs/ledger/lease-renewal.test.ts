@@ -17,8 +17,8 @@ async function claimed() {
   return { clock, ledger, claim: answer.claim };
 }
 
-describe('a lease that is renewed', () => {
-  test('lasts as long as the work, renewed at each third of its length', async () => {
+describe('a renewed lease', () => {
+  test('lasts as long as the work, and is renewed after each third of its length', async () => {
     const { clock, ledger, claim } = await claimed();
     const renewedAt: number[] = [];
     const spied = {
@@ -61,7 +61,7 @@ describe('a lease that is renewed', () => {
     );
   });
 
-  test('is tried again after an error', async () => {
+  test('is renewed again after an error', async () => {
     const { clock, ledger, claim } = await claimed();
     let calls = 0;
     const flaky = {
@@ -107,7 +107,7 @@ describe('a lease that is renewed', () => {
     expect(renewal.signal.reason).toMatchObject({ message: 'renew the lease of job a: it expired' });
   });
 
-  test('is not lost after the work, even if the last renewal finds the job canceled', async () => {
+  test('is not lost after the work, even if the last renewal finds the job cancelled', async () => {
     const { clock, ledger, claim } = await claimed();
     const log: string[] = [];
     const slow = {

@@ -36,7 +36,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
   };
 
   describe(name, () => {
-    test('stores each step from a claim to an end, and a second run after a reopening', async () => {
+    test('a ledger stores each step from a claim to an outcome, and a second run after a reopening', async () => {
       const { ledger, clock } = await makeLedger();
       const held = await claim(ledger);
       clock.nowMs += 30_000;
@@ -78,7 +78,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       });
     });
 
-    test('gives a job to one of many workers that claim it at once', async () => {
+    test('a ledger gives a job to one of many workers that claim it concurrently', async () => {
       const { ledger } = await makeLedger();
 
       const answers = await Promise.all([1, 2, 3, 4].map(() => ledger.claim(request, { leaseMs })));
@@ -86,7 +86,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['busy', 'busy', 'busy', 'claimed']);
     });
 
-    test('refuses every step of a worker that lost the job, and leaves the row unchanged', async () => {
+    test('a ledger refuses every step of a worker that lost the job, and leaves the row unchanged', async () => {
       const { ledger, clock } = await makeLedger();
       const first = await send(ledger);
       clock.nowMs += leaseMs;
@@ -105,7 +105,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(await ledger.read('a')).toEqual(row);
     });
 
-    test('decides from the row that is there if others have changed a remembered one', async () => {
+    test('a ledger decides by the current row if others have changed a remembered one', async () => {
       const { table, now, ledger: ours, clock } = await makeLedger();
       const theirs = createLedger({ table, now });
       const held = await claim(ours);
@@ -120,7 +120,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(ended).toMatchObject({ kind: 'ended', row: { state: 'DONE' } });
     });
 
-    test('recognizes an end that is reported again in another form', async () => {
+    test('a ledger recognizes an outcome that is reported again in another form', async () => {
       const { ledger } = await makeLedger();
       const held = await send(ledger);
 
@@ -130,7 +130,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(await ledger.end(held, { status: 'failed' })).toMatchObject({ kind: 'lost' });
     });
 
-    test('never stores a claim that records a send once it is taken back, however late it arrives', async () => {
+    test('a ledger never stores a claim that records a send once the send is withdrawn, however late it arrives', async () => {
       const { ledger, table } = await makeLedger();
       const writes: (() => Promise<unknown>)[] = [];
       const put: Table['put'] = async (...given) => {
@@ -151,7 +151,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(row).not.toHaveProperty('leaseUntilMs');
     });
 
-    test('looks for the outcome of a send once no worker has the job, and ends it by that', async () => {
+    test('a ledger looks for the outcome of a send once no worker has the job, and ends the job with it', async () => {
       const { ledger, clock } = await makeLedger();
       const asked: unknown[] = [];
       const findOutcome = async (sent: unknown) => {
@@ -169,7 +169,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(asked).toEqual([{ id: 'a', createdAt: start, fence: 1 }]);
     });
 
-    test('stores a response that a table could not: deep nesting, large numbers, odd names', async () => {
+    test('a ledger stores a response that a table could not: deep nesting, large numbers, odd names', async () => {
       const { ledger } = await makeLedger();
       const response = JSON.parse(
         `${'['.repeat(60)}1e300, {"__proto__": 1, "constructor": 2}${']'.repeat(60)}`,
@@ -180,7 +180,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(JSON.stringify((await ledger.read('a'))?.outcome?.response)).toBe(JSON.stringify(response));
     });
 
-    test('lists all jobs, and no other rows of the table', async () => {
+    test('a ledger lists all jobs, and no other rows of the table', async () => {
       const { ledger, table } = await makeLedger();
       await ledger.cancel('a');
       await ledger.claim({ ...request, id: 'b:c.d_e-f' }, { leaseMs });
@@ -191,7 +191,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(ids.toSorted()).toEqual(['a', 'b:c.d_e-f']);
     });
 
-    test('throws an error for a row that is not a job’s', async () => {
+    test('a ledger throws an error for a row that does not belong to a job', async () => {
       const { ledger, table } = await makeLedger();
       await table.put({ partition: 'job#a', sort: '-' }, { id: 'a' }, { expected: null, token: 't' });
 

@@ -112,7 +112,7 @@ describe('a claim', () => {
       { takeovers: 4, deathsAlone: 1 },
     ],
     ['ten that ran others, too', { ...expired, takeovers: 9 }, { takeovers: 10 }],
-  ])('of a worker that runs nothing else takes a job of which %s', (_, row, expected) => {
+  ])('by a worker that runs nothing else takes a job with which %s', (_, row, expected) => {
     const { write, answer } = claim(row, { isAlone: true });
 
     expect(write).toMatchObject(expected);
@@ -124,7 +124,7 @@ describe('a claim', () => {
     ['whose third worker died', { ...expired, takeovers: 2 }, 3],
     ['that was handed back after it', { ...free, takeovers: 3 }, 3],
     ['whose first worker died that ran nothing else', { ...expired, takeovers: 3, isAlone: true }, 4],
-  ])('of a worker that runs others, too, leaves a job %s as it is', (_, row, deaths) => {
+  ])('by a worker that runs other jobs does not take a job %s', (_, row, deaths) => {
     expect(claim(row)).toEqual({ write: undefined, answer: { kind: 'alone', deaths } });
   });
 
@@ -220,7 +220,7 @@ describe('a claim', () => {
       found(neverSent, { ...sentBy, createdAt: 0 }),
       { kind: 'look', sent: sentBy },
     ],
-  ])('of a job %s changes nothing', (_, row, facts, expected) => {
+  ])('changes nothing of a job %s', (_, row, facts, expected) => {
     expect(claim(row, facts)).toMatchObject({ write: undefined, answer: expected });
   });
 
@@ -232,14 +232,14 @@ describe('a claim', () => {
       });
   });
 
-  test('of a job that was cancelled before its message came ends it for any content', () => {
+  test('ends a job that was cancelled before its message arrived, whatever its content', () => {
     const { write = free } = decideCancel(undefined, { id: 'a', nowMs });
 
     expect(claim(write).answer).toMatchObject({ kind: 'ended', row: { ...request, state: 'FAILED' } });
   });
 });
 
-test('announcing a job stores who asked for a new one, and changes nothing if it is known', () => {
+test('announcing a job stores who asked for a new one, and changes nothing if the job is known', () => {
   const { startedAt: _, ...announced } = { ...free, fence: 0, dt: '1970-01-01', createdAt: nowMs };
 
   expect(decideAnnounce(undefined, request, nowMs).write).toEqual(announced);
@@ -254,20 +254,20 @@ describe('a send', () => {
     expect(answer).toEqual({ kind: 'sent', claim: write });
   });
 
-  test('that is found written is the holder’s own, even if the lease was renewed since', () => {
+  test('belongs to the holder if its write was stored, even if the lease was renewed since', () => {
     const row = { ...sent, leaseUntilMs: 90_000 };
 
     expect(decideSent(row, held)).toEqual({ answer: { kind: 'sent', claim: row } });
   });
 
-  test('records the one before it', () => {
+  test('is recorded together with the earlier send', () => {
     const { write } = decideSent({ ...held, sentFence: 2 }, held);
 
     expect(write).toMatchObject({ sentFence: 3, earlierSentFence: 2 });
   });
 });
 
-test('a lease is made longer, never shorter, and by its holder after its end too', () => {
+test('a lease can only be extended, and its holder can extend it even after it expired', () => {
   const renew = (row: JobRow, leaseMs: number) => decideRenew(row, held, { leaseMs, nowMs }).write;
 
   expect(renew(held, 20_000)).toEqual({ ...held, leaseUntilMs: 70_000 });
@@ -309,7 +309,7 @@ describe('a release', () => {
   test.each<[string, JobRow]>([
     ['that was called unknown', unknown],
     ['whose proof another worker has found meanwhile', neverLeft],
-  ])('stages the proof of a job %s', (_, row) => {
+  ])('of a job %s stages the proof', (_, row) => {
     expect(release(row)).toEqual({ write: undefined, answer: { kind: 'called-unknown' } });
     expect(release(row, {}, 2).answer).toEqual({ kind: 'lost', row });
   });
@@ -322,12 +322,12 @@ describe('a release', () => {
     ['that has ended', endedAs('DONE', done)],
     ['that another worker has', { ...held, fence: 4 }],
     ['that is free, and was another’s', { ...free, fence: 4 }],
-  ])('of a job %s is lost', (_, row, options) => {
+  ])('of a job %s changes nothing, since the job is lost', (_, row, options) => {
     expect(release(row, options)).toEqual({ write: undefined, answer: { kind: 'lost', row } });
   });
 
   test.each([undefined, { ...free, fence: 2 }])(
-    'of a claim that is not stored yet writes what that would replace again: %o',
+    'before its claim is stored rewrites the row that the claim would replace: %o',
     (row) => {
       const { startedAt: _, ...blank } = { ...free, fence: 0, dt: '1970-01-01', createdAt: nowMs };
 
@@ -336,7 +336,7 @@ describe('a release', () => {
   );
 });
 
-describe('an end', () => {
+describe('an outcome', () => {
   const end = (row: JobRow | undefined, outcome = done, fence = 3) =>
     whole(decideEnd(row, { id: 'a', fence }, { outcome, nowMs }));
 
@@ -387,7 +387,7 @@ describe('an end', () => {
   });
 });
 
-describe('a cancel', () => {
+describe('a cancellation', () => {
   const cancel = (row: JobRow | undefined, stops = false) =>
     whole(decideCancel(row, { id: 'a', nowMs, stops: () => stops }));
   const before = 'the job was cancelled before it was sent';
@@ -406,13 +406,16 @@ describe('a cancel', () => {
     expect(answer).toEqual({ kind: 'cancelled', row: write });
   });
 
-  test.each([held, sent, sentAndExpired])('asks a job to stop whose type stops between sends: %o', (row) => {
-    const write = { ...row, cancelled: true };
+  test.each([held, sent, sentAndExpired])(
+    'asks a job whose type can stop between sends to stop: %o',
+    (row) => {
+      const write = { ...row, cancelled: true };
 
-    expect(cancel(row, true)).toEqual({ write, answer: { kind: 'stopping', row: write } });
-  });
+      expect(cancel(row, true)).toEqual({ write, answer: { kind: 'stopping', row: write } });
+    },
+  );
 
-  test('leaves a failed job as it was, but for the mark', () => {
+  test('only marks a failed job', () => {
     const row = endedAs('FAILED', failed);
     const write = { ...row, cancelled: true };
 
@@ -440,7 +443,7 @@ describe('a cancel', () => {
     ['not, though it failed', endedAs('FAILED', failed), false],
     ['not, though it ended', endedAs('DONE', done), false],
     ['not, and is under way', sent, false],
-  ])('is seen: a person has cancelled the job %s', (_, row, expected) => {
+  ])('by a person is recognized: they have cancelled the job %s', (_, row, expected) => {
     expect(isCancelled(row)).toBe(expected);
   });
 });
@@ -479,7 +482,7 @@ describe('a reopening', () => {
     },
   );
 
-  test('of one that may be repeated is possible however it ended', () => {
+  test('of a job that may be repeated is possible however it ended', () => {
     expect(reopen(endedAs('DONE', done), { anyEnd: true }).answer.kind).toBe('reopened');
     expect(reopen(held, { anyEnd: true }).answer.kind).toBe('refused');
   });
@@ -507,7 +510,7 @@ describe('a person', () => {
     [held],
     [endedAs('DONE', done)],
     [endedAs('FAILED', failed)],
-  ])('settles no job that is not unknown: %o', (row) => {
+  ])('cannot settle a job that is not unknown: %o', (row) => {
     expect(resolve(row)).toEqual({ write: undefined, answer: { kind: 'refused', row } });
   });
 });
@@ -520,7 +523,7 @@ test('a step of a worker that no longer has the job is reported as lost, and cha
       expect(decision).toEqual({ answer: { kind: 'lost', row } });
 });
 
-test('progress by its holder resets the count of deaths before it', () => {
+test('progress by its holder resets the job’s count of deaths', () => {
   const row: Claim = { ...sent, takeovers: 7, deathsAlone: 4, isAlone: true };
 
   const { write, answer } = whole(decideProgress(row, row));

@@ -24,11 +24,11 @@ describe('the id of a job', () => {
     expect(parse({ ...score, id: 'my:id_1.x-Y' })).toMatchObject({ kind: 'job', job: { id: 'my:id_1.x-Y' } });
   });
 
-  test('is the id from the queue for a function without one', () => {
+  test('is that of the queue’s message for a function without an id', () => {
     expect(parse(call)).toMatchObject({ job: { id: 'queue-1', onUnknown: 'fail' } });
   });
 
-  test('is the hash of the canonical message for the others', () => {
+  test('is the hash of the canonical message for all other job types', () => {
     const canonical = '{"texts":[{"id":"a","text":"fine"}],"type":"score","version":1}';
 
     expect(parse(score)).toMatchObject({ contentHash: sha256(canonical), job: { id: sha256(canonical) } });
@@ -50,8 +50,8 @@ describe('the id of a job', () => {
   });
 });
 
-describe('a message that is refused', () => {
-  test('names every fault at once, and its id', () => {
+describe('a refused message', () => {
+  test('names all faults together, and its id', () => {
     const parsed = parse({
       type: 'update-formula',
       id: 'job-1',
@@ -83,23 +83,23 @@ describe('a message that is refused', () => {
     ['null', 'message: expected an object, got null'],
     ['['.repeat(101), 'message: expected at most 100 levels of nested lists and objects, got more'],
     [`"${'x'.repeat(262_143)}"`, 'message: expected at most 262144 bytes of UTF-8, got 262145'],
-  ])('%.40s', (text, fault) => {
+  ])('may contain %.40s', (text, fault) => {
     expect(parseText(text)).toEqual({ kind: 'refused', faults: [fault] });
   });
 
-  test('brackets within texts do not count as nesting', () => {
+  test('does not count brackets within strings as nesting', () => {
     expect(parse({ ...score, texts: [{ id: 'a', text: '"\\['.repeat(1_000) }] }).kind).toBe('job');
   });
 
-  test.each([undefined, 'scores', 5, 'toString'])('is of type %j', (type) => {
+  test.each([undefined, 'scores', 5, 'toString'])('may be of type %j', (type) => {
     expect(faultsOf({ type })).toEqual([
       expect.stringMatching(/^type: expected one of run-function, score, /),
     ]);
   });
 });
 
-describe('run-function', () => {
-  test('takes input, settings, and what to do if the outcome is unknown', () => {
+describe('a run-function message', () => {
+  test('has input, settings, and what to do if the outcome is unknown', () => {
     const more = {
       inputVariables: { a: [1, null] },
       settings: { getLogs: true, more: 1 },
@@ -122,7 +122,7 @@ describe('run-function', () => {
   });
 });
 
-describe('score', () => {
+describe('a score message', () => {
   test('never shows a text in a fault', () => {
     const texts = [{ id: 'a', texts: 'I hate it' }, 'I hate it', { id: 'b', text: 'I hate it', lang: 5 }];
     const faults = [...faultsOf({ ...score, texts }), ...faultsOf({ ...score, texts: 'I hate it' })];
@@ -136,7 +136,7 @@ describe('score', () => {
     ]);
   });
 
-  test('takes 1 to 100 texts, not empty, with different ids', () => {
+  test('has 1 to 100 texts, none of them empty, with different ids', () => {
     const many = Array.from({ length: 101 }, (_, index) => ({ id: `${index % 100}`, text: ' ' }));
 
     expect(faultsOf({ ...score, texts: [] })).toEqual(['texts: expected 1 to 100 texts, got a list of 0']);
@@ -148,7 +148,7 @@ describe('score', () => {
     ]);
   });
 
-  test('takes 200 KB of texts, counted in bytes of UTF-8', () => {
+  test('has up to 200 KB of texts, counted in bytes of UTF-8', () => {
     const half = 'é'.repeat(51_200);
     const fault = 'texts: expected texts of at most 204800 bytes of UTF-8 in all, got a list of 2';
     const faultsWith = (second: string) =>
@@ -158,7 +158,7 @@ describe('score', () => {
     expect(faultsWith(`${half}.`)).toEqual([fault]);
   });
 
-  test('checks each request against the rules of the endpoint', () => {
+  test('has requests that obey the rules of the endpoint', () => {
     const topics = [{ topic: '1st', description: 'x'.repeat(501) }, { topic: 'a' }];
 
     expect(
@@ -176,7 +176,7 @@ describe('score', () => {
     ]);
   });
 
-  test('takes batch and chunk only together, and no batch that leaves its folder', () => {
+  test('has batch and chunk only together, and no batch outside its folder', () => {
     expect(faultsOf({ ...score, batch: 'b', chunk: 0 })).toEqual([]);
     expect(faultsOf({ ...score, batch: 'b' })).toEqual([
       'chunk: expected a value, since batch is given, got nothing',
@@ -188,7 +188,7 @@ describe('score', () => {
   });
 });
 
-describe('update-formula', () => {
+describe('an update-formula message', () => {
   test('keeps the digits of ids beyond 2^53', () => {
     const text =
       '{"version":1,"type":"update-formula","calculationId":12345678901234567891,"expression":"1"}';
@@ -199,7 +199,7 @@ describe('update-formula', () => {
     });
   });
 
-  test('takes unlessChangedSince and name only together', () => {
+  test('has unlessChangedSince and name only together', () => {
     const update = { type: 'update-formula', calculationId: 1, expression: '1' };
 
     expect(faultsOf({ ...update, unlessChangedSince: 0, name: 'n' })).toEqual([]);
@@ -210,8 +210,8 @@ describe('update-formula', () => {
   });
 });
 
-describe('data-files', () => {
-  test('takes ids as numbers or digits, and expand as a list or text', () => {
+describe('a data-files message', () => {
+  test('has ids as numbers or digits, and expand as a list or a string', () => {
     const files = { type: 'data-files', ids: [1, '2'] };
 
     expect(parse({ ...files, expand: 'metadata, revisions' })).toMatchObject({
@@ -221,7 +221,7 @@ describe('data-files', () => {
     expect(faultsOf({ ...files, expand: 'metadata, all' })).toHaveLength(1);
   });
 
-  test('takes 1 to 100 ids, each once', () => {
+  test('has 1 to 100 ids, each once', () => {
     const ids = Array.from({ length: 101 }, (_, index) => index);
 
     expect(faultsOf({ type: 'data-files', ids })).toEqual([
@@ -234,7 +234,7 @@ describe('data-files', () => {
   });
 });
 
-describe('snapshot', () => {
+describe('a snapshot message', () => {
   /** What the snapshot that a message asks for takes. */
   const selectedBy = (message: object) => {
     const parsed = parse({ type: 'snapshot', ...message });
@@ -242,7 +242,7 @@ describe('snapshot', () => {
     return selectionOf(parsed.job);
   };
 
-  test('takes what the command would take', () => {
+  test('has the same fields as the command', () => {
     expect(selectedBy({ source: 'calculations' })).toEqual({ selection: {} });
     expect(selectedBy({ source: 'calculations', filters: ['locked'], as: 'x', accept: ['shrunk'] })).toEqual({
       selection: { filters: ['locked'] },
@@ -263,7 +263,7 @@ describe('snapshot', () => {
     [{ source: 'files', filesets: [] }, /^filesets: expected a list of 1 to 1000/],
     [{ source: 'files', filesets: [FILESET], immediate: true }, /^directory: expected a directory/],
     [{ source: 'data-files', ids: ['x'] }, /^ids\.0: expected an integer/],
-  ])('%j is refused', (message, fault) => {
+  ])('is refused with %j', (message, fault) => {
     expect(faultsOf({ type: 'snapshot', ...message })).toEqual([expect.stringMatching(fault)]);
   });
 });
@@ -273,7 +273,7 @@ describe('notBefore and priority', () => {
   const parse = (fields: object) =>
     parseMessage(JSON.stringify({ ...message, ...fields }), { messageId: 'm-1', allow: {} });
 
-  test('are accepted in messages of every type, and leave the id of a job unchanged', () => {
+  test('are accepted in messages of every type, and do not change the id of a job', () => {
     const plain = parse({});
     const later = parse({ notBefore: '2026-12-24T18:00:00+01:00', priority: 'high' });
 

@@ -52,7 +52,7 @@ describe('the limits of a queue', () => {
     expect(faults).toEqual(expected.map((words) => expect.stringMatching(words)));
   });
 
-  test('of a queue in SQLite are ours', async () => {
+  test('are ours if the queue is in SQLite', async () => {
     expect(await examineLimits({ jobs: memoryQueue() })).toMatchObject({ limits: undefined, faults: [] });
   });
 });
@@ -73,7 +73,7 @@ function lastReceives(): Queue {
 const RECEIVE = { max: 10, waitSeconds: 0, visibilitySeconds: 60 } as const;
 
 describe('dead letters', () => {
-  test('are the messages that were not deleted after their last receive, independent of the queue’s counts', async () => {
+  test('are the messages that were not deleted after their last receive, whatever the queue counts', async () => {
     const faults: string[] = [];
     const letters = await watchDeadLetters({ jobs: lastReceives(), dead: dead() }, (fault) =>
       faults.push(fault),
@@ -112,7 +112,7 @@ describe('dead letters', () => {
     expect(faults).toEqual([expect.stringContaining('its limits are not known: count')]);
   });
 
-  test('a queue that is unavailable is not taken for one without limits', async () => {
+  test('are an error, rather than none, if the queue is unavailable', async () => {
     const away = new AwsError('queue', 'read', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
     const answers = [() => Promise.reject(away), async () => ({ ...asDeployed, maxReceives: 3 })];
     const jobs: Queue = {

@@ -25,7 +25,7 @@ export function describeQueue(name: string, open: () => Promise<QueuesUnderTest>
 }
 
 function describeWork(open: () => Promise<QueuesUnderTest>): void {
-  test('a function that was sent behind 30 jobs of texts, as many as run at once and more, starts within 10 s', async () => {
+  test('a function that was queued behind 30 jobs of texts, more than run concurrently, starts within 10 s', async () => {
     await using queues = await open();
     const stop = new AbortController();
     const textsEnd = new Promise((end) => stop.signal.addEventListener('abort', end));
@@ -73,7 +73,7 @@ async function receiveSome(queue: Queue, count: number): Promise<readonly QueueM
 const eventually = <T>(look: () => Promise<T>) => vi.waitFor(look, { interval: 100, timeout: 10_000 });
 
 function describeMessages(open: () => Promise<QueuesUnderTest>): void {
-  test('messages are received once each, with who sent them and when, and are gone once deleted', async () => {
+  test('each message is received once, with its sender and time, and disappears when it is deleted', async () => {
     await using queues = await open();
     const bodies = Array.from({ length: 23 }, (_, index) => `{"text":"${index} é"}`);
     const before = Date.now();
@@ -94,7 +94,7 @@ function describeMessages(open: () => Promise<QueuesUnderTest>): void {
     );
   });
 
-  test('a text with characters that SQS refuses arrives as the same value', async () => {
+  test('a body with characters that SQS refuses arrives as the same value', async () => {
     await using queues = await open();
     const text = 'a\uFFFE\uFFFF\uD800 é\uFFFD\u007F\u0085';
 
@@ -104,7 +104,7 @@ function describeMessages(open: () => Promise<QueuesUnderTest>): void {
     expect(JSON.parse(message?.body ?? '')).toEqual({ text });
   });
 
-  test('the largest messages are accepted, and one that is too large blocks no other', async () => {
+  test('the largest messages are accepted, and one that is too large does not block others', async () => {
     await using queues = await open();
     const largest = 'x'.repeat(MAX_MESSAGE_BYTES);
 
@@ -116,7 +116,7 @@ function describeMessages(open: () => Promise<QueuesUnderTest>): void {
     expect(received.map(({ body }) => body.length)).toEqual([MAX_MESSAGE_BYTES, MAX_MESSAGE_BYTES]);
   });
 
-  test('a long poll ends with the first message, and without one when its time is up', async () => {
+  test('a long poll ends with the first message, or otherwise when its time is up', async () => {
     await using queues = await open();
     const empty = await receive(queues.jobs, 60, 1);
 
@@ -140,7 +140,7 @@ function describeMessages(open: () => Promise<QueuesUnderTest>): void {
 }
 
 function describeHiding(open: () => Promise<QueuesUnderTest>): void {
-  test('a message that is not deleted comes back once it is visible, with another receipt', async () => {
+  test('a message that is not deleted is delivered again once it is visible, with another receipt', async () => {
     await using queues = await open();
     await queues.jobs.send(['a']);
     const [first] = await receive(queues.jobs, 2, 5);
@@ -153,7 +153,7 @@ function describeHiding(open: () => Promise<QueuesUnderTest>): void {
     await eventually(async () => expect((await queues.jobs.counts()).inFlight).toBe(0));
   });
 
-  test('a message that is delayed is in flight until then', async () => {
+  test('a delayed message counts as in flight until its delay ends', async () => {
     await using queues = await open();
     await queues.jobs.send(['a']);
     const [first] = await receive(queues.jobs, 60, 5);
@@ -178,7 +178,7 @@ function describeHiding(open: () => Promise<QueuesUnderTest>): void {
 }
 
 function describeDeadLetters(open: () => Promise<QueuesUnderTest>): void {
-  test('messages that were received too often become dead letters, and are moved back whole', async () => {
+  test('messages that were received too often become dead letters, and are moved back complete', async () => {
     await using queues = await open();
     const bodies = Array.from({ length: 12 }, (_, index) => `{"text":"${index}\uFFFE"}`);
     await queues.jobs.send(bodies);

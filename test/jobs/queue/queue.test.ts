@@ -24,7 +24,7 @@ describeQueue('a queue in SQS', async () => {
   };
 });
 
-test('batches keep the order, and hold at most 10 messages and 256 KB', () => {
+test('batches keep the order, and have at most 10 messages and 256 KB', () => {
   const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 262_144 })));
 
   fc.assert(

@@ -69,7 +69,7 @@ async function queueIn() {
 const asked = { max: 10, waitSeconds: 0, visibilitySeconds: 60 };
 
 test.each([40, 180])(
-  'a clock that is set back by %s minutes lets what waits wait no longer',
+  'a clock that is set back by %s minutes does not make messages wait longer',
   async (minutes) => {
     await using held = await queueIn();
     const { queue } = held;
@@ -92,7 +92,7 @@ test.each([40, 180])(
   },
 );
 
-test('a job costs no more where twenty times as many wait', async () => {
+test('a job costs no more if twenty times as many wait', async () => {
   await using held = await queueIn();
   const { queue } = held;
   const send = (count: number) =>

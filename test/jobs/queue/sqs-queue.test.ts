@@ -39,7 +39,7 @@ const failedEntry = (Id: string, Code: string, SenderFault: boolean) => ({
   Message: 'not accepted',
 });
 
-test('messages are delayed in whole seconds, and only if that is asked for', async () => {
+test('messages are delayed in whole seconds, and only on request', async () => {
   const { sqs, queue } = mockedQueue();
   sqs.on(SendMessageBatchCommand).resolves({ Successful: undefined, Failed: undefined });
 
@@ -75,7 +75,7 @@ test.for([
   new InvalidAddress({ message: 'not a queue of this endpoint', $metadata }),
   new KmsDisabled({ message: 'the key is disabled', $metadata }),
   new Error('Region is missing'),
-])('a queue that cannot be used at all is said to be the reason: %s', async (cause) => {
+])('an unusable queue is reported as the reason: %s', async (cause) => {
   const { sqs, sent, queue } = mockedQueue();
   sqs.on(SendMessageBatchCommand).rejects(cause);
 
@@ -85,7 +85,7 @@ test.for([
   expect(sent()).toHaveLength(1);
 });
 
-describe('messages that SQS failed to accept through no fault of theirs', () => {
+describe('messages that SQS did not accept for reasons of its own', () => {
   const failing = (...ids: string[]) => ids.map((id) => failedEntry(id, 'InternalError', false));
   const invalid = failedEntry('2', 'InvalidMessageContents', true);
   const gone = new QueueDoesNotExist({ message: 'no such queue', $metadata });
@@ -130,7 +130,7 @@ describe('messages that SQS failed to accept through no fault of theirs', () => 
   });
 });
 
-describe('what the client throws names the queue and what was tried', () => {
+describe('an error of the client names the queue and what was tried', () => {
   test.for([
     [new QueueDoesNotExist({ message: 'no such queue', $metadata }), 'missing', 'QueueDoesNotExist: no such'],
     [new OverLimit({ message: 'too many in flight', $metadata }), 'busy', 'OverLimit: too many in flight'],
@@ -144,7 +144,7 @@ describe('what the client throws names the queue and what was tried', () => {
     await expect(receive).rejects.toThrow(`receive from ${QUEUE}: ${said}`);
   });
 
-  test('in every call', async () => {
+  test('for every call', async () => {
     const { sqs, queue } = mockedQueue();
     sqs.rejects(new ReceiptHandleIsInvalid({ message: 'expired', $metadata }));
     const said = 'ReceiptHandleIsInvalid: expired';

@@ -41,7 +41,7 @@ for (const [engine, { size, jobsASecond, ...options }] of engines) {
   const recoverMs = 60_000 + 1_000 * 12 * SECONDS;
 
   test.runIf(SECONDS > 0)(
-    `in ${engine}, after a storm of ${SECONDS} s each job has its result, nothing ran twice, and all is counted`,
+    `after a storm of ${SECONDS} s in ${engine}, each job has its result, nothing ran twice, and everything is counted`,
     { timeout: SECONDS * 1_000 + 2 * recoverMs + 120_000 },
     async () => {
       const plan = planStorm(SEED, { seconds: SECONDS, ...size });

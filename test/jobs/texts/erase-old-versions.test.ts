@@ -44,7 +44,7 @@ async function scored() {
   return { store, storage: one.storage };
 }
 
-test('old versions that hold a forgotten text are erased, also after a call that was interrupted', async () => {
+test('old versions that have an erased text are deleted, even after an interrupted call', async () => {
   const { store, storage } = await scored();
   const oldVersions = () => {
     throw new Error('interrupted');
@@ -68,7 +68,7 @@ test('old versions that hold a forgotten text are erased, also after a call that
   expect(await forget({ textHash: HASH }, storage, { environment: {} })).toMatchObject({ oldVersions: 0 });
 });
 
-test('old versions without the forgotten text stay', async () => {
+test('old versions without the erased text stay', async () => {
   const { store, storage } = await scored();
   await forgetBatch('b2', storage);
   const before = store.texts().filter((text) => !text.includes('good 0') && !text.includes(HASH));
@@ -79,7 +79,7 @@ test('old versions without the forgotten text stay', async () => {
   expect(store.texts()).toEqual(expect.arrayContaining(before));
 });
 
-test('all old versions of a forgotten batch are erased, and none of another', async () => {
+test('all old versions of an erased batch are deleted, and none of another batch', async () => {
   const { store, storage } = await scored();
   await forgetBatch('b1', storage);
   await store.put('scores/b2/_summary.json', Buffer.from('{}'));

@@ -8,7 +8,7 @@ import { row } from './fakes.ts';
 
 const ROWS = [row(1, 'good'), row(2, 'bad')];
 
-test('a batch that was only split takes the cached results of its texts with it', async () => {
+test('erasing a batch that was only split also erases the cached results of its texts', async () => {
   const one = world();
   await splitBatch(batchOf([...ROWS, { line: 3, fault: 'no text' }]), one.split);
   await scoreTexts([{ id: '1', text: 'good' }], {}, one.scoring);
@@ -17,7 +17,7 @@ test('a batch that was only split takes the cached results of its texts with it'
   expect(await forgetBatch('b1', one.storage)).toMatchObject({ cacheRows: 1, stagedChunks: 1, parts: 0 });
 });
 
-test('a batch whose staged chunks have expired takes the cached results with it too', async () => {
+test('erasing a batch whose staged chunks have expired also erases the cached results', async () => {
   const one = world();
   await runBatch(batchOf(ROWS), one);
   for (const key of keysOf(one, 'work/')) one.store.objects.delete(key);
@@ -40,7 +40,7 @@ test('a batch with chunks that have not ended is refused, and nothing of it is e
   expect(keysOf(one, '')).toEqual(stored);
 });
 
-test('a batch whose chunks have ended is erased, and so is the rest of one whose rows are gone', async () => {
+test('a batch whose chunks have ended is erased, and so is the rest of a batch whose rows are missing', async () => {
   const one = world();
   await runBatch(batchOf(ROWS), one);
 
@@ -57,7 +57,7 @@ test('a batch whose chunks have ended is erased, and so is the rest of one whose
   });
 });
 
-test('a batch that is forgotten twice at once is erased', async () => {
+test('a batch can be erased twice concurrently', async () => {
   const one = world();
   await runBatch(batchOf(mixedRows), one);
 
@@ -80,7 +80,7 @@ test('objects that are deleted meanwhile count no rows', async () => {
   expect(erased).toEqual({ cacheRows: 0, stagedChunks: 1, parts: 1, rows: 0, batches: ['b1'] });
 });
 
-test('a row that changes just before it is deleted is deleted all the same', async () => {
+test('a row that changes just before it is deleted is deleted anyway', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
   const key = { partition: 'batch#b1', sort: 'chunk-00000' };
@@ -94,7 +94,7 @@ test('a row that changes just before it is deleted is deleted all the same', asy
   expect(await Array.fromAsync(one.table.scan('batch#'))).toEqual([]);
 });
 
-test('a batch with capitals in its name leaves the others alone, and one without lists its own folders only', async () => {
+test('erasing a batch affects no batch whose name differs only in case', async () => {
   const one = world();
   const listed: string[] = [];
   const list: Store['list'] = (prefix, options) => {

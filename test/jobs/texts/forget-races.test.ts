@@ -35,7 +35,7 @@ const withDeleted = (deleted: string[], store: Store): Store => ({
 });
 
 test.each(['before its job', 'after its job'])(
-  'two texts of a chunk that are forgotten at once %s are both erased, in any order of the steps',
+  'two texts of a chunk that are erased concurrently %s are both erased, whatever the interleaving',
   async (when) => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -80,7 +80,7 @@ test.each(['before its job', 'after its job'])(
   },
 );
 
-test('a text that is forgotten again after a crash is not in the part of a job that runs meanwhile', async () => {
+test('a text that is erased again after a crash is not in the part of a job that runs meanwhile', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
   const [message] = one.messages;
@@ -111,7 +111,7 @@ test('a chunk that was staged, but has no row yet, is erased too', async () => {
   expect(one.store.objects.get(STAGED)?.toString()).not.toContain('good');
 });
 
-test('a chunk, its row and its part may be deleted while a text is forgotten', async () => {
+test('a chunk, its row and its part may be deleted while a text is erased', async () => {
   const gone = { cacheRows: 0, stagedChunks: 0, parts: 0, rows: 0, batches: [] };
   for (const call of [
     ['store', 'get', /chunk-00000/],
@@ -147,7 +147,7 @@ test('the row of a part may be deleted while the part is replaced', async () => 
   expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, undefined]);
 });
 
-test('a chunk that is reopened while its part is replaced gets the new part all the same', async () => {
+test('a chunk that is reopened while its part is replaced still gets the new part', async () => {
   const one = world({}, scriptedAnalyze({ bad: [refusedText] }));
   await runBatch(batchOf(ROWS), one);
   const deleted: string[] = [];
@@ -199,7 +199,7 @@ test('parts whose staged chunks and rows have expired are erased too', async () 
   expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, undefined]);
 });
 
-test('objects that are no chunks are left alone', async () => {
+test('objects that are not chunks are not touched', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
   await one.store.put('work/scores/b1/good.txt', Buffer.from('good'));
@@ -211,7 +211,7 @@ test('objects that are no chunks are left alone', async () => {
   expect(one.store.objects.get('scores/b1/good.txt')?.toString()).toBe('good');
 });
 
-test('a text that is forgotten twice at once leaves the part that the row names', async () => {
+test('a text that is erased twice concurrently leaves the part that the row names', async () => {
   const one = world();
   await runBatch(batchOf(ROWS), one);
   const late = before(one, ['table', 'put', /chunk-00000/], () =>

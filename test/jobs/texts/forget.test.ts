@@ -30,7 +30,7 @@ async function everything({ store, table }: Pick<World, 'store' | 'table'>): Pro
   ]);
 }
 
-test('erases a text everywhere, and its rows keep their lines', async () => {
+test('a text is erased everywhere, and its rows keep their lines', async () => {
   const one = world();
   await runBatch(batchOf(mixedRows), one);
   const before = summaryOf(one.store);
@@ -67,7 +67,7 @@ test('erases a text everywhere, and its rows keep their lines', async () => {
   expect(Object.keys(resultsOf(one.store))).toHaveLength(4);
 });
 
-test('erases a text from staged chunks, whose jobs then end without it', async () => {
+test('a text is erased from staged chunks, whose jobs then end without it', async () => {
   const one = world();
   await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
 
@@ -80,7 +80,7 @@ test('erases a text from staged chunks, whose jobs then end without it', async (
   expect(one.paid).toEqual(['bad']);
 });
 
-test('a text that is forgotten while its chunk ends is in no part, in any order of the steps', async () => {
+test('a text erased while its chunk ends never appears in a part, whatever the interleaving', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
@@ -105,7 +105,7 @@ test('a text that is forgotten while its chunk ends is in no part, in any order 
   );
 });
 
-test('erases a batch with its scores, and no other batch', async () => {
+test('a batch is erased with its scores, and no other batch is', async () => {
   const one = world();
   await runBatch(batchOf(mixedRows), one);
   one.messages.splice(0);
@@ -138,12 +138,12 @@ test('a job of an erased batch ends without a trace', async () => {
   expect([one.store.objects.size, one.paid]).toEqual([0, []]);
 });
 
-test('refuses to forget an invalid batch name', async () => {
+test('an invalid batch name is refused', async () => {
   await expect(forgetBatch('a/b', world().storage)).rejects.toThrow('expected a batch name, got "a/b"');
 });
 
 test.each(['text', 'batch'] as const)(
-  'forgetting a %s can be resumed after a crash at any write',
+  'erasing a %s can be resumed after a crash at any write',
   async (what) => {
     const act = (storage: World['storage']) =>
       what === 'text' ? forget({ textHash: HASH }, storage, { environment: {} }) : forgetBatch('b1', storage);

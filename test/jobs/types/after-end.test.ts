@@ -6,7 +6,7 @@ import { fakeWorker, leaseOf, messageOf } from '../fake-worker.ts';
 import { batchOf, world } from '../texts/batch/batch-suite.ts';
 import { row } from '../texts/fakes.ts';
 
-test('the rows of a chunk whose job failed fail with its error, however often its message is received', async () => {
+test('if a chunk’s job failed, its rows fail with the same error, however often its message is received', async () => {
   await using fake = await fakeWorker({
     score: async () => ({ status: 'failed', error: { kind: 'trouble', message: 'nobody scored it' } }),
   });
@@ -20,7 +20,7 @@ test('the rows of a chunk whose job failed fail with its error, however often it
   expect(await fake.stored('scores/b1/_summary.json')).toMatchObject({ rows: 2, failed: 2 });
 });
 
-test('leaves a chunk whose job is done to its runner', async () => {
+test('a chunk whose job is done is ended by its runner', async () => {
   await using fake = await fakeWorker({ score: async () => ({ status: 'done', response: '{}' }) });
   const { split, messages } = world();
   await splitBatch(batchOf([row(1, 'good')]), { ...split, ...fake.worker.batches });
@@ -34,7 +34,7 @@ test.each([
   ['done', [{ id: '12', expression: '1' }]],
   ['failed', []],
   ['unknown', []],
-] as const)('logs the formula of an update that is %s only if it was set', async (status, logged) => {
+] as const)('the formula of an update that is %s is logged only if it was set', async (status, logged) => {
   await using fake = await fakeWorker({ 'update-formula': async () => ({ status, response: '{"id":12}' }) });
   const message = { version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression: '1' };
 
@@ -44,7 +44,7 @@ test.each([
   expect(log).toEqual(logged);
 });
 
-test('logs the formula of an update that failed since the platform stored it as INVALID', async () => {
+test('the formula of an update that failed, since the platform stored it as INVALID, is logged', async () => {
   const error = { kind: 'invalid-formula', message: 'it is stored' };
   await using fake = await fakeWorker({
     'update-formula': async () => ({ status: 'failed', error, response: '{"id":12}' }),

@@ -14,7 +14,7 @@ async function all<T>(ask: () => Promise<T>): Promise<readonly T[]> {
   return outcomes;
 }
 
-test('a service now and then refuses a request, never two in a row, and the same seed does the same', async () => {
+test('a service occasionally refuses a request, never two in a row, and the same seed does the same', async () => {
   const errorsOf = async (seed: number) => {
     await using layer = await startLayer({ only: ['sqs-refuses'], seed });
     return await all(() => queueUrl(layer));
@@ -43,7 +43,7 @@ test.for([
     async ({ dynamodb }: Layer) => (await dynamodb('GetItem', { TableName: 'table', Key })).isLost,
     [false, true],
   ],
-] as const)('%s happens now and then, in every way that is documented', async ([rule, ask, expected]) => {
+] as const)('%s happens occasionally, in every documented way', async ([rule, ask, expected]) => {
   await using layer = await startLayer({ only: [rule] });
 
   const seen = new Set(await all<unknown>(() => ask(layer)));

@@ -111,7 +111,7 @@ describe('a process between invocations', () => {
     expect(ticks).toBeLessThan(20);
   });
 
-  test('ends with its parent process, and with its folder, though it is stopped', async () => {
+  test('ends with its parent process, and with its folder, even while it is stopped', async () => {
     const script = `
       import { createHandlerProcess } from './test/local-aws/functions/create-handler-process.ts';
       const lambda = createHandlerProcess({ file: '${file}', environment: {}, timeoutMs: 60_000 });
@@ -125,7 +125,7 @@ describe('a process between invocations', () => {
     await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 5_000 });
   });
 
-  test('is replaced now and then, though it is healthy', async () => {
+  test('is occasionally replaced, even if it is healthy', async () => {
     const sometimes = (rule: string) => rule === 'recycles';
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000, sometimes });
 
@@ -137,7 +137,7 @@ describe('a process between invocations', () => {
 });
 
 describe('the file system of a handler', () => {
-  test('has a temporary folder of its own, which ends with the process', async () => {
+  test('has its own temporary folder, which is deleted with the process', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
 
     const folder = String(await lambda.invoke({ command: 'write' }));

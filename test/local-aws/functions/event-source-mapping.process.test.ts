@@ -154,20 +154,17 @@ describe('an event source mapping', () => {
     expect(invocations.map(({ Records }) => Records.length)).toEqual([3, 3, 1]);
   });
 
-  test.for(['throw', 'null', 'unknown'])(
-    'fails the whole batch if the handler ends like this: %s',
-    async (how) => {
-      await send('ok', how);
+  test.for(['throw', 'null', 'unknown'])('fails the whole batch if the handler ends with %s', async (how) => {
+    await send('ok', how);
 
-      const mapping = await map();
-      await vi.waitFor(() => expect(invocations.length).toBe(1), bounds);
-      await mapping.close();
+    const mapping = await map();
+    await vi.waitFor(() => expect(invocations.length).toBe(1), bounds);
+    await mapping.close();
 
-      expect(await counts('jobs')).toEqual([0, 2]);
-    },
-  );
+    expect(await counts('jobs')).toEqual([0, 2]);
+  });
 
-  test('receives a batch that timed out again only after its visibility timeout, and then leaves it as dead', async () => {
+  test('receives a batch that timed out again only after its visibility timeout, and then turns it into dead letters', async () => {
     await sendTo('again', 'forever', 'ok');
 
     await using _mapping = await mapAgain({ timeoutMs: 1_000, maximumConcurrency: 1 });
@@ -179,7 +176,7 @@ describe('an event source mapping', () => {
     expect(second?.pid).not.toBe(first?.pid);
   });
 
-  test('passes on a message twice in one batch now and then, where a batch has room, and deletes it once', async () => {
+  test('occasionally passes a message twice in one batch that is not full, and deletes it once', async () => {
     await send('ok', 'fine');
 
     await using _mapping = await map({ batchSize: 3, sometimes: (rule) => rule === 'repeats-messages' });
@@ -191,7 +188,7 @@ describe('an event source mapping', () => {
     expect(logged).toEqual([]);
   });
 
-  test('runs as many invocations at once as allowed, each in its own process', async () => {
+  test('runs as many invocations concurrently as allowed, each in its own process', async () => {
     await send('slow', 'slow', 'slow', 'slow', 'slow', 'slow');
 
     await using _mapping = await map({ batchSize: 1, maximumConcurrency: 2 });
@@ -206,7 +203,7 @@ describe('an event source mapping', () => {
     expect(new Set(invocations.map(({ pid }) => pid)).size).toBe(2);
   });
 
-  test('on close, finishes the current batch and receives nothing more', async () => {
+  test('finishes the current batch on close and receives nothing more', async () => {
     await send('slow');
     const mapping = await map();
     await vi.waitFor(async () => expect(await counts('jobs')).toEqual([0, 1]), bounds);

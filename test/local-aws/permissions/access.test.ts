@@ -141,7 +141,7 @@ test.each([
     403,
     () => new LambdaClient(options).send(new InvokeCommand({ FunctionName: 'Function' })),
   ],
-])('%s refuses as its SDK parses it: %s, %i', async (_, name, httpStatusCode, send) => {
+])('%s refuses in a form that its SDK can parse: %s, %i', async (_, name, httpStatusCode, send) => {
   deny('*');
 
   const refused = await send().catch((error: unknown) => error);
@@ -149,7 +149,7 @@ test.each([
   expect(refused).toMatchObject({ name, $metadata: { httpStatusCode } });
 });
 
-test('a refusal says who, what and on what, and nothing was executed', async () => {
+test('a refusal names the caller, the action and the resource, and nothing was executed', async () => {
   deny('s3:PutObject', `${bucket}/a/*`);
 
   await expect(s3.send(new PutObjectCommand({ ...object, Body: 'x' }))).rejects.toThrow(
@@ -244,7 +244,7 @@ test.each([
   ['its own statement denies it', [send, { ...send, Effect: 'Deny' }], [anyone], false],
   ['the statement is about another action', [{ ...send, Action: 'sqs:SendMessages' }], [], false],
   ['the queue lets a service', [], [{ ...send, Principal: { Service: 'events.amazonaws.com' } }], false],
-])('what a role may do if %s', (_, own, ofQueue, may) => {
+])('whether a role may send is decided correctly if %s', (_, own, ofQueue, may) => {
   expect(maySend(own, ofQueue)).toBe(may);
 });
 

@@ -23,13 +23,13 @@ async function cutARequest(fix: string) {
   return runScript(script);
 }
 
-test('with the fix, dynalite keeps running after a request was cut', async () => {
+test('with the fix, dynalite continues after a request was cut off', async () => {
   const { out, code } = await cutARequest('tolerateAbortedRequests(server);');
 
   expect({ out, code }).toEqual({ out: '200\n', code: 0 });
 });
 
-test('without the fix, a cut request ends the process, or the fix is no longer needed', async () => {
+test('without the fix, a cut-off request ends the process, or the fix is no longer needed', async () => {
   const { err, code } = await cutARequest('');
 
   expect(code, 'dynalite now survives cut requests: delete test/local-aws/services/aborted-requests.ts').toBe(

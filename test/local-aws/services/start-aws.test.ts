@@ -4,7 +4,7 @@ import { openStore } from '../../../lib/store/open.ts';
 import { signLink } from '../../../lib/store/s3-link.ts';
 import { startAws } from './start-aws.ts';
 
-test('an object can be read by a link, without credentials, until the link ends', async () => {
+test('an object can be read with a link, without credentials, until the link expires', async () => {
   await using aws = await startAws({ buckets: ['acme'] });
   const store = await openStore('s3://acme/a b', { s3: aws.settings });
   await store.put('page.html', Buffer.from('hello'), { contentType: 'text/html' });

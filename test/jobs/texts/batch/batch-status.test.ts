@@ -15,7 +15,7 @@ const ROWS = [
 
 const withOdd = () => world({}, scriptedAnalyze({ odd: [refusedText] }));
 
-test('a batch that is done has its counts, and the rows that failed', async () => {
+test('the status of a batch that is done has its counts, and the rows that failed', async () => {
   const one = withOdd();
   await runBatch(batchOf(ROWS), one);
 
@@ -38,7 +38,7 @@ test('a batch that is done has its counts, and the rows that failed', async () =
   expect(await failedRows('b1', one.storage, 0)).toEqual([]);
 });
 
-test('a batch whose chunks have not all ended is open, also when one is scored again', async () => {
+test('a batch is open while a chunk has not ended, even if the chunk is scored again', async () => {
   const one = withOdd();
   await splitBatch(batchOf(ROWS), one.split);
   const [first, second] = one.messages;

@@ -45,7 +45,7 @@ test('a batch becomes one job per chunk, whose texts have their lines as ids', a
   ]);
 });
 
-test('sends messages in tens, and writes the header after all of them', async () => {
+test('splitting sends messages in tens, and writes the header after all of them', async () => {
   const { split, storage } = world();
   const sent: number[] = [];
   const headers: unknown[] = [];
@@ -137,7 +137,7 @@ test('the summary agrees with a count of the lines', async () => {
   expect(summary.parts.map(({ rows }: { rows: number }) => rows)).toEqual([100, 100, 30]);
 });
 
-test('counts topics of any name, and sentiments in either case', async () => {
+test('the summary counts topics of any name, and sentiments in either case', async () => {
   const names = ['__proto__', 'constructor', ''];
   const one = world(
     {},
@@ -170,14 +170,14 @@ test.each([
   ['fewer rows', batchOf(mixedRows.slice(0, 200))],
   ['a row less in the middle', batchOf(mixedRows.toSpliced(150, 1))],
   ['a row changed behind others that are the same', batchOf(mixedRows.with(229, row(230, 'changed')))],
-])('refuses a batch of %s under the same name', async (_, other) => {
+])('a batch of %s under the same name is refused', async (_, other) => {
   const { split } = world();
   await splitBatch(batchOf(mixedRows), split);
 
   await expect(splitBatch(other, split)).rejects.toThrow('batch b1 was already split from other rows');
 });
 
-test('rows that are added are a continuation: these alone are sent, under one summary over all', async () => {
+test('added rows continue a batch: only they are sent, and one summary covers all', async () => {
   const one = world();
   const more = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => row(from + at, `added ${from + at}`));
@@ -196,7 +196,7 @@ test('rows that are added are a continuation: these alone are sent, under one su
   expect(await readBatchStatus('b1', one.storage)).toMatchObject({ status: 'done', rows: 325, rowsLeft: 0 });
 });
 
-test('a batch with added rows is reported as not all split, and one with changed rows is refused before anything is sent', async () => {
+test('a batch with added rows is reported as partly split, and one with changed rows is refused before anything is sent', async () => {
   const one = world();
   const grown = [...mixedRows, ...mixedRows];
   await runBatch(batchOf(mixedRows), one);
@@ -216,7 +216,7 @@ test('a batch with added rows is reported as not all split, and one with changed
   expect(one.messages).toHaveLength(sent);
 });
 
-test('a batch without rows, or with only bad ones, ends at once', async () => {
+test('a batch without rows, or with only bad ones, ends immediately', async () => {
   const [none, bad] = [world(), world()];
 
   const empty = await splitBatch(batchOf([]), none.split);
@@ -232,7 +232,7 @@ test('a batch without rows, or with only bad ones, ends at once', async () => {
   });
 });
 
-test('two ends of one chunk leave one part and its counts, in any order of their steps', async () => {
+test('if a chunk is ended twice, one part and its counts remain, whatever the interleaving', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
@@ -281,7 +281,7 @@ test('a chunk whose job failed lets the batch finish, and its rows without a res
   expect(lines[1]).toMatchObject({ line: 2, sentiment: 'negative' });
 });
 
-test('the last to finish writes the summary: a chunk, or the splitter', async () => {
+test('the last step of a batch, in a chunk or in the splitter, writes the summary', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
@@ -316,7 +316,7 @@ const withoutCosts = (parts: Readonly<Record<string, string>>) =>
   ]);
 
 test.each([true, false])(
-  'a crash at any write (made: %s) and a second run give the same parts and summary',
+  'after a crash at any write (made: %s), a second run yields the same parts and summary',
   async (made) => {
     const whole = world();
     const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
@@ -366,7 +366,7 @@ test.each([true, false])(
   120_000,
 );
 
-test('reads no more than ten chunks before it sends their messages', async () => {
+test('splitting reads no more than ten chunks before it sends their messages', async () => {
   const { split } = world();
   let read = 0;
   const readAtSend: number[] = [];
@@ -385,7 +385,7 @@ test('reads no more than ten chunks before it sends their messages', async () =>
   expect(readAtSend.map((count) => count - 3_000)).toEqual([1_001, 2_001, 3_000]);
 });
 
-test('a batch made of characters that are escaped when sent fits in its messages, with the largest request', async () => {
+test('a batch of characters that are escaped when sent fits in its messages, with the largest request', async () => {
   const { split, messages } = world();
   const rows = Array.from({ length: 130 }, (_, index) =>
     row(9_999_800 + index, '\uFFFE\uFFFF'.repeat(index < 100 ? 170 : index * 100)),
@@ -412,7 +412,7 @@ test('a request that is larger than its share once it is escaped is refused', as
   });
 });
 
-test('repeating the job of an ended chunk costs no call, not even for texts that failed', async () => {
+test('repeating the job of an ended chunk costs no call, even for texts that failed', async () => {
   const one = world({}, scriptedAnalyze({ odd: [refusedText] }));
   await runBatch(batchOf([row(1, 'odd')]), one);
   const before = resultsOf(one.store);

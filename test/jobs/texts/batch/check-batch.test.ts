@@ -46,7 +46,7 @@ test.each([
     { calls: 2 * TEN_DAYS, rate: 1, maxCalls: 1 },
     ['1728000 calls, over the limit of 1', '1728000 calls, which take 20 days at 1 a second'],
   ],
-])('what a batch would take: %s', (_, { calls, ...limits }, reasons) => {
+])('the check of a batch reports: %s', (_, { calls, ...limits }, reasons) => {
   expect(refusals(previewOf(calls), limits)).toEqual(
     reasons.map((reason) => expect.stringContaining(reason)),
   );
@@ -64,10 +64,10 @@ function readOnce(rows: readonly SourceRow[]) {
   };
 }
 
-describe('a batch', () => {
+describe('the check of a batch', () => {
   const two = [row(1, 'good'), { line: 2, fault: 'no text' }];
 
-  test('is only counted if the rate allows a call a row', async () => {
+  test('only counts rows if the rate allows a call for each row', async () => {
     const { rows, opened } = readOnce(two);
 
     const checked = await checkBatch(batchOf([], { rows }), { cache, rate: 2 / TEN_DAYS });
@@ -76,7 +76,7 @@ describe('a batch', () => {
     expect(opened()).toBe(1);
   });
 
-  test('is previewed if not, or if its calls are limited', async () => {
+  test('previews the calls if it does not, or if calls are limited', async () => {
     const { rows, opened } = readOnce(two);
 
     const slow = await checkBatch(batchOf([], { rows }), { cache, rate: 1.9 / TEN_DAYS });
@@ -96,7 +96,7 @@ describe('a batch', () => {
     await expect(checkBatch(batchOf(two), { cache, rate: 2, maxCalls, signal })).rejects.toThrow('enough');
   });
 
-  test('has a name of at most 114 characters that is not that of the cache', async () => {
+  test('accepts a name of at most 114 characters that is not that of the cache', async () => {
     const named = async (batch: string) =>
       (await checkBatch(batchOf(two, { batch }), { cache, rate: 2 })).kind;
 
@@ -146,7 +146,7 @@ describe('a preview', () => {
     expect(await splitBatch(batchOf(rows), { ...split, rate: 0.0001 })).toMatchObject({ kind: 'split' });
   });
 
-  test('looks up a hundred texts at once', async () => {
+  test('looks up a hundred texts together', async () => {
     const { split } = world();
     const sizes: number[] = [];
     const lookup: ScoreCache['lookup'] = (requests) => {

@@ -35,7 +35,7 @@ describe('the costs of texts', () => {
   test.each([
     [{ inputTokens: 5, outputTokens: null, totalTokens: 2 }, [5, 0, 2, 0]],
     [{ inputTokens: 5, outputTokens: 4, totalTokens: 9, reasoningTokens: 3 }, [5, 4, 9, 3]],
-  ])('have the tokens that %j reports, and ignore what is not a number', (modelProviderUsage, counts) => {
+  ])('include the tokens that %j reports, and nothing that is not a number', (modelProviderUsage, counts) => {
     const result: Sentiment = { ...sentimentOf({ text: 'good' }), modelProviderUsage };
 
     expect(Object.values(costsOf([resultOf({ result })]).tokens)).toEqual(counts);
@@ -84,7 +84,7 @@ describe('the rows of a part', () => {
   });
 });
 
-test('two tries of a row cost what both did, or nothing', () => {
+test('two tries of a row cost the sum of both, or nothing', () => {
   const tokens = { input: 1, output: 2, total: 3, reasoning: 4 };
 
   expect(addedCosts({ calls: 2, paidAgain: 1, tokens }, { calls: 1, cached: 0, tokens })).toEqual({

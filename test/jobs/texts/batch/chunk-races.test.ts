@@ -32,7 +32,7 @@ const end = (storage: World['storage'], isSecondScored = true) =>
 const expectPart = (one: World) =>
   expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
 
-test('a worker that comes too late does not delete the same part, made for the chunk after it was opened again', async () => {
+test('a late worker does not delete an identical part that was stored after the chunk was reopened', async () => {
   const one = await splitChunk();
   const late = before(
     { storage: before(one, ['table', 'put', /chunk-00000/], () => end(one.storage, false)) },
@@ -50,7 +50,7 @@ test('a worker that comes too late does not delete the same part, made for the c
 });
 
 test(
-  'two ends of a chunk that is opened again meanwhile, and of which a text is forgotten, leave one part, in any order of their steps',
+  'if a chunk is ended twice while it is reopened and a text is erased, one part remains, whatever the interleaving',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.boolean(), async (scheduler, isForgotten) => {

@@ -69,7 +69,7 @@ test.each<[Fault, number]>([
   },
 );
 
-test('a text whose response is always lost leaves the others scored, and fails alone when its job fails', async () => {
+test('a text whose response is always lost does not stop the others, and fails alone when its job fails', async () => {
   const platform = ofOneText('lost');
   const one = await splitWorld(hundred, platform);
 
@@ -80,7 +80,7 @@ test('a text whose response is always lost leaves the others scored, and fails a
   expect(partLines(one.store)[50]).toMatchObject({ line: 51, error: 'the job failed' });
 });
 
-test('a stop lets the calls that have left finish, begins no other, and what was paid is used later', async () => {
+test('a stop lets the calls in flight finish, begins no other, and what was paid is used later', async () => {
   const platform = faultyPlatform(NO_FAULTS);
   const one = await splitWorld(hundred, platform);
   const stop = new AbortController();
@@ -101,7 +101,7 @@ test('a stop lets the calls that have left finish, begins no other, and what was
   expect(summaryOf(one.store)).toMatchObject({ calls: atStop, scored: atStop, failed: 100 - atStop });
 });
 
-test('a chunk that is scored again pays only for what has no score, even if the cache has forgotten it', async () => {
+test('a chunk that is scored again pays only for texts without a score, even if the cache has forgotten the others', async () => {
   const platform = faultyPlatform({
     ...NO_FAULTS,
     ofText: new Map<string, Fault>([
@@ -135,7 +135,7 @@ const faultPlans = fc.record({
   kill: fc.option(fc.record({ at: fc.integer({ min: 1, max: 60 }), made: fc.boolean() })),
 });
 
-test('at any failure the counts add up to the requests that the platform saw, also after the failed rows are scored', async () => {
+test('whatever fails, the counts equal the requests that the platform saw, also after the failed rows are scored', async () => {
   await fc.assert(
     fc.asyncProperty(faultPlans, async ({ texts, ofText, ofCalls, putOff, kill }) => {
       const platform = faultyPlatform({

@@ -55,7 +55,7 @@ async function rowOf({ storage }: World): Promise<{ readonly row: ChunkRow; read
 }
 
 describe('a chunk', () => {
-  test('ends with its part, and the batch with its last one', async () => {
+  test('ends with its part, and the batch with its last chunk', async () => {
     const one = await splitWorld();
 
     const ended = await endChunk(CHUNK, results, one.storage);
@@ -65,7 +65,7 @@ describe('a chunk', () => {
     expect(await endChunk(CHUNK, [], one.storage)).toMatchObject({ ...ended, kind: 'was-ended' });
   });
 
-  test('that was erased leaves nothing', async () => {
+  test('leaves nothing if it was erased', async () => {
     const one = world();
 
     expect(await endChunk(CHUNK, results, one.storage)).toEqual({ kind: 'gone' });
@@ -82,7 +82,7 @@ describe('a chunk', () => {
     expect(partsIn(one)).toEqual([ended.kind === 'gone' ? '' : ended.part]);
   });
 
-  test('that was opened again leaves no part of before, though the first try to delete it fails', async () => {
+  test('leaves no earlier part once it was reopened, though the first try to delete that part fails', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
     await reopenChunk(CHUNK, one.storage);
@@ -95,7 +95,7 @@ describe('a chunk', () => {
     expect(partsIn(one)).toHaveLength(1);
   });
 
-  test('keeps the part that a person who forgets a text is about to name', async () => {
+  test('keeps a part that erasing a text is about to name', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, results, one.storage);
     const next = printPart(CHUNK, [], (await rowOf(one)).token);
@@ -106,7 +106,7 @@ describe('a chunk', () => {
     expect(partsIn(one)).toContain(next.key);
   });
 
-  test('keeps a part of an earlier attempt that has the same bytes', async () => {
+  test('keeps a part of an earlier attempt with the same bytes', async () => {
     const other = await splitWorld();
     await endChunk(CHUNK, results, other.storage);
     const one = await splitWorld();
@@ -120,7 +120,7 @@ describe('a chunk', () => {
 });
 
 describe('while a chunk is being ended', () => {
-  test('a text is forgotten: it is ended without the text', async () => {
+  test('a text is erased, so the chunk is ended without it', async () => {
     const one = await splitWorld();
     const forgetting = meanwhile(one, async () => {
       const { row: open, token } = await rowOf(one);
@@ -133,7 +133,7 @@ describe('while a chunk is being ended', () => {
     expect(partsIn(one)).toHaveLength(1);
   });
 
-  test('another worker ends it with other results: their part stays, and ours is deleted', async () => {
+  test('another worker ends it with other results, so their part stays, and ours is deleted', async () => {
     const one = await splitWorld();
     const theirs = [scored('1', 'good'), failed('2')];
 
@@ -148,7 +148,7 @@ describe('while a chunk is being ended', () => {
     expect(summaryOf(one.store)).toMatchObject({ scored: 1, failed: 1 });
   });
 
-  test('the batch is erased: nothing is left', async () => {
+  test('the batch is erased, so nothing remains', async () => {
     const one = await splitWorld();
     const { token } = await rowOf(one);
 
@@ -191,7 +191,7 @@ describe('a chunk whose job failed', () => {
     ['that another job counts', { payer: 'other', sends: 2 }],
     ['that a worker still holds', { state: 'SENT', leaseEndsMs: 2_000_000, sends: 2 }],
     ['that were never made', { sends: 0 }],
-  ])('leaves calls alone %s', async (_, differs) => {
+  ])('does not count calls %s', async (_, differs) => {
     const one = await splitWorld();
     const stored = { ...free, paidAgain: 0, ...differs };
     await one.table.put(BAD, stored, { expected: null, token: 'b' });
@@ -202,7 +202,7 @@ describe('a chunk whose job failed', () => {
     expect((await one.table.get(BAD))?.row).toEqual(stored);
   });
 
-  test('that had ended before stays unchanged, and so does the cache', async () => {
+  test('does not change, and neither does the cache, if it had ended before', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, results, one.storage);
     await one.table.put(BAD, { ...free, sends: 2, paidAgain: 0 }, { expected: null, token: 'b' });
@@ -214,7 +214,7 @@ describe('a chunk whose job failed', () => {
   });
 });
 
-test('a failed job whose chunk another worker ends meanwhile leaves its calls to the one that counts them', async () => {
+test('a failed job whose chunk another worker ends meanwhile leaves counting its calls to that worker', async () => {
   const one = await splitWorld();
   const key = cacheKey(HOST, { text: 'bad' });
   const counted = { payer: 'job-1', leaseEndsMs: 0, sends: 2, paidAgain: 0 };
@@ -232,7 +232,7 @@ test('a failed job whose chunk another worker ends meanwhile leaves its calls to
 });
 
 describe('reopening a chunk', () => {
-  test('that has failed rows opens it; it was open after that', async () => {
+  test('with failed rows makes it open, and doing so again reports that it was open', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
 
@@ -250,7 +250,7 @@ describe('reopening a chunk', () => {
     expect((await rowOf(one)).row.state).toBe('ended');
   });
 
-  test('looks again if the row has changed meanwhile', async () => {
+  test('reads the row again if it has changed meanwhile', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
     const changing = meanwhile(one, async () => {
@@ -262,7 +262,7 @@ describe('reopening a chunk', () => {
     expect((await rowOf(one)).row).toMatchObject({ state: 'open', staged: 'changed' });
   });
 
-  test('that is erased meanwhile opens nothing', async () => {
+  test('that is erased meanwhile does nothing', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
     const erasing = meanwhile(one, () => forgetBatch('b1', one.storage));
@@ -270,7 +270,7 @@ describe('reopening a chunk', () => {
     expect(await reopenChunk(CHUNK, erasing)).toBe('gone');
   });
 
-  test('then ending it prefers the result of the row itself to that of an equal text', async () => {
+  test('makes a later end prefer the result of the row itself to that of an equal text', async () => {
     const one = world();
     await splitBatch(batchOf([row(1, 'good'), row(2, 'good')]), one.split);
     await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);

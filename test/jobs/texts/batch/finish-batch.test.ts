@@ -98,7 +98,7 @@ describe('the summary of a batch', () => {
     expect(summaryOf(one.store)).toMatchObject({ failed: 0 });
   });
 
-  test('has its parts in the order of the chunks, also if the table lists them in another', async () => {
+  test('has its parts in the order of the chunks, even if the table lists them in another order', async () => {
     const one = world();
     for (const chunk of [0, 1, 2])
       await writeChunkRow({ batch: 'b1', chunk }, ended(chunk), null, one.storage);
@@ -112,7 +112,7 @@ describe('the summary of a batch', () => {
     expect(summary?.parts.map(({ key }) => key)).toEqual(['part 0', 'part 1', 'part 2']);
   });
 
-  test('adds up its chunks, and lists their parts in order', async () => {
+  test('has the sums of its chunks, and lists their parts in order', async () => {
     const second = {
       rows: 1,
       scored: 1,
@@ -182,7 +182,7 @@ describe('the summary of a batch', () => {
   });
 });
 
-test('a header is stored once: the same one again is accepted, another one is not', async () => {
+test('a header is stored once: the same one is accepted again, and another one is not', async () => {
   const { storage } = world();
   const header = { chunks: 1, rows: 2, badRows: 0 };
 

@@ -25,7 +25,7 @@ async function splitWorld(analyze = scriptedAnalyze(REFUSING)) {
   return { one, job };
 }
 
-describe('a job of a chunk', () => {
+describe('a chunk’s job', () => {
   test('returns its results and how the chunk ended', async () => {
     const { one, job } = await splitWorld();
 
@@ -42,7 +42,7 @@ describe('a job of a chunk', () => {
     expect(await countedIn(one)).toEqual([]);
   });
 
-  test('that another worker has ended meanwhile leaves the calls of its failed texts to be counted', async () => {
+  test('leaves the calls of its failed texts to be counted if another worker has ended the chunk meanwhile', async () => {
     const { one, job } = await splitWorld(
       scriptedAnalyze({ bad: Array(9).fill({ kind: 'status', status: 500 }) }),
     );
@@ -54,7 +54,7 @@ describe('a job of a chunk', () => {
     expect((await countedIn(one)).length).toBe(1);
   });
 
-  test('that was reopened sends only the texts without a result, even if the cache has none', async () => {
+  test('sends only the texts without a result after a reopening, even if the cache has none', async () => {
     const { one, job } = await splitWorld();
     await score(job, one);
     await reopenChunk(CHUNK, one.storage);
@@ -70,7 +70,7 @@ describe('a job of a chunk', () => {
   });
 });
 
-test('a job without a chunk counts its calls once: what its failed texts cost is settled', async () => {
+test('a job without a chunk counts its calls once, and the cost of its failed texts is settled', async () => {
   const one = world({}, scriptedAnalyze({ bad: Array(9).fill({ kind: 'status', status: 500 }) }));
   const { job } = await splitWorld();
   const { batch: _batch, chunk: _chunk, ...rest } = job;

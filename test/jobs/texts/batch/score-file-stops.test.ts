@@ -13,7 +13,7 @@ const RETRIES = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 10_000];
 /** All pauses of three tries, with half of 4 s and half of 8 s between them. */
 const PAUSES = [...RETRIES, 2_000, ...RETRIES, 4_000, ...RETRIES];
 
-test('a text that fails three times while others succeed fails its row alone', async () => {
+test('a text that fails three times while others succeed fails only its row', async () => {
   const one = world({}, scriptedAnalyze({ bad: always(lost) }));
 
   const scored = await scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), optionsOf(one));
@@ -22,7 +22,7 @@ test('a text that fails three times while others succeed fails its row alone', a
   expect(one.slept).toEqual(PAUSES);
 });
 
-test('texts that fail three times stop the file if none succeeded: the cause may not be the texts', async () => {
+test('texts that fail three times stop the file if none succeeded, since the cause may not be the texts', async () => {
   const one = world({}, scriptedAnalyze({ bad: always(lost) }));
 
   await expect(scoreFile(batchOf([row(1, 'bad')]), optionsOf(one))).rejects.toMatchObject({ failure: lost });
@@ -31,7 +31,7 @@ test('texts that fail three times stop the file if none succeeded: the cause may
   expect(partLines(one.store)).toEqual([]);
 });
 
-test('a text whose calls never left stops the file: the text is not the cause', async () => {
+test('a text whose calls never left stops the file, since the text is not the cause', async () => {
   const one = world({}, scriptedAnalyze({ bad: always(unreached) }));
 
   const scored = scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), optionsOf(one));
@@ -40,7 +40,7 @@ test('a text whose calls never left stops the file: the text is not the cause', 
   expect(one.slept).toEqual(PAUSES);
 });
 
-test('after a chunk has failed no further one starts, and those under way end', async () => {
+test('after a chunk has failed no other chunk starts, and running ones end', async () => {
   const rows = Array.from({ length: 300 }, (_, at) => row(at + 1, `${at < 100 ? 'bad' : 'good'} ${at}`));
   const refused = { kind: 'status', status: 401 } as const;
   const script = Object.fromEntries(
@@ -56,7 +56,7 @@ test('after a chunk has failed no further one starts, and those under way end', 
   expect(one.paid).not.toContain('good 200');
 });
 
-test('chunks that are scored at once share their turns at the pace', async () => {
+test('concurrent chunks share their slots fairly', async () => {
   let [waiting, most] = [0, 0];
   const analyze: Analyze = async (request, { beforeSend, onSend } = {}) => {
     waiting += 1;
@@ -75,7 +75,7 @@ test('chunks that are scored at once share their turns at the pace', async () =>
   expect(most).toBe(2);
 });
 
-test('a chunk that is opened again meanwhile is reported, not taken for scored', async () => {
+test('a chunk that is reopened meanwhile is reported, and does not count as scored', async () => {
   const one = world({}, scriptedAnalyze({ bad: [refusedText] }));
   let reopened: Promise<unknown> = Promise.resolve();
   const table: World['table'] = {
@@ -117,13 +117,13 @@ function withRefused(from: number, to: number) {
   return { one, score, calls: () => calls };
 }
 
-test('ninety refused texts in a row fail their rows alone: the request has scored others', async () => {
+test('after a first success, ninety refused texts in a row fail only their own rows and do not stop the file', async () => {
   const { score } = withRefused(150, 239);
 
   expect(await score()).toMatchObject({ summary: { scored: 310, failed: 90 } });
 });
 
-test('texts that are refused from the start stop the file after ten of them', async () => {
+test('ten refused texts at the start stop the file', async () => {
   const { score, calls } = withRefused(1, 400);
 
   await expect(score()).rejects.toMatchObject({ failure: { kind: 'status' } });
@@ -138,7 +138,7 @@ test('once the platform refuses every text, the file stops after a hundred, over
   expect(partLines(one.store)).toHaveLength(200);
 });
 
-test('a resumed batch knows that its request was accepted before', async () => {
+test('a resumed batch remembers that its request was accepted before', async () => {
   const { score, calls } = withRefused(151, 400);
   await expect(score()).rejects.toThrow();
   const before = calls();

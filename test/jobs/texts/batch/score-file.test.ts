@@ -13,7 +13,7 @@ import { faultyPlatform } from './faulty-platform.ts';
 const folder = folderOfEach();
 afterEach(() => sqliteFile(join(folder.path, 'jobs.db')).close());
 
-test('a file yields the same parts and summary as the queue', async () => {
+test('a scored file yields the same parts and summary as the queue', async () => {
   const [queue, here] = [world(), world()];
   await runBatch(batchOf(mixedRows), queue);
 
@@ -23,7 +23,7 @@ test('a file yields the same parts and summary as the queue', async () => {
   expect(scored).toEqual({ kind: 'scored', summary: summaryOf(queue.store) });
 });
 
-test('reports how many of all rows are scored', async () => {
+test('a scored file reports how many of all rows are scored', async () => {
   const { split, scoring } = world();
   const reported: unknown[] = [];
 
@@ -46,7 +46,7 @@ test.each([
   ['in DynamoDB’s manner', () => createMemoryTable()],
   ['in a file', () => createSqliteTable(sqliteFile(join(folder.path, 'jobs.db')))],
 ])(
-  'two processes that score a batch at once make no more calls than it may, by a table %s',
+  'two processes that score a batch concurrently make no more calls than it may, with a table %s',
   async (_, open) => {
     const [store, table] = [createMemoryStore(), open()];
     const rows = Array.from({ length: 120 }, (_each, index) => row(index + 1, `text ${index}`));
@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test('sits out a long wait: there is no queue to return to', async () => {
+test('a scored file waits for as long as it takes, since there is no queue to return to', async () => {
   const { split, scoring, slept } = world({}, scriptedAnalyze({ good: [longWait] }));
 
   const scored = await scoreFile(batchOf([row(1, 'good')]), { ...split, ...scoring });
@@ -97,7 +97,7 @@ test('a stopped file resumes in another process, and pays for nothing twice', as
   expect([...stopped.paid, ...resumed.paid].sort()).toEqual([...new Set(whole.paid)].sort());
 });
 
-test('stops when different texts fail alike; the next run in another process counts their calls too', async () => {
+test('a file stops when different texts fail for the same reason; the next run in another process counts their calls too', async () => {
   const store = createMemoryStore();
   const platform = faultyPlatform({
     ofText: new Map(),

@@ -21,7 +21,7 @@ test('a chunk that has ended is not staged again', async () => {
   expect(one.store.objects.has(STAGED)).toBe(false);
 });
 
-test('a text that was forgotten since a batch was split does not come back when it is split again', async () => {
+test('a text that was erased after a batch was split does not return when the batch is split again', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
   await forget({ textHash: textHashOf('good') }, one.storage, { environment: {} });
@@ -34,7 +34,7 @@ test('a text that was forgotten since a batch was split does not come back when 
 test.each([
   ['as it is', undefined],
   ['without a text that was forgotten since', 'good'],
-])('a chunk that an earlier try staged, but stored no row for, is taken %s', async (_, forgotten) => {
+])('a chunk that an earlier try staged, but stored no row for, is used %s', async (_, forgotten) => {
   const one = world();
   const given = [...ROWS, { id: 'user-3', line: 3, fault: 'no text' }];
   await splitBatch(batchOf(given), one.split);
@@ -53,7 +53,7 @@ test.each([
   }
 });
 
-test('bad rows have their id and columns in the summary, and in the part; long ones in the part alone', async () => {
+test('bad rows have their id and columns in the summary, and in the part; long ones only in the part', async () => {
   const one = world();
   const own = { id: 'x', columns: { shop: 'A' } };
   const long = { id: 'y', columns: { note: 'n'.repeat(2_000) } };
@@ -75,7 +75,7 @@ test('bad rows have their id and columns in the summary, and in the part; long o
   ]);
 });
 
-test('the detected form of the source is in the summary, as the first splitter saw it', async () => {
+test('the summary has the detected format of the source, as the first splitter saw it', async () => {
   const one = world();
   const input = { format: 'csv', encoding: 'utf-8', separator: ',', skipped: 1, blank: 0, short: 0 } as const;
 
@@ -85,7 +85,7 @@ test('the detected form of the source is in the summary, as the first splitter s
   expect(summaryOf(one.store).input).toEqual(input);
 });
 
-test('a chunk or row that another process erases in between is a conflict', async () => {
+test('a chunk or row that another process erases meanwhile is a conflict', async () => {
   const one = world();
   const put: Store['put'] = async () => ({ kind: 'condition-failed' });
   const putRow: Table['put'] = async () => ({ kind: 'other', current: undefined });

@@ -61,7 +61,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
   const worker = (analyze: Analyze, table: Table = buildTable(), owner?: string) =>
     workerOn(analyze, table, owner);
 
-  test('a claim is held as long as another attempt would end within its lease', async () => {
+  test('a claim holds while another attempt would end within its lease', async () => {
     const one = worker(analyze);
     const claim = await sentBy(one, 'good');
 
@@ -72,7 +72,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect([before, claim.isHeld()]).toEqual([true, false]);
   });
 
-  test('if two workers of one payer both sent, since one slept through its lease, each result counts both calls as paid', async () => {
+  test('if two workers both sent, since one slept through its lease, each result counts both calls as paid', async () => {
     const one = worker(analyze);
     const two = worker(analyze, one.table, 'worker-2');
     const send = async ({ cache }: typeof one) => {
@@ -92,7 +92,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect([late, second]).toMatchObject([{ calls: 2 }, { calls: 2 }]);
   });
 
-  test('a claim that another worker has taken over is not held, even before its lease ends', async () => {
+  test('a claim that another worker has taken over no longer holds, even before its lease ends', async () => {
     const one = worker(analyze);
     const claim = await sentBy(one, 'good');
     await put(one.table, { ...free, state: 'SENT', owner: 'worker-2', leaseEndsMs: 9_000_000 }, 'two');
@@ -115,7 +115,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
       expect(claim.sends()).toBe(3);
     });
 
-    test('counts itself once although the text was erased since it was looked at', async () => {
+    test('is counted once although the text was erased since it was read', async () => {
       const { cache, table } = worker(analyze);
       await put(table, free, 'one');
       const claim = await claimOf({ cache });
@@ -126,7 +126,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
       expect(claim.sends()).toBe(2);
     });
 
-    test('counts its own although the text was erased after the first', async () => {
+    test('is counted in addition to an earlier one although the text was erased between them', async () => {
       const one = worker(analyze);
       const claim = await sentBy(one, 'good');
       await erase(one.table);
@@ -137,7 +137,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     });
   });
 
-  test('a claim that has sent nothing counts no calls, and leaves the text unchanged', async () => {
+  test('a claim that has sent nothing counts no calls, and does not change the text', async () => {
     const { cache, table } = worker(analyze);
     await put(table, free, 'one');
     const claim = await claimOf({ cache });
@@ -149,8 +149,8 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(await table.get(KEY)).toEqual({ row: free, token: 'one' });
   });
 
-  describe('a claim whose write got no response, and was not made,', () => {
-    test('counts nothing of a text that another worker has taken over since', async () => {
+  describe('a claim whose write got no response, and was not stored,', () => {
+    test('counts no calls of a text that another worker has taken over since', async () => {
       const memory = buildTable();
       const { table } = watched(memory, 2);
       const claim = await sentBy(worker(analyze, table), 'good');
@@ -188,7 +188,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
       expect(requests).toEqual({ ...before, put: before.put + 1 });
     });
 
-    test('costs nothing after the only send was taken back, which deletes the row once', async () => {
+    test('costs nothing after the only send was withdrawn, which deletes the row once', async () => {
       const { table, requests } = watched(buildTable());
       const claim = await sentBy(worker(analyze, table), 'good');
 
@@ -205,7 +205,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     const mine = sentimentOf({ text: 'good' });
     const theirs = { ...mine, model: 'm2' };
 
-    test('that another worker has stored first is the one that counts, and so do their calls', async () => {
+    test('is the one that another worker stored first, if any, and so are the calls', async () => {
       const one = worker(analyze);
       const claim = await sentBy(one, 'good');
       const scored = { ...free, state: 'SCORED', result: JSON.stringify(theirs) } as const;

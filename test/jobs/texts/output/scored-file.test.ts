@@ -51,7 +51,7 @@ break";
 13;good;
 `;
 
-test('the rows of a CSV get columns, in its own form, and bad and refused ones say why', async () => {
+test('a scored CSV has additional columns, in its own format, and bad and refused rows have their reasons', async () => {
   const { count, text } = await scored(REVIEWS, 'scored.csv', { id: 'id' });
 
   expect(count).toBe(7);
@@ -69,7 +69,7 @@ test('the rows of a CSV get columns, in its own form, and bad and refused ones s
   ]);
 });
 
-test('rows that were left out are there, without a score', async () => {
+test('a scored file includes skipped rows, without a score', async () => {
   const { text } = await scored('text,n\ngood,1\n,2\nbad,3\n', 'scored.csv', { skipEmpty: true });
 
   expect(text).toBe('text,n,sentiment,model,error\ngood,1,positive,m1,\n,2,,,\nbad,3,negative,m1,\n');
@@ -83,7 +83,7 @@ test('each topic has its column', async () => {
   );
 });
 
-test('objects stay as they were sent, with one member more', async () => {
+test('each object is unchanged, with one more member', async () => {
   const source =
     '{"id":12345678901234567890,"text":"good","score":1.50}\nnone\n{ "text" : "bad" , "a":[1, 2] }\n{}\n';
 
@@ -97,7 +97,7 @@ test('objects stay as they were sent, with one member more', async () => {
   ]);
 });
 
-test('from a CSV to NDJSON, and from a JSON array to CSV', async () => {
+test('a CSV can be written as NDJSON, and a JSON array as CSV', async () => {
   const toNdjson = await scored('2,text\n1,good\n', 'scored.jsonl');
   const toCsv = await scored(
     '[{"text":"good","n":12345678901234567890,\n"o":{"a":null}},{"z":null,"text":"bad"}]',
@@ -132,7 +132,7 @@ test.each([
     'line 3: expected the row that was scored, got one on line 4',
   ],
 ])(
-  'a source with %s is not joined with the scores of the old one: the old file stays',
+  'a source with %s is not joined with the scores of the old one, and the old output stays',
   async (_, thenIs, error) => {
     await writeFile(join(folder.path, 'scored.csv'), 'old');
 
@@ -151,7 +151,7 @@ test('a file that cannot be written is named', async () => {
   );
 });
 
-test('many rows are joined over many parts', async () => {
+test('many rows are joined with many parts', async () => {
   const lines = Array.from({ length: 2_500 }, (_, at) => `${at},${at % 3 === 0 ? 'good' : 'bad'} ${at % 7}`);
 
   const { count, text } = await scored(`id,text\n${lines.join('\n')}\n`, 'scored.csv', { id: 'id' });

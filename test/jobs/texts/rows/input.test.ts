@@ -26,20 +26,20 @@ test('a source is described once its rows were read', async () => {
   expect(await found('[{"text":"one"}]')).toMatchObject({ format: 'json', encoding: 'utf-8' });
 });
 
-test('rows without a text are left out on request, and counted', async () => {
+test('rows without a text are skipped on request, and counted', async () => {
   const text = '{"id":1,"text":""}\n{"id":2,"text":null}\n{"id":3}\n{"id":4,"text":"four"}\n';
 
   expect(await found(text, { id: 'id', skipEmpty: true })).toMatchObject({ rows: 2, skipped: 2 });
   expect(await found(text, { id: 'id' })).toMatchObject({ rows: 4, skipped: 0 });
 });
 
-test('lines whose cells were all cleared are no rows, and are counted', async () => {
+test('lines whose cells are all empty are not rows, and are counted', async () => {
   const text = 'id;text;note\n1;one;\n;;\n\n" "; ;\n;;;;\n;;left\n2;two;\n';
 
   expect(await found(text, { id: 'id' })).toMatchObject({ rows: 3, blank: 4 });
 });
 
-test('ids that come again are named with both lines, those of bad rows too', async () => {
+test('repeated ids are reported with both lines, even those of bad rows', async () => {
   const text = 'id,text\n7,one\n8,two\n7,three\n007,four\n8,\n7,five\n';
 
   expect(await found(text, { id: 'id' })).toMatchObject({
@@ -68,7 +68,7 @@ test('a hundred thousand ids are distinguished, and of many repeated ones a few 
   });
 });
 
-test('no more ids are held than there is room for', () => {
+test('ids are held up to a limit of memory', () => {
   const ids = compareIds(10);
 
   for (let line = 1; line <= 12; line += 1) ids.add(`row-${line}`, line);

@@ -22,7 +22,7 @@ const bad = (line: number, fault: string, more: object = {}) => ({
 const empty = { isEmpty: true };
 const withId = { id: '1' };
 
-describe('a text that a line break without quotes has cut', () => {
+describe('a text that was split at a line break without quotes', () => {
   const halves: readonly (readonly [string, string, number])[] = [
     ['between others', 'id,text,note\n0,a,b\n1,first half\nsecond half,note\n', 3],
     ['in front', 'text,id\nfirst half\nsecond half,1\n', 2],
@@ -33,14 +33,14 @@ describe('a text that a line break without quotes has cut', () => {
     ['before a number', 'id,text,note\n1,I would give it\n5 stars,note\n', 2],
   ];
 
-  test.each(halves)('%s is shown and not scored', async (_, text, line) => {
+  test.each(halves)('(%s) is shown and not scored', async (_, text, line) => {
     const error = await read(text, { name: 'a.csv' }).catch(String);
 
     expect(error).toMatch(`a.csv: line ${line}: rows: expected quotes around a text with line breaks`);
     expect(error).toMatch(/ by --whole-rows .*\n {2}line \d+: .*\n {2}line \d+: \w/);
   });
 
-  test.each(halves)('%s is read if each line is a row', async (_, text) => {
+  test.each(halves)('(%s) is read if each line is a row', async (_, text) => {
     expect(await read(text, { wholeRows: true })).toHaveLength(text.split('\n').filter(Boolean).length - 1);
   });
 
@@ -67,7 +67,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('uses line numbers as ids if there is no id column', async () => {
+  test('has line numbers as ids if there is no id column', async () => {
     expect(await read('text\none\n\ntwo', { id: undefined })).toEqual([
       good(2, '2', 'one'),
       good(4, '4', 'two'),
@@ -79,21 +79,21 @@ describe('a CSV file', () => {
     ['semicolon', ';'],
     ['tab', '\t'],
     ['pipe', '|'],
-  ])('detects the separator from the header: %s', async (_, separator) => {
+  ])('has its separator detected from the header: %s', async (_, separator) => {
     const bytes = `id${separator}text${separator}"a,b;c"\n1${separator}"one, two; three"${separator}x\n`;
 
     expect(await read(bytes)).toEqual([good(2, '1', 'one, two; three')]);
   });
 
-  test('prefers the separator that yields the requested columns to a more frequent character', async () => {
+  test('is read with the separator that yields the requested columns rather than with a more frequent character', async () => {
     expect(await read('id;text;a, b, c, d\n1;one;x\n')).toEqual([good(2, '1', 'one')]);
   });
 
-  test('uses the requested separator', async () => {
+  test('is read with the requested separator', async () => {
     expect(await read('id/text\n1/one\n', { separator: '/' })).toEqual([good(2, '1', 'one')]);
   });
 
-  test.each(['', 'ab', '"', '\n', '\r'])('%j is no separator', async (separator) => {
+  test.each(['', 'ab', '"', '\n', '\r'])('cannot have the separator %j', async (separator) => {
     await expect(read('id,text\n1,a', { separator })).rejects.toThrow('separator: expected one character');
   });
 
@@ -104,7 +104,7 @@ describe('a CSV file', () => {
     ['a.ndjson.csv', 'text\n{}', 1],
     ['a.NDJSON', 'text\n{}', 2],
     ['a.ndjson.gz', 'text\n{}', 2],
-  ])('the name %s says what %j is', async (name, text, rows) => {
+  ])('has its format detected from the name %s: %j', async (name, text, rows) => {
     const found = read(text, { name, id: undefined });
 
     await (rows === undefined
@@ -112,7 +112,7 @@ describe('a CSV file', () => {
       : expect(found).resolves.toHaveLength(rows));
   });
 
-  test('accepts a long text over many lines', async () => {
+  test('may have a long text over many lines', async () => {
     const text = '"quoted"\nline\n'.repeat(2_000);
 
     expect(await read(`id,text\n1,"${text.replaceAll('"', '""')}"\n2,two\n`)).toEqual([
@@ -122,7 +122,7 @@ describe('a CSV file', () => {
   });
 });
 
-describe('files as programs write them', () => {
+describe('rows are read from', () => {
   test('German Excel: semicolons, windows-1252, CRLF', async () => {
     const bytes = singleBytes('id;text\r\n1;Grüße aus Köln – 5 €\r\n2;Schön\r\n', 'windows-1252');
 
@@ -134,33 +134,33 @@ describe('files as programs write them', () => {
     expect(await read('sep=;text\n1;a\n', { id: 'sep=' })).toEqual([good(2, '1', 'a')]);
   });
 
-  test('UTF-16 without a mark', async () => {
+  test('UTF-16 without a byte order mark', async () => {
     const text = Buffer.from('id,text\r\n1,schön\r\n', 'utf16le');
 
     expect(await read(text)).toEqual([good(2, '1', 'schön')]);
     expect(await read(text.swap16())).toEqual([good(2, '1', 'schön')]);
   });
 
-  test('rows without their last fields, which are empty', async () => {
+  test('files whose rows lack their last fields, which are empty', async () => {
     expect(await read('id,text,note,shop\n1,one\n2,two,x\n', { columns: ['shop'] })).toEqual([
       { ...good(2, '1', 'one'), columns: { shop: '' } },
       { ...good(3, '2', 'two'), columns: { shop: '' } },
     ]);
   });
 
-  test('rows with more separators than the header, and nothing behind them', async () => {
+  test('files whose rows have more separators than the header, with nothing behind them', async () => {
     expect(await read('id,text\n1,one,,\n2,two, \n')).toEqual([good(2, '1', 'one'), good(3, '2', 'two')]);
   });
 
-  test('a name that comes twice or is empty, if no column is requested by it', async () => {
+  test('files with a repeated or empty column name, if that column is not requested', async () => {
     expect(await read('id,,note,note,,text\n1,,a,b,,one\n')).toEqual([good(2, '1', 'one')]);
   });
 
-  test('separators at the ends of all lines, from empty columns', async () => {
+  test('files with separators at the ends of all lines, from empty columns', async () => {
     expect(await read('id;text;;\n1;one;;\n;;;\n')).toEqual([good(2, '1', 'one')]);
   });
 
-  test('blank lines, with spaces or without', async () => {
+  test('files with blank lines, with spaces or without', async () => {
     expect(await read('id,text\n  \n1,one\n\n')).toEqual([good(3, '1', 'one')]);
   });
 
@@ -206,8 +206,8 @@ describe('files as programs write them', () => {
   });
 });
 
-describe('a header that cannot be used', () => {
-  test('lacks a column: the error lists the names it has', async () => {
+describe('an unusable header', () => {
+  test('lacks a column: the error lists the existing names', async () => {
     await expect(read('id;comment\n')).rejects.toThrow('got a header with "id", "comment"');
     await expect(read('id,comment\n1,one\n', { columns: ['shop'] })).rejects.toThrow(
       'line 1: columns: expected "text", "shop", got a header with "id", "comment"',
@@ -229,7 +229,7 @@ describe('a header that cannot be used', () => {
   });
 });
 
-describe('a bad row does not stop the rest', () => {
+describe('a bad row does not stop the others:', () => {
   test.each<[string, string, string, object?]>([
     ['too few fields', '1', 'text: expected text, got an empty value', { ...withId, ...empty }],
     ['too many fields', '1,one,two', 'expected 2 fields, got 3', withId],
@@ -272,14 +272,14 @@ describe('a bad row does not stop the rest', () => {
     expect(found.map((row) => ('fault' in row ? -row.line : row.line))).toEqual(lines);
   });
 
-  test('a field that closes early in the middle of a row, over two lines', async () => {
+  test('a field whose quote closes early in the middle of a row, over two lines', async () => {
     expect(await read('id,text,shop\n1,"a"b"\n3,",x\n4,e,y\n')).toEqual([
       bad(2, '(lines 2 to 3 are skipped)'),
       good(4, '4', 'e'),
     ]);
   });
 
-  test('a row is as long as it may be, over its lines', async () => {
+  test('a row of more than the maximum length, over several lines', async () => {
     const [most, over] = [1_048_576 - '1,""'.length, 1_048_577 - '1,""'.length];
     const textOf = (length: number) =>
       `id,text\n1,"${'x'.repeat(500_000)}\n${'y'.repeat(length - 500_000)}"\n`;
@@ -314,14 +314,14 @@ describe('a bad row does not stop the rest', () => {
     ]);
   });
 
-  test('half a character at the end of UTF-16, and half a surrogate pair', async () => {
+  test('half a character at the end of UTF-16, and a lone surrogate', async () => {
     expect(await read(Buffer.concat([utf16le('id,text\n1,a\uD800b\n2,b'), Buffer.from([0x62])]))).toEqual([
       bad(2, 'the line: expected utf-16le, got invalid bytes'),
       bad(3, 'the line: expected utf-16le, got invalid bytes'),
     ]);
   });
 
-  test('a line that is too long, on its own and inside quotes', async () => {
+  test('a line that is too long, by itself and inside quotes', async () => {
     const long = 'x'.repeat(1_048_576);
     const rows = await readAtOnce(`id,text\n1,${long}\n2,"a\n${long}"\n3,three\n4,"four\n`);
 
@@ -335,7 +335,7 @@ describe('a bad row does not stop the rest', () => {
   });
 });
 
-test('a header of 60,000 names is read in a moment, and a fault in it is short', async () => {
+test('a header of 60,000 names is read quickly, and a fault in it is short', async () => {
   const names = Array.from({ length: 60_000 }, (_, at) => `c ${at}`);
   const missing = () => read(`${names.join(',')}\n`, { text: 'gone', id: undefined });
   const repeated = () =>
@@ -353,7 +353,7 @@ test('a header of 60,000 names is read in a moment, and a fault in it is short',
 });
 
 describe('an NDJSON file', () => {
-  test('has one bad row where a value is nested too deeply, or has an integer that is too long', async () => {
+  test('has one bad row if a value is nested too deeply, or has an integer that is too long', async () => {
     const deep = `{"id":"1","text":"one","x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     const long = `{"id":"2","text":"two","x":${'7'.repeat(5_000)}}`;
     const lines = [deep, long, '{"id":"3","text":"three","x":[1]}'].join('\n');
@@ -404,14 +404,14 @@ describe('an NDJSON file', () => {
       'text: expected a field, got none',
       withId,
     ],
-  ])('continues after %s', async (_, line, fault, more) => {
+  ])('is read further after %s', async (_, line, fault, more) => {
     expect(await read(`${line}\n{"id":"2","text":"two"}\n`, { format: 'ndjson' })).toEqual([
       bad(1, fault, more),
       good(2, '2', 'two'),
     ]);
   });
 
-  test('a bad row has those of its columns that can be read', async () => {
+  test('has the readable columns of a bad row', async () => {
     const columns = ['shop', 'note'];
 
     expect(await read('{"id":7,"shop":{"n":1},"text":null}\n', { columns })).toEqual([
@@ -427,7 +427,7 @@ describe('an NDJSON file', () => {
     ]);
   });
 
-  test('one object over several lines is named, before its lines are called rows', async () => {
+  test('is reported if one object spans several lines, before its lines count as rows', async () => {
     await expect(read('\n{\n  "data": []\n}\n')).rejects.toThrow(
       'expected CSV, NDJSON or a JSON array of objects, got one JSON object over several lines',
     );
@@ -448,7 +448,7 @@ describe('a JSON array', () => {
     ['UTF-8', Buffer.from(ARRAY)],
     ['UTF-16', utf16le(ARRAY.slice(1))],
     ['gzip', gzipSync(ARRAY)],
-  ])('as %s is read like NDJSON, with the numbers of its elements for lines', async (_, bytes) => {
+  ])('as %s is read like NDJSON, with the numbers of its elements as lines', async (_, bytes) => {
     expect(await read(bytes)).toEqual(rows);
     expect(await read(bytes, { name: 'export.ndjson' })).toEqual(rows);
   });
@@ -457,7 +457,7 @@ describe('a JSON array', () => {
     expect(await read('[ ]')).toEqual([]);
   });
 
-  test('has texts with quotes, brackets and backslashes', async () => {
+  test('may have strings with quotes, brackets and backslashes', async () => {
     expect(await read(String.raw`[{"id":"1","text":"say \"a],\\"},{"id":"2","text":"b"}]`)).toMatchObject([
       { id: '1', text: 'say "a],\\' },
       { id: '2', text: 'b' },
@@ -468,13 +468,13 @@ describe('a JSON array', () => {
     ['[{"id":1,"text":"one"}', 'a JSON array that does not end'],
     ['[{"id":1,"text":"one"}] {"id":2}', 'a JSON array with something after it'],
     ['[{"id":1,"text":"one"}][]', 'a JSON array with something after it'],
-  ])('%s is refused', async (text, got) => {
+  ])('is refused if it is %s', async (text, got) => {
     await expect(read(text)).rejects.toThrow(
       `line 1: expected CSV, NDJSON or a JSON array of objects, got ${got}`,
     );
   });
 
-  test('holds one element at a time, and names one that is too long', async () => {
+  test('is read with one element in memory at a time, and an element that is too long is named', async () => {
     const long = JSON.stringify({ id: 1, text: 'x'.repeat(1_100_000) });
 
     expect(await read(gzipSync(`[${long},{"id":2,"text":"two"}]`))).toEqual([
@@ -500,7 +500,7 @@ test.each([
   ['\x28\xb5\x2f\xfd…', 'a file compressed by zstd'],
   ['%PDF-1.7', 'a PDF'],
   ['id,text\n1,\x00\x00\x00\x00', 'zero bytes, which a text does not contain'],
-])('files that hold no text are named: %j', async (head, got) => {
+])('files that contain no text are named: %j', async (head, got) => {
   await expect(read(Buffer.from(head, 'latin1'))).rejects.toThrow(got);
 });
 
@@ -515,11 +515,11 @@ test.each([
   ],
   ['one broken byte, and a character that is cut off', [0xc3, 0xa9, 0xc3, 0xa9, 0xff, 0x41, 0xc3], /^utf-8$/],
   ['U+FFFD, and a character that is cut off', [0xef, 0xbf, 0xbd, 0xc3], /^utf-8$/],
-])('the encoding of bytes: %s', async (_, bytes, name) => {
+])('the encoding of bytes is detected: %s', async (_, bytes, name) => {
   expect((await guessEncoding(Buffer.from(bytes)))?.encoding).toMatch(name);
 });
 
-test.each([[[0x1f, 0x41]], [[0x41, 0x8b]], [[0x1f]]])('%j is no gzip', async (first) => {
+test.each([[[0x1f, 0x41]], [[0x41, 0x8b]], [[0x1f]]])('%j is refused as gzip', async (first) => {
   const bytes = Buffer.concat([Buffer.from(first), Buffer.from(',text\nx,one\n')]);
 
   expect(await read(bytes, { id: undefined, encoding: 'latin1' })).toEqual([good(2, '2', 'one')]);
@@ -577,7 +577,7 @@ describe('streaming', () => {
     expect(await Array.fromAsync(readRows(source, { text: 'text' }))).toHaveLength(1);
   });
 
-  test('an error of the source is thrown unchanged', async () => {
+  test('rethrows an error of the source unchanged', async () => {
     async function* failing() {
       yield gzipSync('id,text\n1,one\n').subarray(0, 20);
       throw new Error('connection reset');
@@ -589,7 +589,7 @@ describe('streaming', () => {
   });
 });
 
-describe('whatever is printed is read back', () => {
+describe('whatever is written is read back', () => {
   const ENCODERS = {
     'utf-8': (text: string) => Buffer.from(text),
     'utf-8 with mark': (text: string) => Buffer.from(`\uFEFF${text}`),

@@ -3,7 +3,7 @@ import { simulateScoring } from './simulated-scoring.ts';
 
 const atTwoASecond = { rate: 2, concurrency: 8, textsOfChunk: 40, callMs: 800 };
 
-describe('a backlog of chunks costs two writes a text and a read for several, and uses the rate', () => {
+describe('a backlog of chunks costs two writes a text and one read for several, and uses the whole rate', () => {
   test.each([
     { ...atTwoASecond, workers: 2, chunks: 6 },
     { ...atTwoASecond, workers: 2, chunks: 18, textsOfChunk: 20, invocationMs: 900_000 },

@@ -27,14 +27,14 @@ test.each<[string, readonly PlatformFailure[], boolean]>([
   ['ten, whose refusals differ', [...Array(9).fill(status(422)), status(409)], true],
   ['three responses of a wrong shape', [shape, shape, shape], true],
   ['a wrong shape and a response that is too large, by turns', [shape, tooLarge, shape], false],
-])('different texts that fail alike stop a request: %s', (_, given, stops) => {
+])('different texts that fail for the same reason stop a request: %s', (_, given, stops) => {
   const failures = createFailures();
 
   expect(given.map((each, at) => failures.failed(`text ${at}`, each)).includes(true)).toBe(stops);
 });
 
 test.each(['succeeded', 'hasScored'] as const)(
-  'a hundred refusals stop one that has scored before (%s), and then ten again',
+  'a hundred refusals stop a request that has scored before (%s), and then ten again',
   (event) => {
     const failures = createFailures();
     failures[event]();
@@ -55,14 +55,14 @@ test('a success ends a series of failures; a cached result does not, since it sa
   expect(hasScored.failed('the hundredth', refusedText)).toBe(true);
 });
 
-test('one text that fails again and again is one text', () => {
+test('one text that fails repeatedly counts as one text', () => {
   const failures = createFailures();
 
   expect(Array.from({ length: 500 }, () => failures.failed('n/a', refusedText))).not.toContain(true);
   expect(Array.from({ length: 500 }, () => failures.failed('n/a', unavailable))).not.toContain(true);
 });
 
-test('requests are counted apart, and equal ones together', () => {
+test('different requests are counted separately, and equal ones together', () => {
   const failuresOf = createFailuresOf();
   failuresOf({ model: 'good', instructions: 'brief' }).succeeded();
 
@@ -79,7 +79,7 @@ test.each<[PlatformFailure, number, boolean]>([
   [{ kind: 'input', faults: ['token: expected one'] }, 1, false],
   [lost, 1, false],
 ] as [PlatformFailure, number, boolean][])(
-  '%j after %i attempts is the text’s own: %s',
+  'whether %j after %i attempts is the text’s own failure: %s',
   (failure, attempts, own) => {
     expect(isOfText({ failure, attempts })).toBe(own);
   },

@@ -86,7 +86,7 @@ test('a call that records its send twice counts one send', async () => {
   expect(resultsOf(await scoreTexts(textsOf('good'), {}, options))).toMatchObject([{ calls: 1 }]);
 });
 
-describe('a wait for the pace is sat out if calls have left,', () => {
+describe('a wait for the pace is completed if calls have left,', () => {
   const waits = (waitMs: number): PlatformFailure => ({ kind: 'wait', waitMs, maxWaitMs: 20_000 });
 
   test.each([
@@ -125,7 +125,7 @@ describe('a failure of the table', () => {
     });
   });
 
-  test('is what stopped a text that was waiting for its turn', async () => {
+  test('also stops a text that was waiting for its slot', async () => {
     const memory = createMemoryTable();
     const half: Table = {
       ...memory,
@@ -176,7 +176,7 @@ describe('a text that another worker scores', () => {
     expect(resultsOf(scored)).toEqual([{ id: 't0', result: theirs, cached: true, calls: 0, paidAgain: 0 }]);
   });
 
-  test('while its call is under way has their result, and their calls', async () => {
+  test('while its call is in flight gets the other worker’s result and calls', async () => {
     const table = createMemoryTable();
     const other = worker(scriptedAnalyze().analyze, table, 'other');
     other.pass(90_000);
@@ -217,7 +217,7 @@ describe('a retry', () => {
     expect(one.slept).toEqual([7_000, 7_000]);
   });
 
-  test('is not begun after attempts that took that time together; an attempt that never left counts as no time', async () => {
+  test('is not begun after attempts that together took that time; an attempt that never left counts as no time', async () => {
     let attempts = 0;
     const one = worker(async (_, { beforeSend, onSend } = {}) => {
       attempts += 1;
@@ -235,7 +235,7 @@ describe('a retry', () => {
   });
 });
 
-test('the next text takes its turn as soon as the one before has left', async () => {
+test('the next text gets its turn as soon as the previous one has left', async () => {
   const bothHaveLeft = Promise.withResolvers<void>();
   const left: string[] = [];
   const { options } = worker(async (request, { beforeSend, onSend } = {}) => {
@@ -264,7 +264,7 @@ describe('a result that cannot be stored', () => {
     expect(counted.results).toBe(3);
   });
 
-  test('is returned all the same, with its calls', async () => {
+  test('is returned anyway, with its calls', async () => {
     const { table, counted } = watched(100);
     const one = worker(scriptedAnalyze().analyze, table);
 
@@ -278,7 +278,7 @@ describe('a result that cannot be stored', () => {
   });
 });
 
-test('a run that goes back to the queue says how many distinct texts wait', async () => {
+test('a run that is requeued says how many distinct texts wait', async () => {
   const tooLong: PlatformFailure = { kind: 'wait', waitMs: 200_000, maxWaitMs: 20_000 };
   const { analyze } = scriptedAnalyze({ bad: [tooLong] });
   const { options } = worker(analyze);
@@ -299,7 +299,7 @@ test('waiting for the texts of other workers ends with the caller’s abort', as
   expect(scored).toMatchObject({ kind: 'stopped', alike: false, error: { message: 'stop' } });
 });
 
-test('the calls of a text that failed stay in the cache until they are recorded', async () => {
+test('the calls of a failed text stay in the cache until they are recorded', async () => {
   const { analyze } = scriptedAnalyze({ odd: [conflict] });
   const { options, table } = worker(analyze);
   const rowOf = async (text: string) => (await table.get(cacheKey(HOST, { text })))?.row;

@@ -34,7 +34,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
   const worker = (analyze: Analyze, table: Table = buildTable(), owner?: string) =>
     workerOn(analyze, table, owner);
 
-  test('pays for equal texts once, and every id gets its result', async () => {
+  test('equal texts are paid for once, and every id gets its result', async () => {
     const { analyze, paid } = scriptedAnalyze();
 
     const scored = await scoreTexts(textsOf('good', 'bad', 'good'), {}, worker(analyze).options);
@@ -79,13 +79,16 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     ['a 429', [busy, busy], { calls: 1, paidAgain: 0 }],
     ['a refused connection', [unreached], { calls: 1, paidAgain: 0 }],
     ['a refused token', [{ kind: 'status', status: 401 }], { calls: 1, paidAgain: 0 }],
-  ])('retries after %s, counted as paid again if it may have been executed', async (_, script, counts) => {
-    const { analyze } = scriptedAnalyze({ good: script });
+  ])(
+    'a text is retried after %s, and counted as paid again if it may have been executed',
+    async (_, script, counts) => {
+      const { analyze } = scriptedAnalyze({ good: script });
 
-    const scored = await scoreTexts(textsOf('good'), {}, worker(analyze).options);
+      const scored = await scoreTexts(textsOf('good'), {}, worker(analyze).options);
 
-    expect(resultsOf(scored)).toMatchObject([{ cached: false, ...counts }]);
-  });
+      expect(resultsOf(scored)).toMatchObject([{ cached: false, ...counts }]);
+    },
+  );
 
   test('a text that the platform refuses fails alone, and its row is deleted', async () => {
     const { analyze } = scriptedAnalyze({ odd: [refusedText] });
@@ -106,7 +109,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(await rowOf(table, 'odd')).toBeUndefined();
   });
 
-  test('stops at a failure that says nothing about the text; the lost sends are counted next time', async () => {
+  test('a failure that says nothing about the text stops the run; the lost sends are counted next time', async () => {
     const { analyze, paid } = scriptedAnalyze({ good: [lost, lost] });
     const { options, table } = worker(analyze);
     const once = { ...options, retry: { maxRetries: 1 } };
@@ -129,7 +132,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(paid.filter((text) => text === 'fine')).toHaveLength(1);
   });
 
-  test('at a long wait before any call has left, the job is requeued, and no text is claimed', async () => {
+  test('a long wait before any call has left requeues the job, and no text is claimed', async () => {
     const { analyze, paid } = scriptedAnalyze({ good: [longWait] });
     const { options, table, slept } = worker(analyze);
 
@@ -140,7 +143,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect([paid, slept]).toEqual([[], []]);
   });
 
-  test('takes over an expired send, and counts it', async () => {
+  test('an expired send is taken over, and counted', async () => {
     const table = buildTable();
     const dead = worker(scriptedAnalyze().analyze, table, 'dead');
     await sentBy(dead, 'sent');
@@ -152,7 +155,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(resultsOf(scored)).toMatchObject([{ calls: 2, paidAgain: 1 }]);
   });
 
-  test('waits for a text that another worker holds, after the others', async () => {
+  test('a text that another worker holds is waited for, after the others', async () => {
     const table = buildTable();
     const other = worker(scriptedAnalyze().analyze, table, 'other');
     const held = await sentBy(other, 'held');
@@ -173,7 +176,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(slept).toEqual([250, 500]);
   });
 
-  test('asks to be run again when the lease ends, after waiting until the deadline', async () => {
+  test('if the deadline comes first, the run asks to be repeated when that lease ends', async () => {
     const table = buildTable();
     await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'held');
     const { options } = worker(scriptedAnalyze().analyze, table);
@@ -183,7 +186,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 89_250 });
   });
 
-  test('a claim keeps other workers away for an attempt and 30 s more, and not for a moment longer', async () => {
+  test('a claim excludes other workers for an attempt and 30 s more, and no longer', async () => {
     const table = buildTable();
     await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good');
     const other = worker(scriptedAnalyze().analyze, table, 'other');
@@ -197,7 +200,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(after).toMatchObject({ kind: 'open' });
   });
 
-  test('a text that was freed is scored by another worker at once, not when its lease would have ended', async () => {
+  test('a freed text is scored by another worker immediately, not only when its lease would have ended', async () => {
     const table = buildTable();
     await (await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good')).release();
     const { options, slept } = worker(scriptedAnalyze().analyze, table, 'other');
@@ -208,7 +211,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(slept).toEqual([]);
   });
 
-  test('a text scored for other topics is another one, and no topics are the same as an empty list', () => {
+  test('a text scored for other topics is a different text, and no topics are the same as an empty list', () => {
     const keyOf = (topics?: readonly { readonly topic: string }[]) =>
       cacheKey(HOST, { text: 'good', ...(topics && { topics: [...topics] }) }).partition;
 
@@ -217,7 +220,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(keyOf([])).toBe(keyOf());
   });
 
-  test('stores a late result over the claim of the worker that took the text over, and no one pays again', async () => {
+  test('a late result replaces the claim of the worker that took the text over, and no one pays again', async () => {
     const table = buildTable();
     const slow = worker(scriptedAnalyze().analyze, table, 'slow');
     const first = await sentBy(slow, 'good');
@@ -245,7 +248,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
   });
 
   describe('a text whose send was recorded, but did not leave,', () => {
-    test('because its turn was too far off, is free again, and no one counts the send', async () => {
+    test('because its slot was too late, is free again, and the send is not counted', async () => {
       const { options, table } = worker(async (_request, { beforeSend } = {}) => {
         await beforeSend?.();
         throw new PlatformError(longWait, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
@@ -257,7 +260,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
       expect(await rowOf(table, 'good')).toBeUndefined();
     });
 
-    test('because it was aborted while it waited, is free again, and no one counts the send', async () => {
+    test('because it was aborted while it waited, is free again, and the send is not counted', async () => {
       const { options, table } = worker(async (_request, { beforeSend } = {}) => {
         await beforeSend?.();
         throw new DOMException('stop', 'AbortError');
@@ -269,7 +272,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
       expect(await rowOf(table, 'good')).toBeUndefined();
     });
 
-    test('does not leave once another worker may have taken it over', async () => {
+    test('is not sent once another worker may have taken it over', async () => {
       const table = buildTable();
       let hasLeft = false;
       const late = worker(async (request, { beforeSend, onSend } = {}) => {
@@ -286,7 +289,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     });
   });
 
-  test('recognizes a write whose response was lost by its token', async () => {
+  test('a write whose response was lost is recognized by its token', async () => {
     const table = buildTable();
     let writes = 0;
     const flaky = {
@@ -304,7 +307,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(resultsOf(scored)).toMatchObject([{ cached: false, calls: 1, paidAgain: 0 }]);
   });
 
-  test('two workers on the same texts pay for each once, in any order of their steps', async () => {
+  test('two workers on the same texts pay for each text once, whatever the interleaving', async () => {
     const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), lists, lists, async (scheduler, first, second) => {
@@ -336,7 +339,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     );
   });
 
-  test('of two workers on the same texts the one that is a step behind continues elsewhere', async () => {
+  test('if two workers score the same texts, the slower one continues with others', async () => {
     const memory = buildTable();
     let overtaken = 0;
     const put: Table['put'] = async (...row) => {
@@ -358,7 +361,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(overtaken).toBeLessThan(15);
   });
 
-  test('through the client, records each attempt before it leaves, and distinguishes its failures', async () => {
+  test('the client records each attempt before it leaves, and distinguishes its failures', async () => {
     const { platform, sent } = fakeCall([
       status(429, 7_000),
       lostResponse,
@@ -375,7 +378,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2 });
   });
 
-  test('through the client, a call that has left when the run is stopped finishes, and its result is stored', async () => {
+  test('a call of the client that is in flight when the run is stopped finishes, and its result is stored', async () => {
     const stop = new AbortController();
     const { platform, sent } = fakeCall([
       async (signal) => {
@@ -409,7 +412,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(resultsOf(other)).toMatchObject([{ cached: true, calls: 0 }]);
   });
 
-  test('sends nothing if recording the send took so long that the attempt could outlast the claim', async () => {
+  test('nothing is sent if recording the send took so long that the attempt could outlast the claim', async () => {
     let nowMs = 0;
     const now = () => nowMs;
     const table = buildTable();

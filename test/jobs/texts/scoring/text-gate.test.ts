@@ -30,7 +30,7 @@ function attempts(gate = createTextGate()) {
 }
 
 describe('of all texts of a process, two wait for their slot; another one', () => {
-  test('starts when one has left, although that has not ended', async () => {
+  test('starts when one has left, although that call has not ended', async () => {
     const { begin, started, leave, end } = attempts();
     const one = begin('one');
     for (const name of ['two', 'three', 'four']) begin(name);
@@ -56,7 +56,7 @@ describe('of all texts of a process, two wait for their slot; another one', () =
     expect(started).toEqual(['one', 'two', 'three']);
   });
 
-  test('starts when one has failed, which its caller sees', async () => {
+  test('starts when one has failed, and its caller gets the error', async () => {
     const { begin, started, fail } = attempts();
     const one = begin('one');
     for (const name of ['two', 'three']) begin(name);
@@ -70,7 +70,7 @@ describe('of all texts of a process, two wait for their slot; another one', () =
   });
 });
 
-test('a text of the chunk that entered first goes first, whenever it comes', async () => {
+test('a text of the chunk that entered first goes first, whenever it arrives', async () => {
   const gate = createTextGate(1);
   const { begin, started, end } = attempts(gate);
   const [first, second] = [gate.enter(), gate.enter()];
@@ -85,7 +85,7 @@ test('a text of the chunk that entered first goes first, whenever it comes', asy
   expect(started).toEqual(['busy', 'of the first']);
 });
 
-test('an attempt that is aborted before it starts never does', async () => {
+test('an attempt that is aborted before its start is never started', async () => {
   const { begin, started, end } = attempts(createTextGate(1));
   const stopping = new AbortController();
   begin('busy');
@@ -100,7 +100,7 @@ test('an attempt that is aborted before it starts never does', async () => {
   expect(started).toEqual(['busy']);
 });
 
-test('an attempt that is aborted after it has started ends by itself', async () => {
+test('an attempt that is aborted after its start ends by itself', async () => {
   const { begin, end } = attempts();
   const stopping = new AbortController();
   const one = begin('one', undefined, stopping.signal);

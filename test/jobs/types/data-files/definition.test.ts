@@ -45,7 +45,7 @@ type Asked = {
 /** Ids for which the platform responds with another file. */
 const OTHERS: Readonly<Record<string, number>> = { 91: 1, 92: 2, 93: 3 };
 
-test('files that are gone, or not to be seen, are missing; the others are as they came', async () => {
+test('files that do not exist or may not be read are reported as missing; the others are unchanged', async () => {
   const outcome = await read({ 1: 200, 2: 404, 3: 403 });
 
   expect(outcome).toEqual({
@@ -57,7 +57,7 @@ test('files that are gone, or not to be seen, are missing; the others are as the
 test.each([
   [undefined, '{}'],
   [['revisions', 'metadata'] as const, '{"expand":"revisions,metadata"}'],
-])('each is recorded before it leaves, and asks for what is to be expanded: %j', async (expand, query) => {
+])('each request is recorded before it leaves, and asks for the expansions: %j', async (expand, query) => {
   const log: string[] = [];
 
   await read({ 1: 200 }, { expand, log });
@@ -82,12 +82,15 @@ test('an attempt that is stopped sends nothing', async () => {
 test.each([
   [{ 1: 200, 91: 200 }, ''],
   [{ 1: 200, 91: 200, 92: 200, 93: 200 }, ', and 2 more like it'],
-])('a response with another file fails the job, whose result has the others: %j', async (statuses, more) => {
-  const message = `the response does not match the contract: data file 91: dataFileId: expected 91, got 1${more}`;
+])(
+  'a response with another file fails the job, whose result has the other files: %j',
+  async (statuses, more) => {
+    const message = `the response does not match the contract: data file 91: dataFileId: expected 91, got 1${more}`;
 
-  expect(await read(statuses)).toEqual({
-    status: 'failed',
-    error: { kind: 'shape', message },
-    response: '{"files":[{"dataFileId":1}],"missing":[]}',
-  });
-});
+    expect(await read(statuses)).toEqual({
+      status: 'failed',
+      error: { kind: 'shape', message },
+      response: '{"files":[{"dataFileId":1}],"missing":[]}',
+    });
+  },
+);

@@ -45,7 +45,7 @@ describe('a field of the event', () => {
     expect(variablesOf({ x: '$.detail.x' }, { x })).toEqual({ x });
   });
 
-  test('is found in lists, in objects, and by a name in quotes', () => {
+  test('can be found in lists, in objects, and by a quoted name', () => {
     const detail = { files: [{ name: 'a' }, { name: 'b' }], tags: { 'aws:stack id': 's', length: 7 } };
 
     const paths = {
@@ -74,7 +74,7 @@ describe('a field of the event', () => {
   });
 });
 
-describe('a required field that is missing', () => {
+describe('a missing required field', () => {
   test.each([
     ['$.detail.file.size', { file: { key: 'secret', etag: 'x' } }, '$.detail.file has only "key", "etag"'],
     ['$.detail.file.size', { file: {} }, '$.detail.file is an empty object'],
@@ -86,13 +86,13 @@ describe('a required field that is missing', () => {
     ['$.detail.files[0]', { files: { 0: 'secret' } }, '$.detail.files has only "0"'],
     ['$.detail.toString', {}, '$.detail is an empty object'],
     ['$.detail.__proto__', {}, '$.detail is an empty object'],
-  ])('%s is refused, by its rule, path and what is there: %j', (path, detail, there) => {
+  ])('(%s) is refused with its rule, its path and what is there: %j', (path, detail, there) => {
     expect(faultsOf({ a: ['fixed', path] }, detail)).toEqual([
       `inputVariables.a.1: expected ${path} in the event of rule uploads, got nothing: ${there}`,
     ]);
   });
 
-  test('is refused with all others, and with the other faults of the message', () => {
+  test('is refused together with all others, and with the other faults of the message', () => {
     const parsed = parse({
       rule: 'uploads',
       functionName: '',
@@ -111,7 +111,7 @@ describe('a required field that is missing', () => {
     });
   });
 
-  test('is listed 25 times at most', () => {
+  test('is listed at most 25 times', () => {
     const paths = Array.from({ length: 4_000 }, (_, index) => `$.detail.x${index}`);
     const detail = Object.fromEntries(paths.map((path) => [path, 0]));
 
@@ -127,7 +127,7 @@ describe('an optional field', () => {
   const optional = { size: { $path: '$.detail.size', $optional: true }, fixed: 1 };
   const withDefault = (value: unknown) => ({ size: { $path: '$.detail.size', $default: value } });
 
-  test('is left out, or replaced by its default, only where the event lacks it', () => {
+  test('is omitted, or replaced by its default, only if the event lacks it', () => {
     expect(variablesOf(optional, {})).toEqual({ fixed: 1 });
     expect(variablesOf(optional, { size: 0 })).toEqual({ size: 0, fixed: 1 });
     expect(variablesOf(optional, { size: null })).toEqual({ size: null, fixed: 1 });
@@ -137,7 +137,7 @@ describe('an optional field', () => {
     expect(variablesOf(withDefault(9), { size: null })).toEqual({ size: null });
   });
 
-  test('of a list needs a default', () => {
+  test('in a list needs a default', () => {
     const [fault, ...others] = faultsOf({ list: [{ $path: '$.detail.a', $optional: true }] }, { a: 1 });
 
     expect(fault).toMatch(/^inputVariables\.list\.0: expected a field with a default/);
@@ -166,7 +166,7 @@ describe('a constant', () => {
     ['$5'],
     ['$.detail.*'],
     ['$.detail..a'],
-  ])('is never taken for a field, nor a field for a constant: %j is refused', (value) => {
+  ])('is never confused with a field: %j is refused', (value) => {
     expect(faultsOf({ x: value }, { a: 1 })).toEqual([
       expect.stringMatching(/^inputVariables\.x: expected /),
     ]);
@@ -181,7 +181,7 @@ describe('the job of an event', () => {
     expect(other).toMatchObject({ kind: 'job', hasExplicitId: true, job: { id: `audits.${EVENT_ID}` } });
   });
 
-  test('is the same, with the same content, when the event comes again, or by hand, or from a replay', () => {
+  test('is the same, with the same content, when the event is delivered again, or by hand, or by a replay', () => {
     const variables = { size: '$.detail.size' };
     const first = parseEvent(variables, { size: 5 });
     const replayed = { id: EVENT_ID, 'replay-name': 'again', source: 'mine', detail: { size: 5 } };
@@ -191,7 +191,7 @@ describe('the job of an event', () => {
     expect(parse({ id: `uploads.${EVENT_ID}`, inputVariables: { size: 5 } })).toEqual(first);
   });
 
-  test('has another content if the event says something else under the same id', () => {
+  test('has other content if the event differs under the same id', () => {
     const [one, other] = [5, 6].map((size) => parseEvent({ size: '$.detail.size' }, { size }));
 
     expect(one).toHaveProperty('contentHash');
@@ -220,7 +220,7 @@ describe('the job of an event', () => {
   });
 });
 
-describe('what is too large', () => {
+describe('a message that is too large', () => {
   test('as an event is refused', () => {
     expect(faultsOf({}, { text: 'x'.repeat(300_000) })).toEqual([
       expect.stringMatching(/^message: expected at most 262144 bytes of UTF-8, got 300\d{3}$/),
@@ -228,7 +228,7 @@ describe('what is too large', () => {
   });
 
   // Each time that the field is printed takes milliseconds.
-  test('once its fields are in their places is refused, however often a field is repeated', {
+  test('with its fields filled in is refused, however often a field is repeated', {
     timeout: 3_000,
   }, () => {
     const inputVariables = { many: Array.from({ length: 4_000 }, () => '$.detail.list') };
@@ -240,7 +240,7 @@ describe('what is too large', () => {
 });
 
 describe('a message without an event', () => {
-  test('is as before: a text that begins with $ is that text, and so is an object', () => {
+  test('is read literally: a string that begins with $ is that string, and so is an object', () => {
     const inputVariables = { a: '$.detail.a', b: { $path: 'x' }, c: '$5' };
 
     expect(parse({ inputVariables })).toMatchObject({
@@ -253,7 +253,7 @@ describe('a message without an event', () => {
     expect(parse({ rule: 'uploads' })).toMatchObject({ faults: ['rule: not a known name'] });
   });
 
-  test('of another type has no event either', () => {
+  test('may be of a type that takes no events', () => {
     expect(parse({ type: 'data-files', ids: ['1'], event: {} })).toMatchObject({
       faults: expect.arrayContaining(['event: not a known name']),
     });

@@ -37,13 +37,13 @@ describe('a list of formulas', () => {
     });
   });
 
-  test('names several datasets of a calculation by several rows', async () => {
+  test('may name several datasets of a calculation in several rows', async () => {
     const { formulas, faulty } = await read('id,expression,datasetId\n7,`a`,d-1\n7,`a`,d-2\n7,`a`,d-1\n');
 
     expect({ formulas, faulty }).toEqual({ formulas: [formula('7', '`a`', null, 'd-1', 'd-2')], faulty: 0 });
   });
 
-  test('with two formulas of a calculation has none of them, and names both lines', async () => {
+  test('with two formulas for a calculation yields neither, and names both lines', async () => {
     const list = await read('id,expression\n7,`a`\n8,`b`\n7,`c`\n7,`a`\n');
 
     expect(list).toMatchObject({
@@ -55,7 +55,7 @@ describe('a list of formulas', () => {
     });
   });
 
-  test('names faulty rows, counts empty ones, and has all others', async () => {
+  test('with faulty and empty rows names the former, counts the latter, and yields all others', async () => {
     const list = await read(
       '[{"id":7,"expression":"`a`"},{"id":"x","expression":"`b`"},{"expression":"`c`"},{"id":9},5,{"id":10,"expression":null},{"id":11,"expression":" "}]',
     );
@@ -87,7 +87,7 @@ describe('a list of formulas', () => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
-  test('that is empty has nothing', async () => {
+  test('may be empty', async () => {
     expect(await read('[]')).toMatchObject({ formulas: [], faulty: 0 });
   });
 });
@@ -150,7 +150,7 @@ describe('a job that imports formulas', () => {
       [{ name: 'x' }],
       /1 rows or lists are not as expected, and 0 formulas are imported: line 1: .*expected a field, got none/,
     ],
-  ])('is failed, and executed, if its function returns %s', async (_, result, message) => {
+  ])('has failed, and counts as executed, if its function returns %s', async (_, result, message) => {
     const { outcome, imports } = await known({ result });
 
     expect(outcome).toEqual({
@@ -160,7 +160,7 @@ describe('a job that imports formulas', () => {
     expect(imports).toBe(0);
   });
 
-  test('stores the others, and is failed, if some of them say nothing', async () => {
+  test('stores the other formulas, and has failed, if some are unusable', async () => {
     const { texts, outcome } = await known({ result: [...list, { id: 'x', expression: '1' }] });
 
     expect(texts).toEqual(['7 `a`', '8 `b`']);
@@ -170,7 +170,7 @@ describe('a job that imports formulas', () => {
     });
   });
 
-  test('stores nothing if its function failed, or it does not ask for it', async () => {
+  test('stores nothing if its function failed, or if the import was not requested', async () => {
     expect(await known({ status: 'FAILED', result: list })).toMatchObject({
       imports: 0,
       outcome: { status: 'failed' },
@@ -178,7 +178,7 @@ describe('a job that imports formulas', () => {
     expect(await known({ result: list }, asked)).toMatchObject({ imports: 0, outcome: { status: 'done' } });
   });
 
-  test.each([false, 'yes', 1])('takes true alone as its wish, not %j', (importFormulas) => {
+  test.each([false, 'yes', 1])('is requested by true only, not by %j', (importFormulas) => {
     expect(runFunction.schema.safeParse({ ...asked, importFormulas }).success).toBe(false);
   });
 });

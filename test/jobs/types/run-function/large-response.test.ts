@@ -50,14 +50,14 @@ test.each<[status: string, outcome: string, error: object | undefined]>([
     'unknown',
     { kind: 'shape', message: 'execution e1 has no status, so it is unknown how it ended: too much' },
   ],
-])('an execution that is %s is %s', async (status, outcome, error) => {
+])('an execution with the status %s has the outcome %s', async (status, outcome, error) => {
   const body = JSON.stringify({ ...execution, result: 1, status });
 
   expect(await ended(body)).toEqual({ status: outcome, response: body, ...(error && { error }) });
 });
 
 test.each(['UNDEFINED', 'QUEUED', 'PENDING', 'TIMED_OUT', 'COMPLETED', 'SUCCESSFUL', 'PAUSED'])(
-  'an execution that is %s, which says nothing of its end, is unknown',
+  'an execution with the status %s, which says nothing about its end, is unknown',
   async (status) => {
     const body = JSON.stringify({ ...execution, result: 1, status });
     const message = `execution e1 has the status ${status}, so it is unknown how it ended: too much`;
@@ -74,21 +74,18 @@ test.each(
   ['executionId', 'startedBy', 'stdout', 'stderr', 'errorInformation', 'settings'].flatMap((name) =>
     ODD.map((odd) => [name, odd] as const),
   ),
-)(
-  'whatever its %s is, %j, an execution ended as its status says, and is in the result',
-  async (name, odd) => {
-    for (const [status, outcome] of [
-      ['SUCCESS', 'done'],
-      ['FAILED', 'failed'],
-    ]) {
-      const body = JSON.stringify({ ...execution, result: 1, status, [name]: odd });
+)('whatever its %s is, %j, an execution ends as its status says, and is in the result', async (name, odd) => {
+  for (const [status, outcome] of [
+    ['SUCCESS', 'done'],
+    ['FAILED', 'failed'],
+  ]) {
+    const body = JSON.stringify({ ...execution, result: 1, status, [name]: odd });
 
-      expect(await ended(body)).toMatchObject({ status: outcome, response: body });
-    }
-  },
-);
+    expect(await ended(body)).toMatchObject({ status: outcome, response: body });
+  }
+});
 
-test('an execution that is nested deeper than JSON is read ended as its status says, and is a text in the result', async () => {
+test('an execution that is nested deeper than JSON is read ends as its status says, and is a string in the result', async () => {
   const deep = `{"executionId":"e1","status":"SUCCESS","result":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
   const long = deep.replace('"e1"', `"e1","more":"${'x'.repeat(1_000_001)}"`);
 
@@ -113,7 +110,7 @@ describe('a response of more than a megabyte', () => {
     expect(await fake.stored(key)).toMatchObject({ status: 'done', response: execution });
   });
 
-  test('of a function that failed says why', async () => {
+  test('has the reason if the function failed', async () => {
     const { status, error } = await ended(JSON.stringify({ ...execution, status: 'FAILED' }));
 
     expect({ status, message: error?.message }).toEqual({
@@ -132,7 +129,7 @@ describe('a response of more than a megabyte', () => {
   test.each([
     ['is cut', Buffer.from(JSON.stringify(execution).slice(0, -10))],
     ['is not UTF-8', Buffer.from(JSON.stringify(execution), 'latin1')],
-  ])('that %s is no JSON', async (_, body) => {
+  ])('that %s causes a syntax error', async (_, body) => {
     await expect(ended(body)).rejects.toThrow(SyntaxError);
   });
 });

@@ -45,7 +45,7 @@ const responseOf = (thrown: unknown) =>
   thrown instanceof UnfinishedError ? JSON.parse(thrown.response) : undefined;
 
 describe('a score job', () => {
-  test('is done although a text met a 409 each time', async () => {
+  test('is done although a text got a 409 each time', async () => {
     const { outcome } = await runOn({ ofText: new Map<string, Fault>([['b', 409]]) });
 
     expect(outcome?.status).toBe('done');
@@ -58,7 +58,7 @@ describe('a score job', () => {
     ]);
   });
 
-  test('that scored something before it was stopped goes back uncounted; the next try is judged by its failure', async () => {
+  test('is requeued without counting a try if it scored something before it was stopped; the next try is judged by its failure', async () => {
     const { thrown, again } = await runOn({ ofText: new Map<string, Fault>([['b', 'lost']]) });
 
     const { thrown: next } = await again();
@@ -70,14 +70,14 @@ describe('a score job', () => {
     expect(responseOf(next).results[1]).toMatchObject({ id: 'b', calls: 18, paidAgain: 17 });
   });
 
-  test('that is refused throughout says that nothing was paid for', async () => {
+  test('says that nothing was paid for if every request is refused', async () => {
     const { thrown, platform } = await runOn({ ofCalls: [{ from: 0, to: 1_000, fault: 401 }] });
 
     expect(responseOf(thrown)).toMatchObject({ calls: 0, tokens: { total: 0 } });
     expect(platform.seen.paid).toBe(0);
   });
 
-  test('sits out a long wait once its calls leave, and goes back if none has left', async () => {
+  test('waits for as long as it takes once its calls leave, and is requeued if no call has left', async () => {
     const waited = await runOn({ putOff: new Set([5]) });
     const first = await runOn({ putOff: new Set([1]) });
 
@@ -98,7 +98,7 @@ describe('a score job', () => {
     expect(platform.seen.paid).toBe(0);
   });
 
-  test('starts no text after its last moment', async () => {
+  test('starts no text after its last possible moment', async () => {
     const { thrown, platform } = await runOn({}, { lastSendMs: 1_000_000 });
 
     expect(thrown).toBeInstanceOf(RequeueError);

@@ -63,13 +63,13 @@ test('a job starts an execution under its name, asynchronously, and is done', as
   ]);
 });
 
-test('accepts a function by its name and alias', async () => {
+test('a function may be given by its name and alias', async () => {
   await runnerOf({ functionName: 'snapshot:live' })(calculations, turn());
 
   expect(lambda.requests).toMatchObject([{ function: 'snapshot:live', name: NAME }]);
 });
 
-test('two starts of one job are one execution, even if its followers have changed meanwhile', async () => {
+test('if a job is started twice, there is one execution, even if its followers have changed meanwhile', async () => {
   await runnerOf()(calculations, turn());
   await runnerOf()(calculations, turn());
   const again = await runnerOf({ followers: cards })(calculations, turn());
@@ -79,7 +79,7 @@ test('two starts of one job are one execution, even if its followers have change
   expect([...lambda.executions.keys()]).toEqual([NAME]);
 });
 
-test('a worker starts executions as its settings say', async () => {
+test('a worker starts executions if its settings say so', async () => {
   const session = openSession({
     environment: {
       ...aws(),
@@ -117,11 +117,14 @@ describe('the name of an execution', () => {
     return names.join();
   }
 
-  test.each(['calculations', 'files', 'cards', 'data-files'] as const)('fits for %s', async (source) => {
-    expect(await nameOf({ source, id: 'a'.repeat(128) }, 'b'.repeat(128))).toMatch(
-      new RegExp(`^${source}-[0-9a-f]{40}$`),
-    );
-  });
+  test.each(['calculations', 'files', 'cards', 'data-files'] as const)(
+    'has a valid length for %s',
+    async (source) => {
+      expect(await nameOf({ source, id: 'a'.repeat(128) }, 'b'.repeat(128))).toMatch(
+        new RegExp(`^${source}-[0-9a-f]{40}$`),
+      );
+    },
+  );
 
   test('distinguishes stacks and jobs', async () => {
     const names = [
@@ -135,7 +138,7 @@ describe('the name of an execution', () => {
 });
 
 describe('followers', () => {
-  test('accompany a job of all calculations, and are passed to its execution', async () => {
+  test('are passed to the execution of a job of all calculations', async () => {
     await runnerOf({ followers: cards })(calculations, turn());
 
     const parsed = parseExecutionInput(lambda.requests[0]?.input);
@@ -147,7 +150,7 @@ describe('followers', () => {
     });
   });
 
-  test('accompany no other job', async () => {
+  test('are not passed to any other job', async () => {
     const runner = runnerOf({ followers: cards });
 
     await runner({ ...calculations, id: 'narrowed', name: 'sales', as: 'sales' }, turn());
@@ -167,7 +170,7 @@ describe('followers', () => {
       '[{"version":1,"type":"snapshot","source":"cards","datasets":["11111111-1111-4111-8111-111111111111"]}]',
       'SYNC_FOLLOWERS: [0]: expected cards without datasets, got cards',
     ],
-  ])('are not %s', (text, fault) => {
+  ])('must not be %s', (text, fault) => {
     expect(() => readFollowers(text)).toThrow(fault);
   });
 });

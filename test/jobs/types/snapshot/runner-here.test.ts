@@ -68,7 +68,7 @@ test('an attempt after one that the platform stopped resumes its run', async () 
   expect(JSON.parse(String(outcome.response))).toMatchObject({ run: begun, records: 40 });
 });
 
-test('an attempt after one that ended, of a job that was reopened, begins a new run', async () => {
+test('an attempt after one that ended, of a reopened job, begins a new run', async () => {
   const store = createDirectoryStore(folder.path);
   const attempt = runnerOver(store);
 

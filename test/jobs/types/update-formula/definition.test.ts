@@ -53,7 +53,7 @@ test.each([
   [null, { status: 'done' }],
   ['OK', { status: 'done' }],
   [{ id: 6 }, { status: 'unknown', error: { kind: 'answer', message: OTHER } }],
-])('an update is sent once, and is judged by the response %#', async (json, expected) => {
+])('an update is sent once, and its outcome follows from the response %#', async (json, expected) => {
   const { outcome, log, sent, response } = await update(json);
 
   expect(outcome).toEqual(expected);
@@ -61,7 +61,7 @@ test.each([
   expect(response).toBe(JSON.stringify(json));
 });
 
-test('a search comes first if the calculation must not have changed', async () => {
+test('the calculation is searched for first if it must not have changed', async () => {
   const { log, sent } = await update(calculation({ id: 5, expression: '1' }), {
     strict: true,
     unlessChangedSince: 5_000,
@@ -71,7 +71,7 @@ test('a search comes first if the calculation must not have changed', async () =
   expect(log).toEqual(['searched', 'recorded', 'leaves', { ...sent, strict: true }]);
 });
 
-test('how many calls an update takes is known unless it is searched for', () => {
+test('the number of calls of an update is known unless the calculation is searched for', () => {
   expect(updateFormula.maxCalls(job)).toBe(1);
   expect(updateFormula.maxCalls({ ...job, unlessChangedSince: 1, name: 'Margin' })).toBeUndefined();
   expect(updateFormula.mayRepeat(job)).toBe(false);

@@ -62,7 +62,7 @@ test.each([
   ['6', 4_999, 'got one at 5000'],
   ['4', 4_999, 'got one at an unknown time'],
   ['3', 4_999, 'calculation 3: expected a search for the name "Margin" to find it, got no such row'],
-])('of calculations with one name, %s must not have changed since %i', async (id, sinceMs, refusal) => {
+])('among calculations with one name, %s must not have changed since %i', async (id, sinceMs, refusal) => {
   const searches: object[] = [];
   const given = over([{ ids: ['9', '4', '5', '6'] }], (search) => searches.push(search));
 

@@ -91,7 +91,7 @@ describe('without the rule, fauxqs', () => {
   });
 });
 
-test('a conditional write that loses to a simultaneous one is now and then refused as a conflict', async () => {
+test('a conditional write that loses to a simultaneous one is occasionally refused as a conflict', async () => {
   await using layer = await startLayer({ only: ['s3-writes-conflict', 's3-conditional-writes'] });
   const statuses = new Set<number>();
 

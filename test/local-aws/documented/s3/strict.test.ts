@@ -27,7 +27,7 @@ test.for([
   ['GET', '/bucket/key?uploadId=1'],
   ['GET', '/bucket?policy'],
   ['POST', '/bucket?delete'],
-] as const)('%s %s is refused, and not done to the object itself', async ([method, url]) => {
+] as const)('%s %s is refused, and not applied to the object itself', async ([method, url]) => {
   await using layer = await startLayer({ only: ['s3-unknown-operations'] });
   await layer.s3('PUT', '/bucket/key', { body: 'body' });
 
@@ -35,11 +35,11 @@ test.for([
   expect(textOf(await layer.s3('GET', '/bucket/key'))).toBe('body');
 });
 
-describe('tags', () => {
+describe('the tags of an object', () => {
   const tags = '<Tag><Key>a</Key><Value>b</Value></Tag>';
   const tagged = async ({ s3 }: Layer) => valuesOf(await s3('GET', '/bucket/key?tagging'), 'TagSet')[0];
 
-  test('are set and read, and the object stays unchanged', async () => {
+  test('can be set and read, and the object is unchanged', async () => {
     await using layer = await startLayer({ only: ['s3-tagging'] });
     await layer.s3('PUT', '/bucket/key', { body: 'body' });
 
@@ -53,7 +53,7 @@ describe('tags', () => {
     expect(textOf(await layer.s3('GET', '/bucket/key'))).toBe('body');
   });
 
-  test('come from the header of a put, which replaces those of the object before', async () => {
+  test('come from the header of a put, which replaces those of the previous object', async () => {
     await using layer = await startLayer({ only: ['s3-tagging'] });
     await layer.s3('PUT', '/bucket/key', { headers: { 'x-amz-tagging': 'a=b' }, body: 'body' });
     const first = await tagged(layer);
@@ -63,7 +63,7 @@ describe('tags', () => {
     expect([first, await tagged(layer)]).toEqual([tags, '']);
   });
 
-  test('of an object that does not exist are refused', async () => {
+  test('are refused if the object does not exist', async () => {
     await using layer = await startLayer({ only: ['s3-tagging'] });
 
     expect(shown(await layer.s3('PUT', '/bucket/key?tagging', { body: '' }))).toEqual([404, 'NoSuchKey']);

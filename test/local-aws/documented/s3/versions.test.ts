@@ -87,7 +87,7 @@ describe('in a bucket with versioning', () => {
     expect(await list()).toMatchObject({ markers: 0 });
   });
 
-  test('other buckets have none', async () => {
+  test('other buckets have no versions', async () => {
     const statusOf = async (name: string) =>
       (await client.send(new GetBucketVersioningCommand({ Bucket: name }))).Status;
 

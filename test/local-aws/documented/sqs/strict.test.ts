@@ -21,7 +21,7 @@ describe('the characters of a message', () => {
     ['U+001B', '\u001B'],
     ['an unpaired surrogate', '\uD800'],
     ['a high character beside U+FFFE', '😀\uFFFE'],
-  ] as const)('%s is refused, alone and in a batch', async ([, character]) => {
+  ] as const)('are refused if they include %s, alone and in a batch', async ([, character]) => {
     await using layer = await startLayer({ only: ['sqs-characters'] });
 
     const alone = await layer.sqs('SendMessage', { MessageBody: `a${character}` });
@@ -36,7 +36,7 @@ describe('the characters of a message', () => {
     expect(failedCodes(inBatch)).toEqual([['InvalidMessageContents', true]]);
   });
 
-  test('tab, line breaks and characters above U+FFFF come back as they were sent', async () => {
+  test('include tab, line breaks and characters above U+FFFF, which arrive as they were sent', async () => {
     await using layer = await startLayer({ only: ['sqs-characters'] });
     const bodies = ['\t\r\n', 'é\uE000\uFFFD', '😀 and 𝄞'];
 
@@ -66,7 +66,7 @@ test.for([[-1], [901], [1.5]])('a delay of %d s is refused, alone and in a batch
 });
 
 test.for(['MaxNumberOfMessages', 'WaitTimeSeconds', 'VisibilityTimeout'])(
-  '%s is an integer',
+  '%s must be an integer',
   async (name) => {
     await using layer = await startLayer({ only: ['sqs-whole-numbers'] });
 
@@ -78,7 +78,7 @@ test.for(['MaxNumberOfMessages', 'WaitTimeSeconds', 'VisibilityTimeout'])(
 );
 
 describe('a receipt', () => {
-  test('that was never issued is refused by every request that has one', async () => {
+  test('is refused by every request if it was never issued', async () => {
     await using layer = await startLayer({ only: ['sqs-receipts'] });
     const refused = { status: 400, error: 'ReceiptHandleIsInvalid' };
     const Entries = [{ Id: '0', ReceiptHandle: 'garbage', VisibilityTimeout: 1 }];
@@ -95,7 +95,7 @@ describe('a receipt', () => {
     ]);
   });
 
-  test('that has expired deletes nothing, without an error, and cannot hide the message again', async () => {
+  test('deletes nothing after it expired, without an error, and cannot hide the message again', async () => {
     await using layer = await startLayer({ only: ['sqs-receipts'] });
     const ReceiptHandle = await receiveOne(layer, 0);
 
@@ -111,7 +111,7 @@ describe('a receipt', () => {
   });
 });
 
-test('a message is hidden for 12 hours from when it was received, and no longer', async () => {
+test('a message can be hidden for at most 12 hours from when it was received', async () => {
   let nowMs = 0;
   await using layer = await startLayer({ only: ['sqs-twelve-hours'], now: () => nowMs });
   const ReceiptHandle = await receiveOne(layer);

@@ -18,7 +18,7 @@ const receive = ({ sqs }: Layer, members: Members = {}) =>
 
 const only = (...names: readonly RuleName[]) => ({ only: names });
 
-test('short polls miss messages that wait; long polls do not', async () => {
+test('short polls miss waiting messages; long polls do not', async () => {
   await using layer = await startLayer(only('sqs-short-polls-miss'));
   await send(layer, 1);
   const visible = { VisibilityTimeout: 0 };
@@ -52,7 +52,7 @@ test('a receive returns fewer messages than were requested and are waiting, but 
   expect(Math.min(...sizes)).toBeGreaterThan(0);
 });
 
-test('messages are received in another order than they were sent in, and none is lost', async () => {
+test('messages are received in a different order than they were sent, and none is lost', async () => {
   await using layer = await startLayer(only('sqs-order-changes'));
   const bodies = Array.from({ length: 10 }, (_, index) => `m${index}`);
   await layer.sqs('SendMessageBatch', {
@@ -109,7 +109,7 @@ test('counts may be up to 1.5 s old, and are right once nothing changes', async 
   expect(late).toEqual([3, 3, 3]);
 });
 
-test('only counts of messages lag: a request for another attribute returns its value at once, and no counts', async () => {
+test('only counts of messages lag: a request for another attribute returns its current value, and no counts', async () => {
   await using layer = await startLayer(only('sqs-counts-lag'));
 
   const { Attributes } = (await layer.sqs('GetQueueAttributes', {
@@ -119,7 +119,7 @@ test('only counts of messages lag: a request for another attribute returns its v
   expect(Attributes).toEqual({ VisibilityTimeout: '30' });
 });
 
-test('one entry of a batch now and then fails without a fault of the sender, and is not sent', async () => {
+test('one entry of a batch occasionally fails without a fault of the sender, and is not sent', async () => {
   await using layer = await startLayer(only('sqs-batches-fail-in-part'));
   const failed: Members[] = [];
   let succeeded = 0;
