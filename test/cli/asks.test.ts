@@ -22,7 +22,7 @@ async function pruneAt(typed: string) {
   return { ...(await ended), screen, removed: before - store.objects.size };
 }
 
-test('answering yes removes what was listed', async () => {
+test('the answer yes removes what was listed', async () => {
   const { code, err, screen, removed } = await pruneAt('yes\n');
 
   expect(code).toBe(0);
@@ -35,7 +35,7 @@ test.each([
   ['\n', 1, 'nothing was removed'],
   ['no\n', 1, 'nothing was removed'],
   ['Ctrl-C', 130, 'interrupted: stopped as requested'],
-])('answering %j removes nothing, and exits %i', async (typed, expected, words) => {
+])('the answer %j removes nothing, and exits %i', async (typed, expected, words) => {
   const { code, err, removed } = await pruneAt(typed);
 
   expect({ code, removed }).toEqual({ code: expected, removed: 0 });
