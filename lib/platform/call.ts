@@ -250,7 +250,9 @@ async function sendUntilDone(
   for (let attempt = 1; ; attempt += 1) {
     const context = { ...call, host, attempts: attempt };
     const method = client.methods.get(call.operation) ?? prepared.method;
-    const request = { ...prepared, method, connectMs: client.wasReached ? undefined : limits.unreachedMs };
+    // However long a function may run, whether there is a connection is known after the time of an ordinary attempt.
+    const connectMs = (client.wasReached ? undefined : limits.unreachedMs) ?? client.timeoutMs;
+    const request = { ...prepared, method, connectMs };
     // The token is read before the call's turn: a slow secret store must not waste a slot.
     const token = await readToken(client.token, context);
     const result = await makeAttempt({ request, token, operation: call.operation, attempt }, client, options);

@@ -12,6 +12,14 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const client = lean(new S3Client({ ...config, ...('endpoint' in config ? { forcePathStyle: true } : {}) }));
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      refusePage(result.response);
+      return result;
+    },
+    { step: 'deserialize', priority: 'low', name: 'pages' },
+  );
   const asked = encryptionIn(environment);
   if (asked !== undefined)
     client.middlewareStack.add(
@@ -22,6 +30,26 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
     );
   return client;
 }
+
+/**
+ * Throws for a page in place of S3, such as the login page of a network: the SDK reads HTML as XML without any member,
+ * so that a copy, a deletion or an empty list would seem to have succeeded. An object that is a page has an ETag.
+ */
+function refusePage(response: unknown): void {
+  const { statusCode, headers, body } = response as {
+    readonly statusCode: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: { destroy?(): void };
+  };
+  const isPage = /html/i.test(headers['content-type'] ?? '') && headers['etag'] === undefined;
+  if (statusCode >= 300 || !isPage) return;
+  body?.destroy?.();
+  throw notOfS3('a page responded in place of S3', statusCode);
+}
+
+/** The error for a response that S3 cannot have sent, as the SDK throws one for a response that it cannot parse. */
+export const notOfS3 = (message: string, httpStatusCode = 200): SyntaxError =>
+  Object.assign(new SyntaxError(message), { $metadata: { httpStatusCode } });
 
 /** The requests that create an object. Parts of an upload have the encryption of the upload. */
 const WRITES = new Set(['PutObjectCommand', 'CopyObjectCommand', 'CreateMultipartUploadCommand']);

@@ -19,6 +19,7 @@ import { gatherBytes } from '../base/json/index.ts';
 import { createBoundary, withPieces } from './boundary.ts';
 import { StoreError, type StoreFailure } from './error.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
+import { notOfS3 } from './s3-client.ts';
 import {
   type ListedObject,
   MAX_OBJECT_BYTES,
@@ -103,7 +104,7 @@ async function openBody(client: S3Client, place: Place, signal: Signal) {
     const found = await client.send(new GetObjectCommand(place), abortedBy(signal));
     const { Body: body, ETag: etag, ContentLength: sizeBytes } = found;
     if (!(body instanceof Readable) || etag === undefined)
-      throw new Error('S3 responded without a body or an ETag');
+      throw notOfS3('S3 responded without a body or an ETag');
     return { body, etag, sizeBytes };
   } catch (error) {
     return unlessGone(error);
@@ -129,7 +130,9 @@ async function getObject(
 async function copyObject(own: OwnFolder, from: string, to: string, signal: Signal): Promise<void> {
   const { Bucket, Key } = placeOf(own, from);
   const CopySource = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
-  await own.client.send(new CopyObjectCommand({ ...placeOf(own, to), CopySource }), abortedBy(signal));
+  const command = new CopyObjectCommand({ ...placeOf(own, to), CopySource });
+  const { CopyObjectResult: copied } = await own.client.send(command, abortedBy(signal));
+  if (copied?.ETag === undefined) throw notOfS3('S3 responded without an ETag');
 }
 
 async function deleteObject(client: S3Client, place: Place, signal: Signal): Promise<void> {
@@ -152,6 +155,8 @@ async function* pagesOf(
       ...next,
     });
     const page = await client.send(command, abortedBy(signal));
+    if (page.IsTruncated === undefined && page.Name === undefined)
+      throw notOfS3('S3 responded without a list');
     yield page;
     if (page.NextContinuationToken === undefined) return;
     next = { ContinuationToken: page.NextContinuationToken };
@@ -396,7 +401,7 @@ async function send(
   const { ETag } = isInParts
     ? await sendParts(client, input, signal)
     : await client.send(new PutObjectCommand(input), abortedBy(signal));
-  if (ETag === undefined) throw new Error('S3 responded without an ETag');
+  if (ETag === undefined) throw notOfS3('S3 responded without an ETag');
   return ETag;
 }
 

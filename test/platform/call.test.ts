@@ -69,7 +69,14 @@ describe('a call', () => {
     expect(never.slept).toEqual([0, 250, 500, 1_000]);
     expect(never.sent.map(({ request }) => request.connectMs)).toEqual(Array(4).fill(3_000));
     expect(once.slept).toHaveLength(8);
-    expect(once.sent.at(-1)?.request.connectMs).toBeUndefined();
+  });
+
+  test('waits no longer for a connection than for an ordinary response, however long a function may run', async () => {
+    const { platform, sent } = fakeCall([ok(execution())]);
+
+    await platform.functions.run(run);
+
+    expect(sent[0]?.request).toMatchObject({ timeoutMs: 330_000, connectMs: 60_000 });
   });
 
   test('gives up before a wait that would end past its time budget', async () => {

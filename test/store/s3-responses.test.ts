@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { whatToDo } from '../../lib/cli/errors/explain.ts';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
+import type { Store } from '../../lib/store/store.ts';
 import { environmentOf, lost, retryAtOnce, s3Error } from '../base/aws/replies.ts';
-import { bytes, page, type Reply, startServer } from '../platform/scripted-server.ts';
+import { bytes, page, type Reply, redirect, startServer } from '../platform/scripted-server.ts';
 
 beforeEach(() => void retryAtOnce());
 afterEach(() => vi.restoreAllMocks());
@@ -132,6 +134,47 @@ test.for([
 
   await expect(put).rejects.toThrow(`put a in s3://bucket: ${message}`);
   expect(s3.methods()).toHaveLength(1);
+});
+
+const inPlaceOfS3 = [
+  ['a login page', page('log in', 200), 'unreachable, HTTP 200'],
+  ['a redirect to one', redirect(302, 'http://login.invalid/'), 'unreachable, HTTP 302'],
+] as const;
+
+test.for(inPlaceOfS3)('%s in place of S3 is an error of every operation', async ([, reply, got]) => {
+  await using s3 = await storeOver([reply]);
+  const { store } = s3;
+
+  const tries = [
+    store.get('a'),
+    store.put('a', small),
+    store.delete('a'),
+    store.copy('a', 'b'),
+    Array.fromAsync(store.list('a')),
+    Array.fromAsync(store.folders('a/')),
+    store.tagAll?.('a', { name: 'x', value: 'y' }),
+  ];
+
+  for (const each of await Promise.allSettled(tries)) {
+    const { reason } = each as PromiseRejectedResult;
+    expect(String(reason)).toContain(`in s3://bucket: ${got}`);
+    expect(whatToDo(reason, {})).toContain('login page');
+  }
+});
+
+test.for([
+  ['a copy', (store: Store) => store.copy('a', 'b')],
+  ['a list', (store: Store) => Array.fromAsync(store.list('a'))],
+] as const)('%s is an error if the response says nothing about it', async ([, run]) => {
+  await using s3 = await storeOver([bytes('<a/>')]);
+
+  await expect(run(s3.store)).rejects.toThrow('unreachable, HTTP 200');
+});
+
+test('an object that is a page is read as any other', async () => {
+  await using s3 = await storeOver([bytes('<html>', { 'content-type': 'text/html', etag: '"etag"' })]);
+
+  expect((await s3.store.get('report.html'))?.body.toString()).toBe('<html>');
 });
 
 test('a refusal does not show the credentials that were refused', async () => {

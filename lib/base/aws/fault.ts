@@ -94,6 +94,9 @@ export const CLOCK_ADVICE = 'set this machine’s clock (NTP): AWS refuses reque
  */
 const KEY_CODE = /^(kms|(Decryption|Encryption)Failure|GlueEncryption|InvalidKeyId)/i;
 
+/** The error code of a server that responds to TLS with something else. */
+const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+
 /**
  * The first match wins. A final `Exception` is removed from a code before it is compared, since services
  * write it or leave it out. Sources: the errors of each call in its service's API reference, and Common
@@ -107,13 +110,20 @@ const MEANINGS: readonly Meaning[] = [
   },
   { kind: 'unreachable', codes: /^(HTTP (502|503|504) of the proxy|RequestTimeout)$/ },
   {
+    kind: 'unreachable',
+    // Services redirect with 301 and 307, and a code.
+    codes: /^HTTP (2\d\d|302|303|308)$/,
+    remedy:
+      'another server responded in place of AWS, such as the login page of a network: check the address and the network',
+  },
+  {
     kind: 'missing',
     codes:
       /^(EntityNotFound|NoPublishedVersion|NonExistentQueue|NotFound|Parameter(Version)?NotFound|QueueDoesNotExist|ResourceNotFound)$/,
   },
   {
     kind: 'denied',
-    codes: /^(RequestTimeTooSkewed|RequestExpired|CERT_NOT_YET_VALID)$/,
+    codes: /^(RequestTimeTooSkewed|RequestExpired)$/,
     remedy: CLOCK_ADVICE,
   },
   {
@@ -190,13 +200,30 @@ const MEANINGS: readonly Meaning[] = [
     codes:
       /^(UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_(UNTRUSTED|SIGNATURE_FAILURE))$/,
     remedy:
-      'Node does not know the authority of its certificate, such as that of a company’s proxy: start with NODE_EXTRA_CA_CERTS=FILE, a file of its PEM certificates (docs/network.md)',
+      'Node does not know the authority of its certificate, such as that of a company’s proxy: set NODE_EXTRA_CA_CERTS=FILE, a file that has its PEM certificate, or start with NODE_USE_SYSTEM_CA=1 if this machine trusts it (docs/network.md)',
   },
   {
     kind: 'denied',
-    codes: /^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+)$/,
+    codes: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
     remedy:
-      'its certificate is for another host, or out of date: check the address, and this machine’s clock',
+      'its certificate has expired or is not valid yet: check this machine’s clock; if that is right, the server needs a new one',
+  },
+  {
+    kind: 'denied',
+    codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    remedy:
+      'its certificate is for another host: check the address, and whether another server, such as a login page of this network, responds in its place',
+  },
+  {
+    kind: 'denied',
+    codes: /^CERT_\w+$/,
+    remedy: 'its certificate was refused: ask who runs the server for a new one',
+  },
+  {
+    kind: 'unreachable',
+    codes: NO_TLS,
+    remedy:
+      'the server there does not speak TLS: check the address and its port, and whether another server responds in its place; the address of most proxies begins with http://, in HTTPS_PROXY too',
   },
   {
     kind: 'denied',

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { BlockList, isIP } from 'node:net';
@@ -16,7 +17,7 @@ export const MAX_IDLE_MS = 30_000;
 
 /**
  * An agent for https that uses the proxy of the environment, except for the hosts of `NO_PROXY`, and trusts
- * the certificates of `AWS_CA_BUNDLE` besides Node's own. Errors through a proxy name it, without its
+ * the certificates of `AWS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` besides Node's own. Errors through a proxy name it, without its
  * password. Throws `TypeError` if `networkFaults` reports a fault.
  */
 export function createHttpsAgent(
@@ -32,6 +33,12 @@ export function createHttpsAgent(
   if (fault !== undefined) throw new TypeError(fault);
   const shared = { keepAlive: true, timeout: maxIdleMs, ...options, ...trusted(environment) };
   const direct = new Agent(shared);
+  const connect = direct.createConnection.bind(direct);
+  direct.createConnection = (to, done) => {
+    const stream = connect(to, done);
+    stream?.prependListener('error', nameNoTls);
+    return stream;
+  };
   const proxy = proxyIn(environment);
   if (proxy === undefined) return direct;
   const agent = new Agent({ ...shared, proxyEnv: { HTTPS_PROXY: proxy.url } });
@@ -46,6 +53,16 @@ export function createHttpsAgent(
     });
   };
   return agent;
+}
+
+/**
+ * Gives the error of a server that speaks no TLS the code that Node gives it through a proxy: without one, it is
+ * `EPROTO`, as after a handshake that failed for any other reason.
+ */
+function nameNoTls(error: Error): void {
+  const [, reason] = /\b(wrong version number|packet length too long)\b/.exec(error.message) ?? [];
+  if (reason !== undefined)
+    Object.assign(error, { code: `ERR_SSL_${reason.toUpperCase().replaceAll(' ', '_')}` });
 }
 
 function nameProxy(error: Error, proxy: string): void {
@@ -105,19 +122,22 @@ const isProxyUrl = (text: string) => URL.canParse(text) && /^https?:\/\/[^/\s]\S
 type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
 
 /**
- * The TLS contexts created so far, by certificate file: each takes 20 ms, and each client of a process would
+ * The TLS contexts created so far, by certificate files: each takes 20 ms, and each client of a process would
  * create its own.
  */
 const known = new Map<string, Authorities>();
 
 /**
  * The certificates in the file of AWS_CA_BUNDLE, besides Node's own. The AWS CLI reads that variable, the SDK
- * does not. The file is read once a process.
+ * does not. Those of NODE_EXTRA_CA_CERTS are Node's own, unless a file of settings names them: Node reads that
+ * variable when it starts. Node starts without a file that it cannot read, so it is no fault here either. The
+ * files are read once a process.
  */
-function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): Authorities {
-  if (!file) return { faults: [] };
-  const read = known.get(file) ?? readAuthorities(file);
-  if (read.faults.length === 0) known.set(file, read);
+function authorities({ AWS_CA_BUNDLE: file, NODE_EXTRA_CA_CERTS: extra }: NetworkEnvironment): Authorities {
+  if (!file && !extra) return { faults: [] };
+  const key = `${file}\n${extra}`;
+  const read = known.get(key) ?? readAuthorities(file, extra);
+  if (read.faults.length === 0) known.set(key, read);
   return read;
 }
 
@@ -125,16 +145,42 @@ function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): Authorities {
  * Reads the certificates into a TLS context. The option `ca` would be parsed for each connection, and would
  * be part of the key of its pool.
  */
-function readAuthorities(file: string): Authorities {
-  const fault = (got: string) => ({
-    faults: [`AWS_CA_BUNDLE: expected a file of PEM certificates, got ${got}`],
-  });
+function readAuthorities(file: string | undefined, extraFile: string | undefined): Authorities {
+  const bundle = file ? readCertificates(file) : [];
+  if (typeof bundle === 'string')
+    return { faults: [`AWS_CA_BUNDLE: expected a file of PEM certificates, got ${bundle}`] };
+  const extra = extraFile ? readCertificates(extraFile) : [];
+  const ofNode = new Set(getCACertificates('extra').map(bare));
+  const own = [...bundle, ...(typeof extra === 'string' ? [] : extra)].filter(
+    (pem) => !ofNode.has(bare(pem)),
+  );
+  if (own.length === 0) return { faults: [] };
+  return {
+    secureContext: createSecureContext({ ca: [...getCACertificates('default'), ...own] }),
+    faults: [],
+  };
+}
+
+const bare = (pem: string) => pem.replaceAll(/\s/g, '');
+
+/** Matches the certificates of a PEM file. */
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The valid certificates in a file; if it has none, what it is instead. */
+function readCertificates(file: string): readonly string[] | string {
   try {
-    const pem = readFileSync(file, 'utf8');
-    if (!pem.includes('-----BEGIN CERTIFICATE-----')) return fault(`none in ${file}`);
-    return { secureContext: createSecureContext({ ca: [...getCACertificates('default'), pem] }), faults: [] };
+    const valid = (readFileSync(file, 'utf8').match(CERTIFICATES) ?? []).filter(isCertificate);
+    return valid.length === 0 ? `none in ${file}` : valid;
   } catch (error) {
-    return fault(`${file}: ${systemReason(error)}`);
+    return `${file}: ${systemReason(error)}`;
+  }
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.byteLength > 0;
+  } catch {
+    return false;
   }
 }
 

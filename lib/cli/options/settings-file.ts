@@ -47,6 +47,7 @@ const OTHERS = [
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
   'HTTPS_PROXY',
+  'NODE_EXTRA_CA_CERTS',
   'NO_PROXY',
 ] as const;
 

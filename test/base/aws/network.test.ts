@@ -16,6 +16,8 @@ import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from './own-authority.ts';
 const folder = folderOfAll();
 const bundle = join(folder, 'authority.pem');
 writeFileSync(bundle, AUTHORITY);
+const damaged = join(folder, 'damaged.pem');
+writeFileSync(damaged, AUTHORITY.replace('MIIB', 'XXXX'));
 
 describe('NO_PROXY is interpreted', () => {
   const isDirect = (host: string, NO_PROXY: string) =>
@@ -148,6 +150,7 @@ test.each<[string, string, string]>([
   ['that is not there', join(folder, 'none.pem'), 'none.pem: no such file or directory'],
   ['that is a folder', folder, 'a folder'],
   ['without a certificate', import.meta.filename, 'network.test.ts'],
+  ['whose certificate is damaged', damaged, 'damaged.pem'],
 ])('AWS_CA_BUNDLE is reported if it names a file %s', (_, file, words) => {
   expect(networkFaults({ AWS_CA_BUNDLE: file })).toEqual([
     expect.stringMatching(/^AWS_CA_BUNDLE: expected a file of PEM certificates, got /),
@@ -197,6 +200,30 @@ describe('a service of AWS over TLS', () => {
       failure: { kind: 'denied', code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
     });
     expect(whatToDo(refused, environment)).toContain('NODE_EXTRA_CA_CERTS=');
+  });
+
+  test('is trusted with the authority in NODE_EXTRA_CA_CERTS too, which Node did not read if a settings file has it', async () => {
+    await using server = await startSecrets();
+    const AWS_ENDPOINT_URL = `https://localhost:${server.port}`;
+
+    expect(await read({ AWS_ENDPOINT_URL, NODE_EXTRA_CA_CERTS: bundle })).toBe('hush');
+    expect(await read({ AWS_ENDPOINT_URL, NODE_EXTRA_CA_CERTS: bundle, AWS_CA_BUNDLE: bundle })).toBe('hush');
+    expect(networkFaults({ NODE_EXTRA_CA_CERTS: damaged })).toEqual([]);
+  });
+
+  test('that speaks no TLS is named as such, and so is a proxy', async () => {
+    await using plain = await listening(createPlainServer());
+    const asHttps = `https://localhost:${plain.port}`;
+
+    const errors = [
+      await read({ AWS_ENDPOINT_URL: asHttps }),
+      await read({ AWS_ENDPOINT_URL: 'https://secrets.example.com', HTTPS_PROXY: asHttps }),
+    ];
+
+    for (const error of errors) {
+      expect(error).toMatchObject({ failure: { code: 'ERR_SSL_WRONG_VERSION_NUMBER' } });
+      expect(whatToDo(error, {})).toContain('does not speak TLS');
+    }
   });
 
   test('is called through the proxy, or directly if NO_PROXY has its host', async () => {
