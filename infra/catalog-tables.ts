@@ -8,11 +8,11 @@ import {
   type ModelTable,
   modelColumns,
   type Place,
-  partsOf,
   type Source,
   type StoredTableName,
   sourceDefinitions,
   sources,
+  splitPlace,
   storedTables,
   tableNameAmong,
 } from '../lib/contract.ts';
@@ -51,7 +51,7 @@ function runsTable(place: Place, { location, places }: TablesProps): TableInput 
     parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
     partitionKeys: gluePartitionKeys.map((name) => ({ name, type: 'string' })),
     storageDescriptor: {
-      columns: columnsOf(sourceDefinitions[partsOf(place).source].columns),
+      columns: columnsOf(sourceDefinitions[splitPlace(place).source].columns),
       location: `${location}parquet/${place}/`,
       ...PARQUET_FILES,
       serdeInfo: PARQUET,

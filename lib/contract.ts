@@ -36,7 +36,6 @@ export {
   linkedSource,
   narrowings,
   type Place,
-  partsOf,
   placeOf,
   REPLACED,
   RUN_TAG,
@@ -45,6 +44,7 @@ export {
   type Source,
   sourceDefinitions,
   sources,
+  splitPlace,
 } from './snapshot/sources/index.ts';
 export {
   gluePartitionKeys,

@@ -8,37 +8,37 @@ export { type FindableKind, findableKinds } from './findable-kinds.ts';
 export { findReport, REPORT_PAGE_KEY } from './stored-report.ts';
 export type { WhereUsed } from './where-used.ts';
 
-type Given<Verb extends (...given: never[]) => unknown> = Parameters<Verb>;
+type Given<Verb extends (...args: never[]) => unknown> = Parameters<Verb>;
 type Print = typeof import('./print-report.ts');
 /** Finds the things with an id, and what depends on them. Throws `StoredObjectError`. */
-export const whereUsed = async (...given: Given<typeof import('./where-used.ts').whereUsed>) =>
-  (await import('./where-used.ts')).whereUsed(...given);
+export const whereUsed = async (...args: Given<typeof import('./where-used.ts').whereUsed>) =>
+  (await import('./where-used.ts')).whereUsed(...args);
 
 /** Opens a store as it was at a moment, to be read. Throws `StoredObjectError`. */
-export const storeAsOf = async (...given: Given<typeof import('./as-of.ts').storeAsOf>) =>
-  (await import('./as-of.ts')).storeAsOf(...given);
+export const storeAsOf = async (...args: Given<typeof import('./as-of.ts').storeAsOf>) =>
+  (await import('./as-of.ts')).storeAsOf(...args);
 
 /** Collects what the report shows, and prints its page and its figures. */
-export const printReport = async (...given: Given<Print['printReport']>) =>
-  (await import('./print-report.ts')).printReport(...given);
+export const printReport = async (...args: Given<Print['printReport']>) =>
+  (await import('./print-report.ts')).printReport(...args);
 
 /** Writes the page's script and style into a folder, where `printReport` looks for them. */
-export const savePageCode = async (...given: Given<Print['savePageCode']>) =>
-  (await import('./print-report.ts')).savePageCode(...given);
+export const savePageCode = async (...args: Given<Print['savePageCode']>) =>
+  (await import('./print-report.ts')).savePageCode(...args);
 
 /** Yields what uses what, with owners, as entries for a catalog. Throws `StoredObjectError`. */
-export const lineageOf = async (...given: Given<typeof import('./lineage/lineage.ts').lineageOf>) =>
-  (await import('./lineage/lineage.ts')).lineageOf(...given);
+export const lineageOf = async (...args: Given<typeof import('./lineage/lineage.ts').lineageOf>) =>
+  (await import('./lineage/lineage.ts')).lineageOf(...args);
 
 /** Reports what has changed, broken and failed since a time, as one message. */
-export const digestSince = async (...given: Given<typeof import('./digest/since.ts').digestSince>) =>
-  (await import('./digest/since.ts')).digestSince(...given);
+export const digestSince = async (...args: Given<typeof import('./digest/since.ts').digestSince>) =>
+  (await import('./digest/since.ts')).digestSince(...args);
 
 /** The body with which a digest is posted to a webhook. */
-export const webhookBody = async (...given: Given<typeof import('./digest/webhook.ts').webhookBody>) =>
-  (await import('./digest/webhook.ts')).webhookBody(...given);
+export const webhookBody = async (...args: Given<typeof import('./digest/webhook.ts').webhookBody>) =>
+  (await import('./digest/webhook.ts')).webhookBody(...args);
 
 /** Returns a function that does what follows a publication: writes the report, renews the model, sends digests. */
 export const followPublications = async (
-  ...given: Given<typeof import('./after-publishing.ts')['followPublications']>
-) => (await import('./after-publishing.ts')).followPublications(...given);
+  ...args: Given<typeof import('./after-publishing.ts')['followPublications']>
+) => (await import('./after-publishing.ts')).followPublications(...args);

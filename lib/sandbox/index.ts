@@ -8,5 +8,5 @@ export type { Sandbox } from './platform/start-platform.ts';
 
 /** Starts the sandbox on 127.0.0.1. Throws a `TypeError` that names every wrong option, or the error of `listen`, such as `EADDRINUSE`. */
 export const startPlatform = async (
-  ...given: Parameters<typeof import('./platform/start-platform.ts')['startPlatform']>
-) => (await import('./platform/start-platform.ts')).startPlatform(...given);
+  ...args: Parameters<typeof import('./platform/start-platform.ts')['startPlatform']>
+) => (await import('./platform/start-platform.ts')).startPlatform(...args);

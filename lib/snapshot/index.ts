@@ -9,8 +9,8 @@ export {
   takeDurableSnapshot,
   timesOf,
 } from './durable/durable-snapshot.ts';
-export { clearAfter, planPrunes, pruneRuns } from './history/prune.ts';
-export { isNamedAfter, placesToTake } from './history/request-again.ts';
+export { clearPublishedWork, planPrunes, pruneRuns } from './history/prune.ts';
+export { isNamedBySelection, placesToTake } from './history/request-again.ts';
 export { OtherPlatformError } from './publish/gates.ts';
 export { type Publication, publishRun, readFinishedRun } from './publish/publish.ts';
 export { beginRun, KnownRefusalError, scanOfRun } from './run/begin-run.ts';

@@ -2,21 +2,21 @@ import * as z from 'zod/mini';
 import { isKey } from '../store/index.ts';
 import { isSource, type Source } from './sources/sources.ts';
 
-/** Where the runs of a source are stored: its name, plus the name given to a narrowed snapshot if there is one. */
+/** The folder under which runs are published: the source's name, plus the name of a narrowed snapshot if given. */
 export type Place = Source | `${Source}.${string}`;
 
 export const placeOf = (source: Source, name: string | undefined): Place =>
   name === undefined ? source : `${source}.${name}`;
 
-export function partsOf(place: Place): { readonly source: Source; readonly name: string | undefined } {
+export function splitPlace(place: Place): { readonly source: Source; readonly name: string | undefined } {
   const { source, name } = split(place);
   if (isSource(source)) return { source, name };
-  throw new TypeError(`${place}: expected a place of a source`);
+  throw new TypeError(`${place}: expected SOURCE or SOURCE.NAME`);
 }
 
-export const sourceOf = (place: Place): Source => partsOf(place).source;
+export const sourceOf = (place: Place): Source => splitPlace(place).source;
 
-/** Parses `SOURCE` or `SOURCE.NAME`; undefined if the text is neither. */
+/** Parses `SOURCE` or `SOURCE.NAME`; undefined for any other string. */
 export function parsePlace(text: string): Place | undefined {
   const { source, name } = split(text);
   if (!isSource(source) || !isKey(text) || text.includes('/') || name === '') return undefined;
@@ -36,7 +36,7 @@ function split(text: string) {
 export type Compression = 'gzip' | 'zstd';
 export const compressionSuffix = { gzip: 'gz', zstd: 'zst' } as const satisfies Record<Compression, string>;
 
-/** Whether a text is the name of a run. */
+/** Whether a string is the name of a run. */
 export const isRunId = (text: string): boolean => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(text);
 
 /** The folder of a run while it is in progress. Ends in a slash. */
@@ -79,10 +79,10 @@ export const MANIFEST_NAME = '_manifest.json';
 /** True for the key of a run's manifest. A run that was published more than once may have `_manifest-TOKEN.json`. */
 export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-9a-f]+)?\.json$/.test(key);
 
-/** The run to whose folder a key belongs; undefined if it belongs to none. */
+/** The run in whose folder a key is; undefined if it is in no run's folder. */
 export const runOfKey = (key: string): string | undefined => /\/run=([^/]+)\//.exec(key)?.[1];
 
-/** The object in the folder of a run that records that all of the run has the tag of replaced runs. */
+/** The object in a run's folder which records that all objects of the run are tagged as replaced. */
 export const TAGGED_NAME = '_tagged.json';
 
 /** The tag of objects of published runs. If its value is `REPLACED`, the lifecycle rule for runs lets them expire. */
@@ -90,7 +90,7 @@ export const RUN_TAG = 'platform-sync-run';
 
 export const REPLACED = 'replaced';
 
-/** The tag's value for a run that was replaced, and is the newest again. */
+/** The tag's value for a run that was replaced and is now the newest again. */
 export const LATEST_AGAIN = 'latest';
 
 export type Run = {
@@ -100,7 +100,7 @@ export type Run = {
   readonly startedAt: string;
 };
 
-/** A run, from its name, which contains its start to the second. */
+/** Parses a run's name, which contains its start to the second. */
 export function runOfId(id: string): Run {
   const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.000Z');
   return { id, startedAt: start };

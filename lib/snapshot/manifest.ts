@@ -48,9 +48,9 @@ const manifestSchema = z.object({
   /** What the platform must guarantee for `consistency` to hold (`Assumption`). */
   assumes: z.readonly(z.array(z.string())),
   order: z.string(),
-  /** How often the list was read. For several lists: the maximum. */
+  /** The number of times the list was read. For several lists: the maximum. */
   passes: z.number(),
-  /** How many pages kept reporting that they may lack rows; absent for a source without such pages. */
+  /** The number of pages that kept reporting that they may lack rows; absent for a source without such pages. */
   degradedPages: z.optional(z.number()),
   /**
    * Ids that could not be read. `since`: the start of the first of the consecutive runs in which the id was
@@ -83,17 +83,15 @@ const manifestSchema = z.object({
     }),
   ),
   /**
-   * The run that was the published one when this one began; null if nothing was published, empty if that could not
-   * be read.
+   * The last published run when this one began; null if nothing was published, empty if that could not be read.
    */
   begunAfter: z.nullable(z.string()),
   /**
-   * For a run refused as `empty` or `shrunk`: the numbers of records of the runs published before, newest
-   * first, at most ten.
+   * For a run refused as `empty` or `shrunk`: the record counts of up to ten earlier published runs, newest first.
    */
   lastSizes: z.optional(z.array(z.number())),
-  /** For a run refused as `shrunk`: the share of the last run's records that it must have. */
-  leastShare: z.optional(z.number()),
+  /** For a run refused as `shrunk`: the minimum share of the last run's records. */
+  minShare: z.optional(z.number()),
   publishable: z.boolean(),
   refused: z.array(z.string()),
   /** Reasons for refusal that the request of the run accepts. */
@@ -110,7 +108,7 @@ export const latestSchema = z.object({
   startedAt: z.string(),
   /** The member `begunAfter` of the manifest, but empty instead of null if `latest.json` had been lost. */
   begunAfter: z._default(z.nullable(z.string()), ''),
-  /** The keys of the manifests that were named before, oldest first, without those of removed runs. */
+  /** The keys of the manifests that `manifest` named before, oldest first, without those of removed runs. */
   earlier: z._default(z.readonly(z.array(z.string().check(z.refine(isKey)))), []),
   /** Runs that a prune has removed, or is removing. They are never published again. */
   removed: z._default(z.readonly(z.array(z.string())), []),
@@ -162,7 +160,7 @@ export async function readLatest(
   return stored && { ...stored.value, etag: stored.etag };
 }
 
-/** A published run: its name, the key of its manifest, and whether all of it has the tag of replaced runs. */
+/** A published run: its name, the key of its manifest, and whether all its objects are tagged as replaced. */
 export type PublishedRun = {
   readonly run: string;
   readonly manifest: string;
@@ -172,8 +170,8 @@ export type PublishedRun = {
 };
 
 /**
- * The published runs of a place: first the one that `latest.json` names, then those that it named before and
- * whose manifests still exist, newest first. Throws `StoredObjectError` if `latest.json` is damaged.
+ * The published runs of a place: first the run that `latest.json` names, followed by the runs that it named
+ * before and whose manifests still exist, newest first. Throws `StoredObjectError` if `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,
@@ -216,7 +214,7 @@ export async function placesIn(store: Store): Promise<readonly Place[]> {
 }
 
 /**
- * Runs `read`, and runs it once more if something was missing or damaged: a run may have been pruned while it was read.
+ * Calls `read`, and once more if something was missing or damaged, because a run may have been pruned meanwhile.
  */
 export async function readAgain<T>(
   read: () => Promise<T>,

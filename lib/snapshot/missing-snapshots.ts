@@ -23,8 +23,8 @@ type CheckOptions = {
 };
 
 /**
- * Finds the places whose newest published run is too old, provided that they have been expected for that
- * long. The time since when they are expected is stored.
+ * Finds the places whose newest published run is older than their limit, if they have been expected for at
+ * least that long. Stores when each place was first expected.
  */
 export async function missingSnapshots(
   expected: readonly ExpectedSnapshot[],
@@ -46,8 +46,8 @@ export async function missingSnapshots(
 const HOUR_MS = 3_600_000;
 
 /**
- * When the newest published run finished. If its start is recent enough (`enoughMs`), the start is returned
- * instead, since manifests can be large.
+ * When the newest published run finished. If it started at `enoughMs` or later, returns its start instead,
+ * since manifests can be large.
  */
 async function lastPublished(place: Place, enoughMs: number, { store, warn }: CheckOptions) {
   let startedAt: string | undefined;
@@ -66,15 +66,16 @@ async function lastPublished(place: Place, enoughMs: number, { store, warn }: Ch
 }
 
 /**
- * The object with the times when each place was first expected. It is under `work/`, where objects that are
+ * The object that records when each place was first expected. It is under `work/`, where objects that are
  * no longer written expire.
  */
 const SINCE_KEY = 'work/expected-snapshots.json';
 
 /**
- * How often the object is written again, in milliseconds: lifecycle rules delete what has not been written for 15 days.
+ * The interval in milliseconds after which the object is rewritten, since lifecycle rules delete it 15 days
+ * after its last write.
  */
-const WRITTEN_AGAIN_MS = 24 * HOUR_MS;
+const REWRITE_INTERVAL_MS = 24 * HOUR_MS;
 
 const sinceSchema = z.object({
   version: z.literal(1),
@@ -100,7 +101,7 @@ async function expectedSince(
       return [place, { hours, sinceMs: isSooner ? atMs : known.sinceMs }];
     }),
   );
-  const isOld = atMs - (stored?.value.writtenMs ?? 0) >= WRITTEN_AGAIN_MS;
+  const isOld = atMs - (stored?.value.writtenMs ?? 0) >= REWRITE_INTERVAL_MS;
   if (isOld || JSON.stringify(places) !== JSON.stringify(before))
     await store.put(
       SINCE_KEY,

@@ -28,8 +28,8 @@ export type ScanStep<Position> = {
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
 /**
- * Whether a run is proved to have every record that existed throughout, each once; `best-effort` means that
- * it is not known.
+ * `proved`: the run certainly has every record that existed throughout the scan, exactly once. `best-effort`:
+ * that is not certain.
  */
 export const consistencies = ['proved', 'best-effort'] as const;
 
@@ -52,7 +52,7 @@ export const assumptionNames = [
  */
 type Assumption = (typeof assumptionNames)[number];
 
-/** How complete a scan is, and what the platform must guarantee for that. A best-effort scan assumes nothing. */
+/** How complete a scan is, and what the platform must guarantee for that (nothing for a best-effort scan). */
 export type Completeness = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
 export const UNVERIFIED: Completeness = { consistency: 'best-effort', assumes: [] };
@@ -87,9 +87,9 @@ export const outcomeSchema = z.object({
   assumes: z.readonly(z.array(z.enum(assumptionNames))),
   /** The first and the last total that the platform reported; hints. */
   totals: totalsSchema,
-  /** How often the list was read. For several lists: the maximum. Default 1. */
+  /** The number of times the list was read. For several lists: the maximum. Default 1. */
   passes: z.optional(z.number()),
-  /** How many pages kept reporting that they may lack rows. Default 0. */
+  /** The number of pages that kept reporting that they may lack rows. Default 0. */
   degradedPages: z.optional(z.number()),
   /** What the records are ordered by: `id`, `created`, `ids`, or `none`. */
   order: z.string(),
@@ -104,9 +104,9 @@ export type ScanStart<Position> = {
   readonly from: Position | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Makes everything durable that was yielded so far, and reads back the keys of the current segment, some at
-   * a time. It is for a scan that cannot recognize a repeated record otherwise. Read it within a step, to its
-   * end. Throws `StoredObjectError`.
+   * Makes everything durable that was yielded so far, and reads back the keys of the current segment, in
+   * batches. For scans that cannot recognize a repeated record otherwise. Read all of them within one step.
+   * Throws `StoredObjectError`.
    */
   readonly readBackKeys: () => AsyncIterable<readonly string[]>;
 };

@@ -7,8 +7,8 @@ import type { Tables } from './duckdb/open-tables.ts';
 
 /** Opens SQL over a store. Dispose of it. Throws `PeerMissingError` if DuckDB is not installed. */
 export const openTables = async (
-  ...given: Parameters<typeof import('./duckdb/open-tables.ts').openTables>
-): Promise<Tables> => (await import('./duckdb/open-tables.ts')).openTables(...given);
+  ...args: Parameters<typeof import('./duckdb/open-tables.ts').openTables>
+): Promise<Tables> => (await import('./duckdb/open-tables.ts')).openTables(...args);
 
 export type { ExactValue } from './duckdb/exact-value.ts';
 export type { QueryResult } from './duckdb/open-query.ts';
@@ -22,12 +22,12 @@ export async function* buildTables(options: TablesToBuild): AsyncGenerator<Table
 
 /** Builds tables in one step of the function that a publication or the nightly schedule starts. Returns what to log. */
 export const writeTables = async (
-  ...given: Parameters<typeof import('./build/build-tables.ts').writeTables>
-) => (await import('./build/build-tables.ts')).writeTables(...given);
+  ...args: Parameters<typeof import('./build/build-tables.ts').writeTables>
+) => (await import('./build/build-tables.ts')).writeTables(...args);
 
 /** Runs a rule, and compares its rows with those of the last check. Throws `StoreError`. */
-export const checkRule = async (...given: Parameters<typeof import('./checks/check-rule.ts').checkRule>) =>
-  (await import('./checks/check-rule.ts')).checkRule(...given);
+export const checkRule = async (...args: Parameters<typeof import('./checks/check-rule.ts').checkRule>) =>
+  (await import('./checks/check-rule.ts')).checkRule(...args);
 
 export type { TableOutcome, TablesToBuild } from './build/build-tables.ts';
 export type { CheckedRule } from './checks/check-rule.ts';

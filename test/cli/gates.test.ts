@@ -46,7 +46,7 @@ test('a gate of one place refuses its run in every command and prints the earlie
 
   expect([one.code, all.code, still.code, never.code]).toEqual([3, 3, 3, 0]);
   expect(one.out).toContain(`\n  ${SHRUNK}\n  read: 85 records`);
-  expect(refused).toMatchObject({ published: false, leastShare: 0.9, lastSizes: [100] });
+  expect(refused).toMatchObject({ published: false, minShare: 0.9, lastSizes: [100] });
   expect(still.out).toContain(SHRUNK);
   expect(JSON.parse(never.out)).toMatchObject({ published: true, records: 85, refused: [], forced: false });
 });

@@ -343,7 +343,9 @@ test.each(['calculations', 'calculations.mine'] as const)(
     const { code, err } = await prune('--keep', '1');
 
     expect(code).toBe(0);
-    expect(err).toContain(`${place}: ${tuesday.id} is not removed: the table of the latest run is over it`);
+    expect(err).toContain(
+      `${place}: ${tuesday.id} is not removed: the table of the latest run still reads it`,
+    );
     expect((await publishedRuns(store, place)).map(({ run }) => run)).toEqual([wednesday.id, tuesday.id]);
   },
 );

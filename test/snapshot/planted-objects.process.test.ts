@@ -123,7 +123,7 @@ describe('a part that is a bomb', () => {
 
     await expect(reader.next()).rejects.toMatchObject({
       name: 'StoredObjectError',
-      message: `${part.key}: expected records of at most 134217728 bytes, got more in a line`,
+      message: `${part.key}: expected lines of at most 134217728 bytes, got a longer one`,
     });
     await reader.close();
   });

@@ -1,5 +1,5 @@
 import type { Session } from '../../session.ts';
-import { beginRun, isNamedAfter, placesToTake } from '../../snapshot/index.ts';
+import { beginRun, isNamedBySelection, placesToTake } from '../../snapshot/index.ts';
 import { readGates } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../command.ts';
@@ -62,7 +62,7 @@ async function take(
   const ended = await endWith(publication, store, { tables, countsMissing: true }, terminal, print);
   // None of its ids could be read.
   const isGone = publication.kind === 'refused' && publication.manifest.refused.includes('incomplete');
-  if (!isGone || !isNamedAfter(place, request)) return ended;
+  if (!isGone || !isNamedBySelection(place, request)) return ended;
   terminal.err(
     `${place}: everything that it selects no longer exists; a place without a name of its own (--as) does not fail \`snapshot all\``,
   );

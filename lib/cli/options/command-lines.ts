@@ -1,5 +1,5 @@
 import { quoted } from '../../base/index.ts';
-import { type Place, partsOf } from '../../snapshot/sources/index.ts';
+import { type Place, splitPlace } from '../../snapshot/sources/index.ts';
 
 /**
  * A command line to type: what follows `platform-sync`, and its options by name, each word quoted. An
@@ -22,6 +22,6 @@ export function commandLine(
  * for the rest of a run.
  */
 export function snapshotCommand(place: Place, resume?: string): string {
-  const { source, name } = partsOf(place);
+  const { source, name } = splitPlace(place);
   return commandLine(['snapshot', source], { as: name, resume });
 }

@@ -1,6 +1,6 @@
 import { AwsError } from '../../base/aws/index.ts';
 import { type Manifest, newlyMissing, refusalWords, refusedAs } from '../../snapshot/history/index.ts';
-import { clearAfter, type Publication } from '../../snapshot/index.ts';
+import { clearPublishedWork, type Publication } from '../../snapshot/index.ts';
 import type { Place } from '../../snapshot/sources/index.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 import { commandLine } from '../options/command-lines.ts';
@@ -32,7 +32,7 @@ export async function endWith(
 ): Promise<Ended> {
   const { json, tables = true, countsMissing = false } = options;
   const place = publication.manifest.source as Place;
-  if (publication.kind === 'published') await clearAfter(store, place, warnOn(terminal));
+  if (publication.kind === 'published') await clearPublishedWork(store, place, warnOn(terminal));
   const found = foundRun(publication, store, countsMissing);
   const ended = print(found);
   if (json && ended !== 'done') terminal.err(shownLines(found.words));

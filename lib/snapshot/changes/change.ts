@@ -3,7 +3,7 @@ import { holdsMoreValues, parseExact, parseOwnJson, printExact } from '../../bas
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Manifest } from '../manifest.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
-import { noMembers, type ReadLine, readLine, readMembers, valuesByName } from './line-members.ts';
+import { createMembers, type ReadLine, readLine, readMembers, valuesByName } from './line-members.ts';
 import { readLines } from './line-reader.ts';
 
 /** What happened to one record between two runs, with its lines as bytes. */
@@ -28,17 +28,17 @@ export function printChange(change: Change): string {
   return piecesOf(change).join('');
 }
 
-/** The pieces of that line in order: texts of JSON, and lines of records. */
+/** The pieces of that line in order: strings of JSON, and the records as they are. */
 export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
   const { key, before, after, fields = [] } = change;
   const pieces: (string | L)[] = [];
-  let text = `{"change":"${change.change}","key":${JSON.stringify(key)}`;
+  let json = `{"change":"${change.change}","key":${JSON.stringify(key)}`;
   for (const [name, line] of [['before', before] as const, ['after', after] as const]) {
     if (line === undefined) continue;
-    pieces.push(`${text},"${name}":`, line);
-    text = '';
+    pieces.push(`${json},"${name}":`, line);
+    json = '';
   }
-  pieces.push(`${text},"fields":${JSON.stringify(fields)}}`);
+  pieces.push(`${json},"fields":${JSON.stringify(fields)}}`);
   return pieces;
 }
 
@@ -50,7 +50,7 @@ type ChangeOf<L> = {
   readonly fields?: readonly string[];
 };
 
-/** The fields of a record by name, with exact numbers. A field with too many values to be parsed is its text. */
+/** The fields of a record by name, as `exactValue` returns them. */
 export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
   new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
 
@@ -70,10 +70,10 @@ export async function collectChanges(
   return { counts, changes };
 }
 
-/** Maximum values of a field that is compared by value: millions of values would take gigabytes. */
+/** A field with more values than this is not parsed, since millions of values would take gigabytes. */
 const MAX_VALUES = 100_000;
 
-/** The value of a field, with exact numbers; the text of a field with too many values to be parsed. */
+/** The value of a field, with exact numbers; the unparsed JSON if the field has too many values. */
 export const exactValue = (text: string): unknown =>
   holdsMoreValues(text, MAX_VALUES) ? text : parseExact(text);
 
@@ -97,17 +97,17 @@ export async function storedChanges(
 
 async function* readChanges(key: string, { store, signal }: StoredChangesOptions): AsyncGenerator<Change> {
   const reader = readLines({ store, parts: [{ key }], signal });
-  const read = { line: reader.line, members: noMembers() };
+  const read = { line: reader.line, members: createMembers() };
   try {
     for (let found = reader.next(); found === true || (await found); found = reader.next())
-      yield changeOfLine(read, reader.place);
+      yield changeOfLine(read, reader.location);
   } finally {
     await reader.close();
   }
 }
 
 /** Parses a line of changes. The bytes of its records stay unchanged: only the other members are parsed. */
-function changeOfLine(read: ReadLine, place: () => string): Change {
+function changeOfLine(read: ReadLine, location: () => string): Change {
   try {
     readMembers(read.line, read.members);
     const found = Array.from(valuesByName(read), ([name, text]) => [
@@ -116,20 +116,20 @@ function changeOfLine(read: ReadLine, place: () => string): Change {
     ]);
     return Object.fromEntries(found) as Change;
   } catch (cause) {
-    throw new StoredObjectError('invalid', `${place()}: expected a change, got something else`, { cause });
+    throw new StoredObjectError('invalid', `${location()}: expected a change, got something else`, { cause });
   }
 }
 
-/** Maximum characters that are shown of a value. */
-const SHOWN = 60;
+/** Maximum characters of a value to show. */
+const MAX_SHOWN = 60;
 /** The number of equal characters that are shown before the first difference. */
 const LEAD = 12;
 const MAX_FIELDS = 100;
 const MAX_KEY_LENGTH = 200;
 
 /**
- * Describes changes in words, with a line for each record and for each field that differs. Texts of the
- * platform are unchanged, so the result is not safe for a terminal.
+ * Describes changes in words, with a line for each record and for each field that differs. Strings from the
+ * platform are not escaped, so the result is not safe for a terminal.
  */
 export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
   return changes.flatMap((change) => {
@@ -156,7 +156,7 @@ function fieldLines(source: Source, change: Change): readonly string[] {
   return others === 0 ? lines : [...lines, `  and ${others} more fields`];
 }
 
-/** A field as text. Epoch milliseconds become a date. */
+/** Prints a field. Epoch milliseconds become a date. */
 function printField(fields: ReadonlyMap<string, unknown>, name: string, isTime: boolean): string {
   if (!fields.has(name)) return '(absent)';
   const printed = printExact(fields.get(name));
@@ -164,7 +164,7 @@ function printField(fields: ReadonlyMap<string, unknown>, name: string, isTime: 
   return Number.isNaN(date.getTime()) ? printed : date.toISOString();
 }
 
-/** Shortens two texts, so that both begin shortly before the first difference. */
+/** Shortens two strings so that both begin shortly before their first difference. */
 function shortenPair(before: string, after: string): readonly [string, string] {
   if (isShort(before) && isShort(after)) return [before, after];
   let differs = 0;
@@ -178,17 +178,14 @@ function shortenPair(before: string, after: string): readonly [string, string] {
 
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-/**
- * The first characters of a text. A character has one or two units, so only this many units are read, however
- * long the text is.
- */
-const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (SHOWN + 1))];
+/** The first characters of a string that may be very long. A character has at most two UTF-16 units. */
+const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (MAX_SHOWN + 1))];
 
-const isShort = (text: string): boolean => text.length <= 2 * SHOWN && [...text].length <= SHOWN;
+const isShort = (text: string): boolean => text.length <= 2 * MAX_SHOWN && [...text].length <= MAX_SHOWN;
 
 const shorten = (text: string): string =>
   isShort(text)
     ? text
     : `${firstOf(text)
-        .slice(0, SHOWN - 1)
+        .slice(0, MAX_SHOWN - 1)
         .join('')}…`;

@@ -7,7 +7,7 @@ import { type Compression, compressionOf, type Place, runOfId, sourceOf } from '
 import { type Manifest, manifestOf, type PublishedRun, publishedRuns } from '../manifest.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import { type Change, type collectChanges, type LineChange, piecesOf, storedChanges } from './change.ts';
-import { readBy } from './line-members.ts';
+import { requestedId } from './line-members.ts';
 import { compareInBuckets, compareSideBySide, NotSideBySideError } from './side-by-side.ts';
 
 type ChangeCounts = Awaited<ReturnType<typeof collectChanges>>['counts'];
@@ -57,7 +57,7 @@ export async function changesBetween(wanted: RunsToCompare): Promise<
   if (wanted.old !== undefined && find(wanted.old) === undefined)
     return { kind: 'unknown-run', run: wanted.old, runs };
   const after = await manifestOf(store, newer.manifest, { place, run: newer.run });
-  const old = nameBefore(wanted, runs, newer, after);
+  const old = olderRunName(wanted, runs, newer, after);
   const older = old === undefined ? undefined : find(old);
   if (old !== undefined && old === after.changes?.against) {
     const steps = await storedChanges({ store, changes: after.changes, signal });
@@ -69,8 +69,8 @@ export async function changesBetween(wanted: RunsToCompare): Promise<
   return { kind: 'found', old: older.run, after, steps, isStored: false };
 }
 
-/** The name of the run to compare with. If that run has been removed, only stored changes can be shown. */
-function nameBefore(
+/** The older run, by name. If that run has been removed, only stored changes can be shown. */
+function olderRunName(
   { old, sinceMs }: RunsToCompare,
   runs: readonly PublishedRun[],
   newer: PublishedRun,
@@ -109,8 +109,8 @@ type ChangesToPublish = Parameters<typeof compareSideBySide>[0] & {
 
 /**
  * Finds the changes between two runs, side by side, or in buckets if their orders differ too much. Stores
- * them as lines, compressed as the key's suffix says. Records of an id that either run could not read are not
- * reported as changed.
+ * them as lines, compressed as the key's suffix says. Leaves out the records of an id that either run could
+ * not read.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
   const { store, to = store, scratch } = options;
@@ -128,7 +128,7 @@ async function storeChanges(
 ): Promise<ChangeCounts> {
   const rule = sourceDefinitions[source].records.key;
   const unread = new Set([...(before.missing ?? []), ...(after.missing ?? [])].map(({ id }) => id));
-  const isKnown = ({ key: of }: LineChange) => !unread.has(readBy(rule, of));
+  const isKnown = ({ key: of }: LineChange) => !unread.has(requestedId(rule, of));
   const counts = { added: 0, removed: 0, changed: 0 };
   const known = unread.size === 0 ? found : filtered(found, isKnown);
   const packed = packChanges(known, compressionOf(key), ({ change }) => {

@@ -1,4 +1,4 @@
-/** The number of different hashes: 48 bits, which a number holds exactly, and with which keys rarely collide. */
+/** The number of different hashes. A JavaScript number holds 48 bits exactly, and keys rarely collide in them. */
 export const HASH_SPACE = 2 ** 48;
 
 /**
@@ -21,8 +21,8 @@ export function keyHash(key: string): number {
 const PART_BYTES = 32_000_000;
 
 /**
- * Whether a part ends after a record: more likely after a larger one. It depends on the record alone, so
- * unchanged records form the same parts in the next run.
+ * Whether a part ends after this record; the larger the record, the more likely. It depends on the record
+ * alone, so unchanged records form the same parts in the next run.
  */
 export const endsPart = (key: string, lineBytes: number): boolean =>
   (keyHash(key) / HASH_SPACE) * PART_BYTES < lineBytes;

@@ -19,18 +19,18 @@ import type { RecordKey } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { bytesOf, type Line, type LineReader, lineOf, NO_RECORD, readLines } from './line-reader.ts';
 
-/** Where a line's top-level members are in its bytes. It has numbers only, so that reading allocates no memory. */
+/** The byte positions of a line's top-level members. Only numbers, so that reading a line allocates no memory. */
 type LineMembers = {
   count: number;
   hasEscapes: boolean;
-  /** The first byte of each name, its opening quote, and the byte after its closing quote. */
+  /** The position of each name's opening quote, and the position after its closing quote. */
   readonly nameStarts: number[];
   readonly nameEnds: number[];
   readonly valueStarts: number[];
   readonly valueEnds: number[];
 };
 
-export const noMembers = (): LineMembers => ({
+export const createMembers = (): LineMembers => ({
   count: 0,
   hasEscapes: false,
   nameStarts: [],
@@ -42,10 +42,10 @@ export const noMembers = (): LineMembers => ({
 export type ReadLine = { readonly line: Line; readonly members: LineMembers };
 
 /**
- * Parses a line and finds its members. `isDeep`: values may be nested to any depth; then only their brackets
- * are checked.
+ * Parses a line and finds its members. With `isDeep`, values may be nested to any depth, but only their
+ * brackets are checked.
  */
-export function readLine(bytes: Buffer, members = noMembers(), isDeep = false): ReadLine {
+export function readLine(bytes: Buffer, members = createMembers(), isDeep = false): ReadLine {
   const line = lineOf(bytes);
   readMembers(line, members, isDeep ? skipDeepValue : skipValue);
   return { line, members };
@@ -69,8 +69,7 @@ export function readMembers({ json, start, end }: Line, into: LineMembers, skip 
       const colon = skipSpace(bytes, nameEnd);
       if (bytes[colon] !== COLON) throw unexpected(bytes, colon);
       const value = skipSpace(bytes, colon + 1);
-      // A change contains two records, each of which may have the maximum depth, so the change's own depth
-      // does not count.
+      // Each value may have the maximum depth: the values of a stored change are whole records.
       const valueEnd = skip(json, value, 0);
       into.nameStarts[into.count] = at;
       into.nameEnds[into.count] = nameEnd;
@@ -84,7 +83,7 @@ export function readMembers({ json, start, end }: Line, into: LineMembers, skip 
       at = skipSpace(bytes, at + 1);
     }
   }
-  // Not `!==`, since the line feed after the line counts as space too.
+  // Compared with `<`, not `!==`: skipSpace also skips the line feed, and may stop one byte after `end`.
   if (skipSpace(bytes, at + 1) < end || at >= end) throw unexpected(bytes, at + 1);
 }
 
@@ -95,13 +94,16 @@ function hasEscape(bytes: Buffer, start: number, end: number): boolean {
 
 const ZERO = 0x30;
 
-/** Whether a value is a text of ASCII without escapes, or an integer: then other bytes always mean another value. */
+/**
+ * Whether a value is an integer, or an ASCII string without escapes. Such values are equal only if their bytes
+ * are equal, so they can be compared without parsing.
+ */
 export function isPlain({ json: { bytes } }: Line, start: number, end: number): boolean {
-  const isText = bytes[start] === QUOTE;
+  const isString = bytes[start] === QUOTE;
   if (bytes[start] === ZERO && end - start > 1) return false;
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at] ?? BACKSLASH;
-    if (isText ? byte === BACKSLASH || byte >= 0x80 : byte < ZERO || byte > ZERO + 9) return false;
+    if (isString ? byte === BACKSLASH || byte >= 0x80 : byte < ZERO || byte > ZERO + 9) return false;
   }
   return true;
 }
@@ -117,14 +119,14 @@ export function nameAt({ line, members }: ReadLine, at: number): string {
 export const valueAt = ({ line, members }: ReadLine, at: number): string =>
   line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
 
-/** The texts of all values by name. If a name is repeated, the last member wins. */
+/** The JSON of all values, by name. If a name is repeated, the last member wins. */
 export const valuesByName = (read: ReadLine): ReadonlyMap<string, string> =>
   new Map(Array.from({ length: read.members.count }, (_, at) => [nameAt(read, at), valueAt(read, at)]));
 
-/** The position of a missing member. */
+/** The index of a missing member. */
 const NONE = -1;
 
-/** The index of the last member with this name (in bytes), or `NONE`. If a name is repeated, the last member wins. */
+/** The index of the last member with this name, in UTF-8; otherwise `NONE`. */
 export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.length): number {
   const { line, members } = read;
   const { bytes } = line.json;
@@ -139,15 +141,15 @@ export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.le
 }
 
 /**
- * The texts of some members of an object, by name, without values of more than `maxBytes`. Throws errors of
+ * The JSON of some members of an object, by name, without values of more than `maxBytes`. Throws errors of
  * `readMembers`.
  */
-export function memberTexts(
+export function memberJson(
   object: Buffer,
   names: readonly string[],
   { maxBytes, isDeep }: { readonly maxBytes: number; readonly isDeep: boolean },
 ): ReadonlyMap<string, string> {
-  const read = readLine(object, noMembers(), isDeep);
+  const read = readLine(object, createMembers(), isDeep);
   const { valueStarts, valueEnds } = read.members;
   const found = new Map<string, string>();
   for (const name of names) {
@@ -158,14 +160,14 @@ export function memberTexts(
   return found;
 }
 
-/** Maximum values of a field that links are read from. */
+/** A field with more values than this is not searched for links. */
 const MAX_READ_VALUES = 2_000_000;
 
 /**
- * Finds the members of a reader's current line; a value that is not an object has none. Throws
+ * Finds the members of a reader's current line; a value that is not an object has no members. Throws
  * `StoredObjectError` if the line is not JSON.
  */
-function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine {
+function readRecord({ line, location }: LineReader, members: LineMembers): ReadLine {
   try {
     if (line.json.bytes[line.start] !== OPEN_OBJECT) {
       members.count = 0;
@@ -174,16 +176,17 @@ function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine
     readMembers(line, members);
     return { line, members };
   } catch (cause) {
-    throw new StoredObjectError('invalid', `${place()}: ${NO_RECORD}`, { cause });
+    throw new StoredObjectError('invalid', `${location()}: ${NO_RECORD}`, { cause });
   }
 }
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Creates a function that parses some fields of a reader's current line; a field beyond the limits of JSON is left out.
+ * Creates a function that parses some fields of a reader's current line. It leaves out fields that exceed the
+ * limits of the JSON parser.
  */
-export function createRecordFields(names: readonly string[], members = noMembers()) {
+export function createRecordFields(names: readonly string[], members = createMembers()) {
   const wanted = names.map((name) => ({ name, bytes: Buffer.from(name) }));
   return (reader: LineReader): Readonly<Record<string, unknown>> => {
     const read = readRecord(reader, members);
@@ -203,11 +206,10 @@ export function createRecordFields(names: readonly string[], members = noMembers
 }
 
 /**
- * Creates a function that returns the key of a reader's current line. It parses the line only if it is
- * unusual; afterwards `members` has the line's members. The function throws `StoredObjectError` for a line
- * that is not a record with a key.
+ * Creates a function that returns the key of a reader's current line, and sets `members` to the line's
+ * members. It throws `StoredObjectError` for a line that is not a record with a key.
  */
-export function createLineKey(rule: RecordKey, members = noMembers()): (reader: LineReader) => string {
+export function createLineKey(rule: RecordKey, members = createMembers()): (reader: LineReader) => string {
   const keyOf = createPlainKey(rule);
   const readFields = createRecordFields([...(rule.owner ?? []), rule.id], members);
   return (reader) => {
@@ -215,17 +217,17 @@ export function createLineKey(rule: RecordKey, members = noMembers()): (reader: 
     if (key !== undefined) return key;
     throw new StoredObjectError(
       'invalid',
-      `${reader.place()}: expected a record with ${describeKey(rule)}, got none`,
+      `${reader.location()}: expected a record with ${describeKey(rule)}, got none`,
     );
   };
 }
 
 /** Creates a function that returns the key of a line without parsing it; undefined if it must be parsed. */
 function createPlainKey({ owner, id, isInteger }: RecordKey) {
-  const own = Buffer.from(id);
+  const idName = Buffer.from(id);
   const owners = owner?.map((name) => Buffer.from(name));
   return (read: ReadLine): string | undefined => {
-    const at = lastNamed(read, own);
+    const at = lastNamed(read, idName);
     const key = at === NONE ? undefined : plainAt(read, at, isInteger);
     if (owners === undefined || key === undefined) return key;
     const ownerAt = owners.map((name) => lastNamed(read, name)).find((each) => each !== NONE) ?? NONE;
@@ -242,9 +244,9 @@ function plainAt({ line, members }: ReadLine, at: number, isInteger = false): st
   const { bytes } = line.json;
   const start = members.valueStarts[at] ?? 0;
   const end = members.valueEnds[at] ?? 0;
-  const isText = bytes[start] === QUOTE;
-  if (isText === isInteger || !isPlain(line, start, end)) return undefined;
-  return isText ? bytes.toString('latin1', start + 1, end - 1) : bytes.toString('latin1', start, end);
+  const isString = bytes[start] === QUOTE;
+  if (isString === isInteger || !isPlain(line, start, end)) return undefined;
+  return isString ? bytes.toString('latin1', start + 1, end - 1) : bytes.toString('latin1', start, end);
 }
 
 /**
@@ -266,8 +268,8 @@ function describeKey({ owner, id, isInteger }: RecordKey): string {
 }
 
 /**
- * Creates a comparison of two keys. Integer ids are compared by owner, as text, and then by value, of any
- * size; all other keys as text.
+ * Creates a comparison of two keys. If ids are integers, keys are compared by owner (as strings) and then by
+ * the integer, of any size; otherwise as strings.
  */
 export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, b: string) => number {
   if (!isInteger) return compareTexts;
@@ -275,10 +277,10 @@ export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, 
 }
 
 /**
- * The id by which a record was requested: its owner's id if the source has owners, otherwise its own. Only a
- * key with an integer id may have slashes in its owner.
+ * The id by which a record was requested: its owner's id if the source has owners, otherwise its own. If the
+ * id is an integer, the owner may contain slashes, so the key is split at the last slash, otherwise at the first.
  */
-export function readBy({ owner, isInteger }: RecordKey, key: string): string {
+export function requestedId({ owner, isInteger }: RecordKey, key: string): string {
   if (owner === undefined) return key;
   return key.slice(0, isInteger ? key.lastIndexOf('/') : key.indexOf('/'));
 }
@@ -295,11 +297,11 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : idDigits(value));
 
-const KEYS_AT_ONCE = 1_000;
+const KEYS_PER_BATCH = 1_000;
 
 /**
- * The keys of a run's records in order, in batches of a thousand: yielding them one by one takes twice as
- * long. Throws `StoredObjectError`.
+ * The keys of a run's records in order, in batches of a thousand, because yielding them one by one takes twice
+ * as long. Throws `StoredObjectError`.
  */
 export async function* runKeys(options: {
   readonly store: Store;
@@ -315,7 +317,7 @@ export async function* runKeys(options: {
     for (let found = reader.next(); typeof found === 'boolean' ? found : await found; found = reader.next()) {
       keys.push(keyOf(reader));
       reader.release();
-      if (keys.length < KEYS_AT_ONCE) continue;
+      if (keys.length < KEYS_PER_BATCH) continue;
       yield keys;
       keys = [];
     }
@@ -326,8 +328,8 @@ export async function* runKeys(options: {
 }
 
 /**
- * Finds the records of a run with this key, or with this id under any owner, and yields them as text. Reads
- * only parts that may contain one.
+ * Finds the records of a run with this key, or with this id under any owner, and yields them as JSON. Reads
+ * only parts that may contain such a record.
  */
 export async function* findRecords(options: {
   readonly store: Store;
@@ -347,7 +349,7 @@ export async function* findRecords(options: {
   const { key: rule } = sourceDefinitions[source].records;
   const isOwned = rule.owner !== undefined;
   const isOrdered = (!isOwned || id.includes('/')) && KEY_ORDERS.includes(order) && endsInDigits(id);
-  const parts = all.filter(isOrdered ? mayHold(id, compareRecordKeys(rule)) : () => true);
+  const parts = all.filter(isOrdered ? mayContain(id, compareRecordKeys(rule)) : () => true);
   const keyOf = createLineKey(rule);
   const reader = readLines({ store, parts, signal });
   try {
@@ -365,8 +367,8 @@ export async function* findRecords(options: {
 /** The values of `order` in which keys never decrease. */
 const KEY_ORDERS: readonly string[] = ['id', 'ids'];
 
-/** Whether a part may contain a record. If its first and last key do not decide that, the part is read. */
-const mayHold =
+/** Whether a part may contain a record with this key. True if its first and last key do not decide that. */
+const mayContain =
   (key: string, compare: (a: string, b: string) => number) =>
   ({ firstKey, lastKey }: Part): boolean =>
     ![firstKey, lastKey].every(endsInDigits) ||

@@ -19,8 +19,8 @@ export type LineReader = {
   /** The current line: always the same object, with new values. */
   readonly line: Line;
   /**
-   * Reads the next line; false at the end. It returns a promise only once in hundreds of lines, so that most
-   * lines cost none.
+   * Reads the next line; false at the end. Returns a promise only if it needs more bytes, once in hundreds of
+   * lines, because awaiting each line would be slow.
    */
   next(): boolean | Promise<boolean>;
   /**
@@ -28,8 +28,8 @@ export type LineReader = {
    * garbage collection would be slow.
    */
   release(): void;
-  /** Where the current line is, for messages: its part, and the number of the line from 1. */
-  place(): string;
+  /** The location of the current line, for messages: its part, and the number of the line from 1. */
+  location(): string;
   close(): Promise<void>;
 };
 
@@ -94,7 +94,7 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
       for (const memory of finished) freeMemory(memory);
       finished.length = 0;
     },
-    place: () => `${key}, line ${number}`,
+    location: () => `${key}, line ${number}`,
     close: async () => void (await pieces.return()),
   };
 }
@@ -102,31 +102,31 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
 export const NO_RECORD = 'expected a record as JSON, got something else';
 
 /**
- * Calls `see` with a reader at each line of some parts, one after another. Awaits the result, and frees the
- * memory of earlier lines. Throws `StoredObjectError`, also if `see` throws `SyntaxError`.
+ * Calls `visit` for each line of some parts, in order, with a reader at this line. Awaits the result, and frees
+ * the memory of earlier lines. Throws `StoredObjectError`, also if `visit` throws `SyntaxError`.
  */
 export async function eachLine(
   lines: LinesToRead,
-  see: (reader: LineReader) => void | Promise<void>,
+  visit: (reader: LineReader) => void | Promise<void>,
 ): Promise<void> {
   const reader = readLines(lines);
   try {
     for (let found = reader.next(); found === true || (await found); found = reader.next()) {
-      const seen = see(reader);
-      if (seen !== undefined) await seen;
+      const visited = visit(reader);
+      if (visited !== undefined) await visited;
       reader.release();
     }
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new StoredObjectError('invalid', `${reader.place()}: ${NO_RECORD}`, { cause });
+    throw new StoredObjectError('invalid', `${reader.location()}: ${NO_RECORD}`, { cause });
   } finally {
     await reader.close();
   }
 }
 
 /**
- * Maximum bytes of a stored record, as a line: more than the largest response has by default. Readers need no
- * more memory than this.
+ * Maximum bytes of a stored record, as a line; it bounds the memory of readers. It is above the default maximum
+ * of a response.
  */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
@@ -150,7 +150,7 @@ async function* wholeLines(
       if (begunBytes > MAX_LINE_BYTES)
         throw new StoredObjectError(
           'invalid',
-          `${key}: expected records of at most ${MAX_LINE_BYTES} bytes, got more in a line`,
+          `${key}: expected lines of at most ${MAX_LINE_BYTES} bytes, got a longer one`,
         );
       continue;
     }
@@ -165,7 +165,7 @@ async function* wholeLines(
   if (begun.length > 0) yield { bytes: Buffer.concat([...begun, Buffer.of(LINE_FEED)]), memory: undefined };
 }
 
-/** Whether this chunk is the last in its memory: the decompressor fills its buffers one after another. */
+/** Whether this chunk is the last in its memory. The decompressor fills one buffer after another. */
 const isLastOfMemory = ({ buffer, byteOffset, byteLength }: Buffer): boolean =>
   byteOffset + byteLength === buffer.byteLength;
 
@@ -201,7 +201,7 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
   pumped.catch(() => undefined);
   try {
     yield* unpacked as AsyncIterable<Buffer>;
-    // Gunzip stops at zeros after a member, and ignores the rest, so the rest is read here.
+    // Gunzip stops at zeros after a gzip member and ignores the rest, so the rest is read here for the sha256.
     for await (const _ of checked);
     if (fault !== undefined) throw fault;
   } catch (error) {
@@ -255,15 +255,12 @@ function createDecompressor(key: string): {
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a50;
 
-type Awaited = 'magic' | 'descriptor' | 'block' | 'skippable';
-const LENGTHS = { magic: 4, descriptor: 1, block: 3, skippable: 4 } as const satisfies Record<
-  Awaited,
-  number
->;
+type Header = 'magic' | 'descriptor' | 'block' | 'skippable';
+const LENGTHS = { magic: 4, descriptor: 1, block: 3, skippable: 4 } as const satisfies Record<Header, number>;
 
 /**
- * Divides bytes at the ends of zstd frames (RFC 8878, section 3.1): Node's decompressor loses what follows a
- * frame in the same write.
+ * Divides bytes at the ends of zstd frames (RFC 8878, section 3.1), because Node's decompressor loses the bytes
+ * that follow a frame in the same write.
  */
 async function* splitZstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const frames = followFrames();
@@ -282,14 +279,14 @@ async function* splitZstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 
 function followFrames() {
   const head = Buffer.alloc(4);
-  let [awaited, collected, skip]: [Awaited, number, number] = ['magic', 0, 0];
+  let [awaited, collected, skip]: [Header, number, number] = ['magic', 0, 0];
   let [hasChecksum, isLast, isUnknown] = [false, false, false];
 
-  function expect(next: Awaited, skipFirst = 0): void {
+  function expect(next: Header, skipFirst = 0): void {
     [awaited, collected, skip] = [next, 0, skipFirst];
   }
 
-  const understand = {
+  const parsers = {
     magic(): void {
       const magic = head.readUInt32LE();
       isUnknown = magic !== MAGIC && (magic & 0xfffffff0) >>> 0 !== SKIPPABLE;
@@ -303,7 +300,7 @@ function followFrames() {
     block(): void {
       const block = head.readUIntLE(0, 3);
       isLast = (block & 1) !== 0;
-      // A block of type 1 repeats one byte, so it has only that byte.
+      // A block of type 1 repeats one byte: only that byte follows.
       const size = ((block >> 1) & 3) === 1 ? 1 : block >> 3;
       if (isLast) expect('magic', size + (hasChecksum ? 4 : 0));
       else expect('block', size);
@@ -312,10 +309,10 @@ function followFrames() {
       isLast = true;
       expect('magic', head.readUInt32LE());
     },
-  } as const satisfies Record<Awaited, () => void>;
+  } as const satisfies Record<Header, () => void>;
 
   return {
-    /** Reads on from `at`. Returns the next index, and whether a frame ends there. */
+    /** Reads `chunk` from `at` on. Returns the index after the bytes read, and whether a frame ends there. */
     read(chunk: Uint8Array, at: number): { readonly next: number; readonly ends: boolean } {
       if (isUnknown) return { next: chunk.byteLength, ends: false };
       let next = at + Math.min(skip, chunk.byteLength - at);
@@ -324,7 +321,7 @@ function followFrames() {
         head[collected] = chunk[next] ?? 0;
         [collected, next] = [collected + 1, next + 1];
       }
-      if (skip === 0 && !isLast && collected === LENGTHS[awaited]) understand[awaited]();
+      if (skip === 0 && !isLast && collected === LENGTHS[awaited]) parsers[awaited]();
       const ends = isLast && skip === 0;
       if (ends) isLast = false;
       return { next, ends };
@@ -333,8 +330,8 @@ function followFrames() {
 }
 
 /**
- * How many bytes follow the descriptor in a frame's header: the window, the dictionary's id and the size of
- * the content.
+ * The number of bytes after the descriptor in a frame's header: the window, the dictionary's id and the size
+ * of the content.
  */
 function headerRest(descriptor: number): number {
   const isSingle = (descriptor & 0x20) !== 0;

@@ -10,10 +10,10 @@ import { HASH_SPACE, keyHash } from './key-hash.ts';
 import {
   compareRecordKeys,
   createLineKey,
+  createMembers,
   isPlain,
   lastNamed,
   nameAt,
-  noMembers,
   type ReadLine,
   readLine,
   valueAt,
@@ -29,14 +29,17 @@ import {
   readLines,
 } from './line-reader.ts';
 
-/** The estimated maximum memory of a record, for each byte of its part. */
-const UNPACKED = 10;
-const RECORD_BYTES = 500;
+/** The estimated maximum memory of a part's records: for each compressed byte, and for each record. */
+const BYTES_PER_PART_BYTE = 10;
+const BYTES_PER_RECORD = 500;
 const MAX_BUCKETS = 512;
 
 function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison): number {
   const parts = [...before.parts, ...after.parts];
-  const estimate = parts.reduce((sum, part) => sum + part.bytes * UNPACKED + part.records * RECORD_BYTES, 0);
+  const estimate = parts.reduce(
+    (sum, part) => sum + part.bytes * BYTES_PER_PART_BYTE + part.records * BYTES_PER_RECORD,
+    0,
+  );
   return Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(estimate / memoryBytes)));
 }
 
@@ -45,10 +48,10 @@ function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison):
  * Each record is read twice.
  */
 export async function* compareInBuckets(
-  given: Comparison,
+  runs: Comparison,
   scratch: { readonly store: Store; readonly folder: string },
 ): AsyncGenerator<readonly LineChange[]> {
-  const comparison = { ...given, ...withoutEqualParts(given) };
+  const comparison = { ...runs, ...withoutEqualParts(runs) };
   const count = bucketCount(comparison);
   const { store } = scratch;
   const folder = `${scratch.folder}buckets-${randomBytes(8).toString('hex')}/`;
@@ -78,21 +81,21 @@ const changeOf = (key: string, before: Buffer, after: Buffer, fields: readonly s
 
 async function changesOf(comparison: Comparison, parts: PartsOfRuns): Promise<readonly LineChange[]> {
   const { records: rules } = sourceDefinitions[comparison.source];
-  const held = new Map<string, Buffer>();
+  const olderLines = new Map<string, Buffer>();
   const changes: LineChange[] = [];
-  const members = noMembers();
+  const members = createMembers();
   await eachRecord(comparison, parts.before, (key, { line }) => {
-    held.set(key, Buffer.from(bytesOf(line)));
+    olderLines.set(key, Buffer.from(bytesOf(line)));
   });
   await eachRecord(comparison, parts.after, (key, { line }) => {
-    const before = held.get(key);
-    held.delete(key);
+    const before = olderLines.get(key);
+    olderLines.delete(key);
     const fields = before && differingFields(rules, readLine(before, members), line);
     if (fields?.length === 0) return;
     const after = Buffer.from(bytesOf(line));
     changes.push(before && fields ? changeOf(key, before, after, fields) : changeOfOne('after', key, after));
   });
-  for (const [key, line] of held) changes.push(changeOfOne('before', key, line));
+  for (const [key, line] of olderLines) changes.push(changeOfOne('before', key, line));
   const compare = compareRecordKeys(rules.key);
   return changes.sort((a, b) => compare(a.key, b.key));
 }
@@ -106,9 +109,9 @@ function eachRecord(
   return eachLine({ store, parts, signal }, (reader) => take(keyOf(reader), reader));
 }
 
-/** The share of the memory that is used for records while buckets are being written. */
+/** The share of the memory for records that wait to be written to their buckets. */
 const OPEN_SHARE = 0.5;
-const AT_ONCE = 8;
+const PARALLEL_WRITES = 8;
 
 /** Distributes the records of a run to buckets, in order. Each bucket is stored as a series of objects. */
 async function putInBuckets(
@@ -127,8 +130,8 @@ async function putInBuckets(
 
   async function write(): Promise<void> {
     const name = `${String(writes).padStart(5, '0')}.ndjson.zst`;
-    for (let from = 0; from < count; from += AT_ONCE) {
-      const some = open.slice(from, from + AT_ONCE).map(async (lines, at) => {
+    for (let from = 0; from < count; from += PARALLEL_WRITES) {
+      const some = open.slice(from, from + PARALLEL_WRITES).map(async (lines, at) => {
         if (lines.sizeBytes() === 0) return;
         await store.put(`${folderOf(from + at)}${name}`, await packFrame(lines.bytes(), 'zstd'));
         lines.clear();
@@ -165,18 +168,18 @@ type Comparison = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The default memory in bytes. A function with 1 GB would have room for more, but none is needed. */
+/** The default memory in bytes. A Lambda function with 1 GB has room for more, but does not need it. */
 const MEMORY_BYTES = 64_000_000;
 
 type RunSide = 'before' | 'after';
 
-/** Thrown if more records wait than the memory limit allows: then nothing that was yielded is certain. */
+/** Thrown if more records wait than the memory limit allows. The changes that were yielded may be wrong. */
 export class NotSideBySideError extends Error {
   override readonly name = 'NotSideBySideError';
 }
 
-/** Maximum changes that are yielded together. It is low, since each change may keep a piece of its run in memory. */
-const TOGETHER = 32;
+/** Maximum changes to yield together. It is low, since each change may keep a piece of its run in memory. */
+const MAX_YIELDED = 32;
 
 /**
  * Compares two runs by reading them side by side, each once, without the parts that both have. Only lines
@@ -190,9 +193,9 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
   const waiting = createWaiting(comparison);
   let changes: LineChange[] = [];
 
-  /** Handles the current lines of both sides. Returns for each side whether it advances. */
-  function take(): readonly [boolean, boolean] {
-    if (isSameText(old.read.line, now.read.line)) return [true, true];
+  /** Compares the current lines of both sides. Returns for each side whether it advances. */
+  function compareLines(): readonly [boolean, boolean] {
+    if (haveEqualBytes(old.read.line, now.read.line)) return [true, true];
     const key = old.key();
     const inPlace = differingInPlace(records, old.read, now.read.line);
     if (inPlace === undefined && key !== now.key()) {
@@ -217,20 +220,20 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
   try {
     let [hasOld, hasNow] = await Promise.all([old.next(), now.next()]);
     while (hasOld || hasNow) {
-      const [moveOld, moveNow] = hasOld && hasNow ? take() : [hasOld, hasNow];
+      const [moveOld, moveNow] = hasOld && hasNow ? compareLines() : [hasOld, hasNow];
       if (!hasOld || !hasNow) takeOne(hasOld ? 'before' : 'after');
       const nextOld = moveOld ? old.next() : hasOld;
       const nextNow = moveNow ? now.next() : hasNow;
       const isMidway = typeof nextOld === 'boolean' && typeof nextNow === 'boolean';
       [hasOld, hasNow] = isMidway ? [nextOld, nextNow] : await Promise.all([nextOld, nextNow]);
-      if (isMidway && changes.length < TOGETHER) continue;
+      if (isMidway && changes.length < MAX_YIELDED) continue;
       yield changes;
       changes = [];
       if (isMidway) continue;
       old.release();
       now.release();
     }
-    yield [...changes, ...waiting.left()];
+    yield [...changes, ...waiting.remaining()];
   } finally {
     await Promise.all([old.close(), now.close()]);
   }
@@ -243,10 +246,10 @@ function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
   const { records } = sourceDefinitions[source];
   const waiting = { before: new Map<string, Buffer>(), after: new Map<string, Buffer>() };
   const otherOf = (side: RunSide) => waiting[side === 'before' ? 'after' : 'before'];
-  const members = noMembers();
+  const members = createMembers();
   let waitingBytes = 0;
   return {
-    /** True if the other run had this record before. */
+    /** Whether this record of the other run is waiting. */
     has: (side: RunSide, key: string): boolean => otherOf(side).has(key),
     /** The change of a record of one run; undefined if it must wait for the record of the other run. */
     take(side: RunSide, key: string, line: Buffer): LineChange | undefined {
@@ -264,7 +267,7 @@ function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
       const fields = differingFields(records, readLine(before, members), lineOf(after));
       return fields.length > 0 ? changeOf(key, before, after, fields) : undefined;
     },
-    left(): readonly LineChange[] {
+    remaining(): readonly LineChange[] {
       const compare = compareRecordKeys(records.key);
       return (['before', 'after'] as const)
         .flatMap((side) => Array.from(waiting[side], ([key, line]) => changeOfOne(side, key, line)))
@@ -280,7 +283,7 @@ function openSides(comparison: Comparison) {
 
 function openSide({ store, source, signal }: Comparison, parts: readonly Part[]) {
   const reader = readLines({ store, parts, signal });
-  const members = noMembers();
+  const members = createMembers();
   const readKey = createLineKey(sourceDefinitions[source].records.key, members);
   let known: string | undefined;
   return {
@@ -289,7 +292,7 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
       known = undefined;
       return reader.next();
     },
-    /** The key of the current line. Afterwards, its members are known too. */
+    /** The key of the current line. The call also fills `members`. */
     key(): string {
       known ??= readKey(reader);
       return known;
@@ -299,7 +302,7 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
   };
 }
 
-/** Leaves out the parts that both runs have: their records did not change. */
+/** Leaves out the parts that both runs have, since their records did not change. */
 function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'before' | 'after'> {
   const without = (own: Comparison['after'], others: Comparison['after']) => {
     const known = new Set(others.parts.map(({ sha256 }) => sha256));
@@ -313,16 +316,16 @@ function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'bef
  * sets, and numbers by their exact value.
  */
 export const differingFields = (rules: RecordRules, before: ReadLine, after: Line): readonly string[] =>
-  isSameText(before.line, after)
+  haveEqualBytes(before.line, after)
     ? NO_FIELDS
     : (differingInPlace(rules, before, after) ?? differingByName(rules, before, readLine(bytesOf(after))));
 
 const NO_FIELDS: readonly string[] = [];
 
 /**
- * The same for two lines that have the same names in the same order. Undefined for other lines, if a name is
- * repeated, or if they may be different records. In the later line, only values with other bytes are read:
- * the rest is known to be valid from the earlier line.
+ * Like `differingFields`, but without parsing the later line: only the values whose bytes differ are read, since
+ * the rest equals the earlier line, which is valid. Undefined if the names or their order differ, if a name is
+ * repeated, or if the lines may be different records.
  */
 function differingInPlace(
   { key, volatile, sets }: RecordRules,
@@ -377,7 +380,7 @@ function differingByName({ volatile, sets }: RecordRules, before: ReadLine, afte
   return names.filter((name) => isChanged(old.get(name), now.get(name), sets.includes(name))).sort();
 }
 
-const isSameText = (a: Line, b: Line): boolean =>
+const haveEqualBytes = (a: Line, b: Line): boolean =>
   a.end - a.start === b.end - b.start &&
   a.json.bytes.compare(b.json.bytes, b.start, b.end, a.start, a.end) === 0;
 

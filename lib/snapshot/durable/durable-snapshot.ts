@@ -26,7 +26,7 @@ export type DurableSteps = {
   readonly step: <T>(name: string, act: () => Promise<T>) => Promise<T>;
   /** Ends the invocation. A new invocation continues after this time. */
   readonly wait: (ms: number) => Promise<void>;
-  /** How many milliseconds of the invocation are left. Call it only within a step. */
+  /** The milliseconds that are left of the invocation. Call it only within a step. */
   readonly remainingMs: () => number;
   /** The time limit of this invocation, in milliseconds; read within steps only. */
   readonly limitMs: number;
@@ -37,7 +37,7 @@ export type DurableRunOptions = Pick<
   'store' | 'callCounts' | 'paceCounts' | 'gates' | 'now' | 'random' | 'partBytes' | 'partMs'
 > &
   Pick<RunToScan, 'sleep' | 'pageRows'> & {
-    /** Calls the platform. Its waits are short (`timesOf`): longer ones take place between steps. */
+    /** Calls the platform. It waits only briefly (`timesOf`), since longer waits take place between steps. */
     readonly call: Call;
     readonly compression: Compression;
     readonly host: string;
@@ -48,8 +48,8 @@ export type DurableRunOptions = Pick<
     /** How long a slice runs, in milliseconds; it ends after the current page. Default: a fifth of an invocation. */
     readonly sliceMs?: number;
     /**
-     * How long the current page, its part and the checkpoint may take after that, in milliseconds. Default:
-     * as long as a slice.
+     * How long the current page, its part and the checkpoint may take after the slice, in milliseconds.
+     * Default: as long as a slice.
      */
     readonly marginMs?: number;
   };
@@ -69,7 +69,7 @@ type RunEnd =
       readonly parts: number;
       readonly missing: number;
       readonly changes: Manifest['changes'];
-      /** Why it was refused, in words. */
+      /** Why the run was refused, in words. */
       readonly reasons?: readonly string[];
       /** What is missing or damaged in the last published run, in words. */
       readonly broken?: string | undefined;
@@ -77,7 +77,7 @@ type RunEnd =
   | {
       readonly kind: 'failed';
       readonly place: Place;
-      /** The run's name; empty if it was not begun. */
+      /** The run's name; empty if the run did not begin. */
       readonly run: string;
       readonly tookMs?: number;
       readonly err: SnapshotStoppedError;
@@ -86,9 +86,9 @@ type RunEnd =
 type Stage = Pick<Checkpoint, 'run' | 'records' | 'parts'> & { readonly hasEnded: boolean };
 
 /**
- * How an invocation's time limit is divided; deployed, it is 15 minutes. A slice and its margin, 3 minutes each, fit
- * into it twice. A slice that hangs is aborted 15 s before the end, to store its part and the checkpoint. A call waits
- * at most a minute: longer outages are waited for between steps, which costs nothing.
+ * Divides an invocation's time limit, which is 15 minutes when deployed. A slice and its margin, 3 minutes each, fit
+ * into it twice. A slice that hangs is aborted 15 s before the end, so that its part and the checkpoint can be stored.
+ * A call waits at most a minute, since waiting between steps costs nothing.
  */
 export const timesOf = (limitMs: number) => ({
   sliceMs: Math.floor(limitMs / 5),
@@ -98,8 +98,7 @@ export const timesOf = (limitMs: number) => ({
 });
 
 /**
- * The shortest wait, in milliseconds: its purpose is only to start a new invocation, which has enough time
- * for the next step.
+ * A wait in milliseconds, only to start a new invocation, which has enough time for the next step.
  */
 const PAUSE_MS = 1_000;
 
@@ -113,9 +112,9 @@ type SnapshotAndFollowers = {
 };
 
 /**
- * Takes a run and then its followers, one after another, but only if the run was published, since they read
- * it. Returns how the run ended, and in `followers` how each of them ended; that is absent if none was taken.
- * The error reports every run that stopped.
+ * Takes a run. If it was published, takes its followers one after another, since they read it. Returns how the
+ * run ended, and in `followers` how each follower ended (absent if no follower was taken). The error reports
+ * every run that stopped.
  */
 export async function takeDurableSnapshot(
   { request, followers }: SnapshotAndFollowers,
@@ -140,9 +139,9 @@ export async function takeDurableSnapshot(
 
 /**
  * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one
- * step. Its progress is the checkpoint in the store, from which a repeated step resumes. Nothing is taken
- * twice: a checkpoint only replaces the one that it continues, and a part that no checkpoint names is in no
- * manifest. Throws `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
+ * step. Its progress is the checkpoint in the store, from which a repeated step resumes. No record is taken
+ * twice, since a checkpoint replaces only the checkpoint that it continues, and a part that no checkpoint names
+ * is in no manifest. Throws `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
  */
 async function takeDurableRun(
   request: SnapshotRequest,
@@ -152,8 +151,8 @@ async function takeDurableRun(
   const place = placeOfRequest(request);
   const { sliceMs, marginMs } = { ...timesOf(steps.limitMs), ...options };
   /**
-   * Whether the step must be followed by a wait is part of its result: on a replay there is enough time, but
-   * the same wait must be reached.
+   * Runs a step, and waits after it if too little time is left for the next one. The decision is part of the
+   * stored result, since a replay has more time but must reach the same waits.
    */
   const step = async <T extends object>(name: string, act: () => Promise<T>): Promise<T> => {
     const { result, mustPause } = await steps.step(`${name}-${place}`, async () => ({
@@ -177,7 +176,7 @@ async function takeDurableRun(
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = errorText(error);
     const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
-    // It is a step, so that a replay does not report the failure again.
+    // A step, so that a replay does not report the failure again.
     await steps.step(`failed-${place}`, async () => {
       options.onEnded?.({ kind: 'failed', place, run, ...(run && tookMs(startedAt, options)), err });
       return {};
@@ -257,12 +256,11 @@ const LIMITS: RetryLimits = {
   budgetMs: Number.POSITIVE_INFINITY,
 };
 
-/** Maximum retries after an unknown error. */
-const MAX_UNNAMED = 4;
+const MAX_UNKNOWN_ERROR_RETRIES = 4;
 
 /**
- * What to do after attempt `attempt` (1 is the first) threw `error`. A refused token (401) may be temporary,
- * as it may be for a job.
+ * Decides what to do after attempt `attempt` (1 is the first) threw `error`. A refused token (401) is retried,
+ * since it may be temporary.
  */
 export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
   if (error instanceof SnapshotStoppedError) return afterStepFailure(error.cause, attempt, random);
@@ -275,12 +273,12 @@ export function afterStepFailure(error: unknown, attempt: number, random: number
   return retryUpTo(retriesFor(error), attempt, random);
 }
 
-const retryUpTo = (most: number, attempt: number, random: number): AfterStepFailure =>
-  attempt > most ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
+const retryUpTo = (maxRetries: number, attempt: number, random: number): AfterStepFailure =>
+  attempt > maxRetries ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
 
 /**
- * What to do after several failures of one step: stop if one of them is permanent, otherwise wait for the
- * longest delay.
+ * Decides what to do after several failures of one step: stop if one of them is permanent, otherwise wait for
+ * the longest delay.
  */
 function afterAll(errors: readonly unknown[], attempt: number, random: number): AfterStepFailure {
   let delayMs = 0;
@@ -301,13 +299,15 @@ function retriesFor(error: unknown): number {
   if (error instanceof StoreError)
     return isPassing(error) || error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
   // A missing setting stays missing, so this is permanent.
-  return error instanceof ServiceError && error.failure.kind === 'unconfigured' ? 0 : MAX_UNNAMED;
+  return error instanceof ServiceError && error.failure.kind === 'unconfigured'
+    ? 0
+    : MAX_UNKNOWN_ERROR_RETRIES;
 }
 
 export type { StartExecution };
 
 /** Opens the function that starts durable executions of a Lambda function: see `lambdaExecutions`. Loads the SDK. */
 export const openExecutions = async (
-  ...given: Parameters<typeof import('./start-execution.ts').lambdaExecutions>
+  ...args: Parameters<typeof import('./start-execution.ts').lambdaExecutions>
 ): Promise<StartExecution> =>
-  (await loadPeer('@aws-sdk/client-lambda', () => import('./start-execution.ts'))).lambdaExecutions(...given);
+  (await loadPeer('@aws-sdk/client-lambda', () => import('./start-execution.ts'))).lambdaExecutions(...args);

@@ -3,7 +3,7 @@ import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws
 
 /**
  * Starts an execution. Resolves once it is certain to run. A name runs only once, so the call may be
- * repeated. It may run even if this throws `AwsError`. `input` is JSON text.
+ * repeated. It may run even if this throws `AwsError`. `input` is JSON.
  */
 export type StartExecution = (
   execution: { readonly name: string; readonly input: string },
@@ -31,8 +31,7 @@ export function lambdaExecutions(options: {
       try {
         await client.send(command, signal === undefined ? {} : { abortSignal: signal });
       } catch (error) {
-        // The name was used with another input, such as other followers: the run with this name is already in
-        // progress.
+        // The name was used with another input, such as other followers, so the run is already in progress.
         if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
       }
     });

@@ -11,8 +11,8 @@ import type { Compression } from '../keys.ts';
 const MAX_WAITING_BYTES = 6_000_000;
 
 /**
- * Creates a packer that compresses frames, a few at a time, and passes them to `packed` in order. Memory
- * holds the frames that were not passed on yet.
+ * Creates a packer that compresses frames, a few at a time, and passes them to `packed` in order. Frames that
+ * were not passed on yet stay in memory.
  */
 export function createFramePacker<About>(
   compression: Compression,
@@ -20,7 +20,7 @@ export function createFramePacker<About>(
 ) {
   const free: ReturnType<typeof gatherBytes>[] = [];
   let raw = gatherBytes();
-  /** The ended frames that have not been given to `packed` yet, oldest first. */
+  /** The ended frames that were not passed to `packed` yet, oldest first. */
   const ended: Promise<void>[] = [];
   let endedBytes = 0;
   let last: Promise<void> = Promise.resolve();
@@ -85,8 +85,8 @@ const PACKERS = {
 } as const satisfies Record<Compression, (options: { readonly chunkSize: number }) => Transform>;
 
 /**
- * Compresses these bytes to one frame, in a thread of its own: the same bytes always give the same frame.
- * zstd makes no copy of the input if the output has room for any frame and no more input follows.
+ * Compresses these bytes to one frame, in another thread. Equal bytes give equal frames. zstd does not copy the
+ * input if the output buffer can hold any frame and no more input follows.
  */
 export async function packFrame(raw: Uint8Array, compression: Compression): Promise<Buffer> {
   const packer = PACKERS[compression]({ chunkSize: raw.byteLength + (raw.byteLength >> 8) + 1_024 });

@@ -16,21 +16,21 @@ export {
 export type { ListedRun } from './runs.ts';
 
 /** Lists the runs of places: see `findRuns` in `runs.ts`. */
-export const findRuns = async (...given: Parameters<typeof import('./runs.ts').findRuns>) =>
-  (await import('./runs.ts')).findRuns(...given);
+export const findRuns = async (...args: Parameters<typeof import('./runs.ts').findRuns>) =>
+  (await import('./runs.ts')).findRuns(...args);
 
 /** Explains why the newest run of a place was refused: see `newestRefused` in `runs.ts`. */
-export const newestRefused = async (...given: Parameters<typeof import('./runs.ts').newestRefused>) =>
-  (await import('./runs.ts')).newestRefused(...given);
+export const newestRefused = async (...args: Parameters<typeof import('./runs.ts').newestRefused>) =>
+  (await import('./runs.ts')).newestRefused(...args);
 
 export { type ExpectedSnapshot, expectedSnapshots, missingSnapshots } from '../missing-snapshots.ts';
 export { degradedWords, newlyMissing, refusalWords, refusedAs } from '../publish/gates.ts';
-export { forgetTagged, tagAsItIs } from '../publish/publish-parts.ts';
+export { deleteTaggedMark, updateRunTags } from '../publish/publish-parts.ts';
 
 /** Finds what changed between two published runs: see `changesBetween` in `changes-between.ts`. */
 export const changesBetween = async (
-  ...given: Parameters<typeof import('../changes/changes-between.ts').changesBetween>
-) => (await import('../changes/changes-between.ts')).changesBetween(...given);
+  ...args: Parameters<typeof import('../changes/changes-between.ts').changesBetween>
+) => (await import('../changes/changes-between.ts')).changesBetween(...args);
 
 export {
   type Change,
@@ -41,5 +41,5 @@ export {
   storedChanges,
 } from '../changes/change.ts';
 
-export { createRecordFields, findRecords, memberTexts, recordKey } from '../changes/line-members.ts';
+export { createRecordFields, findRecords, memberJson, recordKey } from '../changes/line-members.ts';
 export { eachLine, type LineReader, NO_RECORD, type PartToRead } from '../changes/line-reader.ts';

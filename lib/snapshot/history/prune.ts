@@ -45,7 +45,7 @@ type RunToPrune = {
 type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
-  /** What is missing or damaged in the last published run, in words: then nothing is deleted. */
+  /** What is missing or damaged in the last published run, in words. If set, nothing is deleted. */
   readonly broken: string | undefined;
 };
 
@@ -58,12 +58,11 @@ type PlanOptions = {
 };
 
 /**
- * A run that has not finished may still be in progress: it is deleted only if it started this long ago, in
- * milliseconds.
+ * An unfinished run may still be in progress, so it is deleted only if it started this long ago, in milliseconds.
  */
 const UNFINISHED_MS = 7 * 86_400_000;
 
-/** Plans which runs of each place to delete; read-only. A clock that is ahead of all runs leads to no deletion. */
+/** Plans which runs of each place to delete; read-only. No run counts as older because this machine's clock is ahead. */
 export async function planPrunes(
   options: Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
     /** Default: all places. */
@@ -78,11 +77,12 @@ export async function planPrunes(
     readonly signal: AbortSignal;
   },
 ): Promise<readonly PrunePlan[]> {
-  const { store, place, rule: given, signal } = options;
+  const { store, place, rule: ruleOfStart, signal } = options;
   const { listed } = await findRuns({ store, place: undefined, all: true, limit: 1, signal });
   const newestMs = Math.max(...listed.map(({ startedAt }) => Date.parse(startedAt)));
   const nowMs = Math.min(newestMs, Date.now());
-  const rule = given.kind === 'keep' ? given : { ...given, beforeMs: given.beforeMs(newestMs) };
+  const rule =
+    ruleOfStart.kind === 'keep' ? ruleOfStart : { ...ruleOfStart, beforeMs: ruleOfStart.beforeMs(newestMs) };
   const plans: PrunePlan[] = [];
   for (const each of place === undefined ? await placesIn(store) : [place])
     plans.push(await planPrune({ store, place: each, rule, nowMs, signal }));
@@ -112,7 +112,7 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const known = new Set(published.map(({ run }) => run));
   const add = (each: Pick<RunToPrune, 'run' | 'state' | 'startedAt'>) => {
     if (removed.has(each.run)) found.push({ ...each, state: 'half-pruned' });
-    else if (mayGo(each, options, published)) found.push(each);
+    else if (mayDelete(each, options, published)) found.push(each);
   };
   for await (const each of unpublishedRuns({ store, place, published, latest, signal })) {
     known.add(each.run);
@@ -129,20 +129,22 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
 
 const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
 
-/** Whether the rule deletes a run. `at`: how many published runs are newer. */
+/** Whether the rule deletes a run. `at`: the number of newer published runs. */
 const isPast = (rule: PruneRule, run: string, at: number): boolean =>
   rule.kind === 'keep' ? at >= rule.keep : Date.parse(runOfId(run).startedAt) < rule.beforeMs;
 
-const mayBeTaken = ({ state, startedAt }: Pick<RunToPrune, 'state' | 'startedAt'>, { nowMs }: PlanOptions) =>
-  state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS;
+const mayBeInProgress = (
+  { state, startedAt }: Pick<RunToPrune, 'state' | 'startedAt'>,
+  { nowMs }: PlanOptions,
+) => state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS;
 
-/** An unpublished run is deleted if it started before the moment, or before all published runs that stay. */
-function mayGo(
+/** An unpublished run is deleted if it started before `beforeMs`, or before all published runs that stay. */
+function mayDelete(
   run: Pick<RunToPrune, 'state' | 'startedAt'>,
   options: PlanOptions,
   published: readonly PublishedRun[],
 ): boolean {
-  if (mayBeTaken(run, options)) return false;
+  if (mayBeInProgress(run, options)) return false;
   const { rule } = options;
   const { startedAt } = run;
   if (rule.kind === 'older') return Date.parse(startedAt) < rule.beforeMs;
@@ -182,19 +184,19 @@ type StillNeeded = { readonly run: string; readonly reason: string };
 /**
  * Removes runs of a place one after another, and returns those that turned out to be needed. First, `latest.json`
  * permanently lists the run as removed: a publisher that read it earlier can no longer replace it, and a later one
- * never publishes a removed run. So each step may be repeated, even late and by several prunes at once. The run's
- * partition goes first, then its manifests, then its parts, Parquet and changes, then its folder under `work/`.
+ * never publishes a removed run. So each step may be repeated, even late or by several prunes. The run's partition is
+ * deleted first, followed by its manifests, its parts, Parquet and changes, and its folder under `work/`.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;
   const needed: StillNeeded[] = [];
-  // A run that is only under `work/` need not be listed as removed: on a full disk, deleting it first makes
-  // room for the lists of the others.
+  // A run that is only under `work/` need not be listed as removed. It is deleted first, which makes room on a
+  // full disk for listing the other runs.
   for (const run of runs.toSorted(
     (a, b) => Number(a.folder !== undefined) - Number(b.folder !== undefined),
   )) {
     signal.throwIfAborted();
-    const reason = run.folder === undefined ? undefined : await takeFromLatest(run, options);
+    const reason = run.folder === undefined ? undefined : await listAsRemoved(run, options);
     if (reason !== undefined) {
       needed.push({ run: run.run, reason });
       continue;
@@ -207,12 +209,12 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
 }
 
 /** Lists a run as removed in `latest.json`. Returns the reason if the run must stay. */
-async function takeFromLatest(
+async function listAsRemoved(
   { run, state }: RunToPrune,
   { store, place, signal }: PruneOptions,
 ): Promise<string | undefined> {
   const table = await store.get(`${latestParquetFolder(sourceOf(place))}symlink.txt`);
-  if (table?.body.includes(`/run=${run}/`)) return 'the table of the latest run is over it';
+  if (table?.body.includes(`/run=${run}/`)) return 'the table of the latest run still reads it';
   const key = latestKey(place);
   let reason: string | undefined;
   await updateObject(
@@ -248,14 +250,14 @@ async function removePublished(
 }
 
 /**
- * Deletes what published runs left under `work/` in a directory store; in S3 a lifecycle does that. If
- * something cannot be deleted, it only warns: the next publication deletes it. Another process that is
- * publishing one of these runs fails; the run is published all the same.
+ * Deletes what published runs left under `work/` in a directory store; in S3 a lifecycle rule does that. If
+ * something cannot be deleted, it only warns, since the next publication deletes it. Another process that is
+ * publishing one of these runs fails, but the run is already published.
  */
-export async function clearAfter(
+export async function clearPublishedWork(
   store: Store,
   place: Place,
-  /** Called with what could not be done after a publication, in words, and why. */
+  /** Called with what could not be deleted, in words, and why. */
   warn: (what: string, reason: Error) => void,
 ): Promise<void> {
   if (store.fileOf === undefined) return;
@@ -266,13 +268,13 @@ export async function clearAfter(
       if (left.has(workFolder(place, { id: run }).slice(0, -1))) await deleteWork(store, place, run);
   } catch (error) {
     if (!(error instanceof StoreError || error instanceof StoredObjectError)) throw error;
-    warn(`what published runs of ${place} have left under work/ could not be deleted`, error);
+    warn(`objects of published runs of ${place} under work/ could not be deleted`, error);
   }
 }
 
 /**
- * Deletes the work folder of a run. The objects with which others could resume or publish the run are deleted
- * first: their names begin with `_`, so they are listed first.
+ * Deletes the work folder of a run. The objects with which another process could resume or publish the run are
+ * deleted first, since their names begin with `_`, so they are listed first.
  */
 async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
   for await (const { key } of store.list(workFolder(place, { id: run }))) await store.delete(key);

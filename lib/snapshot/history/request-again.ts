@@ -1,17 +1,17 @@
 import { canonicalJson } from '../../base/json/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { readBy, runKeys } from '../changes/line-members.ts';
-import { type Place, partsOf, placeOf } from '../keys.ts';
+import { requestedId, runKeys } from '../changes/line-members.ts';
+import { type Place, placeOf, splitPlace } from '../keys.ts';
 import { type Manifest, placesIn } from '../manifest.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import { givenIds } from '../run/begin-run.ts';
 import { linkedTo, placeOfRequest, requestSchemasWith, type SnapshotRequest } from '../sources/request.ts';
 import { sourceDefinitions, sources } from '../sources/sources.ts';
 
-/** A place to take again, and the request for that. */
+/** A place to take again, and the request that does so. */
 type PlaceToTake = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };
 
-/** The places that have a published run; in a store without any, the sources whose requests need no option. */
+/** The places that have a published run; in a store without published runs, the sources whose requests need no option. */
 export async function placesToTake(
   store: Store,
   signal?: AbortSignal | undefined,
@@ -34,15 +34,15 @@ export async function placesToTake(
 }
 
 /**
- * The request of a published run, with which its place is taken again. Throws `StoredObjectError` if its ids
- * are too many for its manifest and cannot be derived from its records.
+ * The request that takes the place of a published run again. Throws `StoredObjectError` if the run has too many
+ * ids for its manifest and they cannot be derived from its records.
  */
 async function requestAgain(
   place: Place,
   published: Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>,
   options: { readonly store: Store; readonly signal?: AbortSignal | undefined },
 ): Promise<SnapshotRequest> {
-  const { source, name } = partsOf(place);
+  const { source, name } = splitPlace(place);
   const { selection } = published;
   const request: Record<string, unknown> = { ...selection, source };
   const { ids } = sourceDefinitions[source];
@@ -51,11 +51,11 @@ async function requestAgain(
     request[ids.field] = await idsOfRun(place, published, ids.field, options);
   const unnamed = request as unknown as SnapshotRequest;
   // A place that was named after its selection is found through the selection.
-  return name === undefined || isNamedAfter(place, unnamed) ? unnamed : { ...unnamed, as: name };
+  return name === undefined || isNamedBySelection(place, unnamed) ? unnamed : { ...unnamed, as: name };
 }
 
 /** Whether a place belongs to a narrowed request without a name (`as`), so that it is named after the selection. */
-export const isNamedAfter = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
+export const isNamedBySelection = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
   place !== placeOf(request.source, undefined) && placeOfRequest(request as SnapshotRequest) === place;
 
 /**
@@ -68,15 +68,15 @@ async function idsOfRun(
   field: string,
   { store, signal }: { readonly store: Store; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly string[]> {
-  const { source } = partsOf(place);
+  const { source } = splitPlace(place);
   const { key } = sourceDefinitions[source].records;
   const found = new Set(missing.map(({ id }) => id));
   for await (const keys of runKeys({ store, source, run: { parts }, signal }))
-    for (const each of keys) found.add(readBy(key, each));
+    for (const each of keys) found.add(requestedId(key, each));
   const ids = [...found].sort();
   if (canonicalJson(givenIds(ids)) === canonicalJson(selection[field])) return ids;
   throw new StoredObjectError(
     'invalid',
-    `${place}: the ${field} of run ${run} cannot be read back: expected each to have a record or to be missing, but some have neither; take the snapshot again with the same list of ids`,
+    `${place}: the manifest of run ${run} has only a hash of its ${field}, and its records do not contain all of them; take the snapshot again with the same list of ids`,
   );
 }

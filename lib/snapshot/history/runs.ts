@@ -1,5 +1,5 @@
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { isRunId, MANIFEST_NAME, type Place, partsOf, runOfId, workFolder } from '../keys.ts';
+import { isRunId, MANIFEST_NAME, type Place, runOfId, splitPlace, workFolder } from '../keys.ts';
 import {
   type Latest,
   type Manifest,
@@ -23,17 +23,17 @@ export type ListedRun = {
   readonly finishedAt: string | null;
   readonly durationMs: number | null;
   readonly records: number | null;
-  /** The run that it was compared with; null for a first run. */
+  /** The run that this run was compared with; null for a first run. */
   readonly against: string | null;
   readonly added: number | null;
   readonly removed: number | null;
   readonly changed: number | null;
   readonly consistency: Manifest['consistency'] | null;
-  /** How many pages kept reporting that they may lack rows. */
+  /** The number of pages that kept reporting that they may lack rows. */
   readonly degradedPages: number | null;
   readonly forced: boolean;
   readonly refused: readonly string[];
-  /** What is missing or damaged in it, in words. */
+  /** What is missing or damaged in the run, in words. */
   readonly fault: string | null;
 };
 
@@ -71,7 +71,7 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
   let left = 0;
   for (const each of places) {
     const last = await readLastPublication(store, each);
-    if (last.broken !== undefined) broken.push(`${each}: ${last.broken}; ${toRepair(each)}`);
+    if (last.broken !== undefined) broken.push(`${each}: ${last.broken}; ${repairHint(each)}`);
     // Without `latest.json` it is unknown which runs were published.
     const published = last.latest === undefined ? [] : await publishedRuns(store, each, { signal });
     const { latest } = last;
@@ -79,7 +79,7 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
     left += Math.max(0, runs.length - limit);
     for (const run of runs.slice(0, limit)) {
       signal?.throwIfAborted();
-      const found = 'state' in run ? ofUnpublished(each, run) : await ofPublished(store, each, run);
+      const found = 'state' in run ? listUnpublished(each, run) : await listPublished(store, each, run);
       listed.push(found);
       // The fault of the last published run was reported above.
       if (found.fault !== null && found.run !== last.latest?.run)
@@ -90,16 +90,20 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
 }
 
 /** How to publish a place again if its last run is missing or damaged. */
-function toRepair(place: Place): string {
-  const { source, name } = partsOf(place);
+function repairHint(place: Place): string {
+  const { source, name } = splitPlace(place);
   const as = name === undefined ? '' : ` --as ${name}`;
   return `to publish a new run without comparing: platform-sync snapshot ${source}${as} … --force, or platform-sync publish ${place} RUN --force`;
 }
 
-async function ofPublished(store: Store, source: Place, { run, manifest }: PublishedRun): Promise<ListedRun> {
+async function listPublished(
+  store: Store,
+  source: Place,
+  { run, manifest }: PublishedRun,
+): Promise<ListedRun> {
   try {
     const found = await manifestOf(store, manifest, { place: source, run });
-    return { ...ofManifest(source, found), state: 'published' };
+    return { ...listManifest(source, found), state: 'published' };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
     const { startedAt } = runOfId(run);
@@ -107,14 +111,14 @@ async function ofPublished(store: Store, source: Place, { run, manifest }: Publi
   }
 }
 
-function ofUnpublished(source: Place, found: UnpublishedRun): ListedRun {
+function listUnpublished(source: Place, found: UnpublishedRun): ListedRun {
   const { run, startedAt, state } = found;
-  if ('manifest' in found) return { ...ofManifest(source, found.manifest), state };
+  if ('manifest' in found) return { ...listManifest(source, found.manifest), state };
   const known = 'fault' in found ? { fault: found.fault } : { records: found.records };
   return { ...UNKNOWN, source, run, startedAt, state, ...known };
 }
 
-function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'> {
+function listManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'> {
   const { run, startedAt, finishedAt, records, changes, consistency, forced, refused } = manifest;
   const { degradedPages = 0 } = manifest;
   const { against = null, added = null, removed = null, changed = null } = changes ?? {};
@@ -178,10 +182,10 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   const folder = `work/${place}/`;
   const names: string[] = [];
   for await (const key of store.folders(folder)) names.push(key.slice(folder.length));
-  const isPublished = new Set(published.map(({ run }) => run));
+  const publishedIds = new Set(published.map(({ run }) => run));
   for (const run of names.filter(isRunId).sort().reverse()) {
     signal?.throwIfAborted();
-    if (!isPublished.has(run)) yield await readRun(run, options);
+    if (!publishedIds.has(run)) yield await readRun(run, options);
   }
 }
 
@@ -210,7 +214,7 @@ export async function newestRefused(
 /** The newest run of a place that can be resumed; undefined if no run can. */
 export async function lastStopped(store: Store, place: Place): Promise<string | undefined> {
   const { latest } = await readLastPublication(store, place);
-  // If it is unknown which runs were published, a published run is resumed, and stays published.
+  // If it is unknown which runs were published, this may be a published run: it stays published when resumed.
   const published = latest === undefined ? [] : await publishedRuns(store, place);
   for await (const { run, state } of unpublishedRuns({ store, place, latest, published }))
     if (state === 'unfinished') return run;

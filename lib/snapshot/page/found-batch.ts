@@ -8,10 +8,10 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** The approximate bytes of lines that are built at once. A larger record is a piece of its own. */
+/** The approximate bytes of lines in a piece. A record that is larger than this is a piece by itself. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** A text member that is added before all others, if a record does not name its owner. */
+/** A string member that is added in front of a record that does not name its owner. */
 type FirstMember = {
   readonly name: string;
   readonly text: string;
@@ -30,7 +30,7 @@ export function foundBatch(
     /** Which records are taken, and in which order. Default: all, in the order received. */
     readonly order?: Uint32Array | undefined;
     readonly first?: FirstMember | undefined;
-    /** A member that is added after all others, if a record's own field lacks its key: the digits of its key. */
+    /** A member with the digits of the key, added at the end of a record that does not have it in its own field. */
     readonly last?:
       | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
       | undefined;
@@ -51,7 +51,7 @@ export function foundBatch(
     isFirst,
     endOf,
     endBytes: last === undefined ? 1 : 1 + MAX_LAST_BYTES,
-    mayHoldLineEnds: holdsLineEnd(json.bytes),
+    mayContainLineEnds: containsLineEnd(json.bytes),
   };
   return {
     records: order.length,
@@ -72,7 +72,7 @@ function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordB
 /**
  * Takes the records from row `from` on; there must be at least one. Their lines are built in the memory of
  * the response, which is no longer JSON afterwards. `keys` are those of all records of the response.
- * Undefined if there is more than a comma between two records, or a line end within one.
+ * Undefined if there is more than a comma between two records, or a line end within a record.
  */
 export function batchInPlace(
   found: FoundRecords,
@@ -103,7 +103,7 @@ function linesInPlace(
   for (let record = from + 1; record < records; record += 1) {
     if (starts[record] !== (ends[record - 1] ?? 0) + 1) return undefined;
   }
-  if (holdsLineEnd(bytes.subarray(first, end))) return undefined;
+  if (containsLineEnd(bytes.subarray(first, end))) return undefined;
   const lineEnds = new Uint32Array(records - from);
   for (let record = from; record < records; record += 1) {
     const comma = ends[record] ?? 0;
@@ -129,7 +129,7 @@ type Source = {
   readonly endBytes: number;
   /** The end of a line, in place of the record's closing brace. */
   readonly endOf: (record: number) => string;
-  readonly mayHoldLineEnds: boolean;
+  readonly mayContainLineEnds: boolean;
 };
 
 const startOf = (first: FirstMember | undefined): Buffer =>
@@ -174,7 +174,7 @@ function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from:
 const MAX_LAST_BYTES = MAX_ID_DIGITS + 32;
 
 function writeLine(source: Source, record: number, lines: Buffer, at: number): number {
-  const { found, start, isFirst, endOf, mayHoldLineEnds } = source;
+  const { found, start, isFirst, endOf, mayContainLineEnds } = source;
   const { json, index } = found;
   let [from, to] = [index.starts[record] ?? 0, at];
   if (isFirst(record)) {
@@ -187,7 +187,7 @@ function writeLine(source: Source, record: number, lines: Buffer, at: number): n
   // No comma comes before the first member of an object.
   const isEmpty = end !== '' && lines.toString('latin1', at, to - 1).trim() === '{';
   if (end !== '') to += lines.write(isEmpty ? end.slice(1) : end, to - 1, 'latin1') - 1;
-  if (mayHoldLineEnds) replaceLineEnds(lines, at, to);
+  if (mayContainLineEnds) replaceLineEnds(lines, at, to);
   lines[to] = LINE_FEED;
   return to + 1;
 }
@@ -199,7 +199,8 @@ function replaceLineEnds(lines: Buffer, start: number, end: number): void {
 }
 
 /**
- * Whether the bytes contain a line feed or a carriage return. They can be only between strings: valid strings
- * contain none.
+ * Whether the bytes contain a line feed or a carriage return. They can only be between JSON strings, since a
+ * valid string contains neither.
  */
-const holdsLineEnd = (bytes: Buffer): boolean => bytes.includes(LINE_FEED) || bytes.includes(CARRIAGE_RETURN);
+const containsLineEnd = (bytes: Buffer): boolean =>
+  bytes.includes(LINE_FEED) || bytes.includes(CARRIAGE_RETURN);

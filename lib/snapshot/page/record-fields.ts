@@ -1,5 +1,5 @@
 import { type JsonBytes, JsonLimitError, skipName } from '../../base/json/index.ts';
-import { textAt } from './value-at.ts';
+import { stringAt } from './value-at.ts';
 
 type FieldTypes = Record<string, JsonType[]>;
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
@@ -29,7 +29,7 @@ export type RecordBatch = {
   /** The bytes of memory that the batch holds until it is released. */
   readonly heldBytes: number;
   /**
-   * Frees that memory. Calling it is optional, and allowed only once all pieces are written, or none is
+   * Frees that memory. Calling it is optional, and allowed only once all pieces are written, or no piece is
    * needed any more.
    */
   readonly release?: () => void;
@@ -37,7 +37,7 @@ export type RecordBatch = {
 
 export const emptyBatch: RecordBatch = { records: 0, pieces: () => [], fields: {}, heldBytes: 0 };
 
-/** Maximum names of fields that are kept for a response or a run; and their maximum characters together. */
+/** Maximum field names of a response or a run, and the maximum characters of all names together. */
 const MAX_NAMES = 10_000;
 const MAX_CHARACTERS = 1_000_000;
 
@@ -94,15 +94,15 @@ for (const [first, type] of Object.entries({
 
 /** A top-level field of a page's records. */
 type RecordField = {
-  /** The number of the field; the first one is 0. */
+  /** The number of the field; 0 is the first. */
   readonly number: number;
   /** The bits of the types that were seen in the field. */
   types: number;
-  /** The field that followed this one the last time. */
+  /** The field that followed this field in the last record that has it. */
   next: RecordField | undefined;
   /** Where its name started when it was last decoded. */
   start: number;
-  /** How many bytes its name, its colon, and the space around the colon have. */
+  /** The number of bytes of its name, its colon, and the space around the colon. */
   length: number;
 };
 
@@ -133,7 +133,7 @@ const newField = (number: number): RecordField => ({
   length: 0,
 });
 
-/** The field with this name; a new one is added. */
+/** The field with this name; it is added if it is new. */
 export function fieldNamed({ byName, count }: RecordFields, name: string): RecordField {
   const known = byName.get(name);
   if (known !== undefined) return known;
@@ -152,14 +152,14 @@ export function fieldAt(fields: RecordFields, previous: RecordField, at: number)
   const expected = previous.next;
   if (expected !== undefined && isRepeated(json, at, expected)) return expected;
   const length = skipName(json, at) - at;
-  const field = fieldNamed(fields, textAt(json, at));
+  const field = fieldNamed(fields, stringAt(json, at));
   previous.next = field;
   field.start = at;
   field.length = length;
   return field;
 }
 
-/** Adds the type of the value at `at` to those seen in a field. */
+/** Adds the type of the value at `at` to the types seen in a field. */
 export function addType({ bytes }: JsonBytes, field: RecordField, at: number): void {
   field.types |= bitOfFirstByte[bytes[at] ?? 0] ?? 0;
 }

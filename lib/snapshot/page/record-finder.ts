@@ -18,27 +18,28 @@ import { addType, createRecordFields, fieldAt, fieldNamed, typesSeen } from './r
 import { createRecordIndex, growIndex } from './record-index.ts';
 import { scalarAt } from './value-at.ts';
 
-export type Wanted = {
+export type WantedFields = {
   readonly key: string;
   /**
-   * Other fields that identify a record if its key field has no valid key; the first that has one is used.
-   * Default: none.
+   * Other fields that identify a record if its key field has no valid key; the first field with a valid key is
+   * used. Default: none.
    */
   readonly orElse?: readonly string[];
-  /** An integer, or the digits of one as text; or text that is not empty. */
+  /** `integer`: an integer, or its digits as a string. `text`: a string that is not empty. */
   readonly keyIs: 'integer' | 'text';
   /** Other fields whose positions are needed. Default: none. */
   readonly others?: readonly string[];
   /** The field by which people know a record. It is the label of a record without a key. */
   readonly label?: string;
-  readonly most?: number;
+  /** Default: no maximum. */
+  readonly maxRecords?: number;
 };
 
 /** What to look for in the records of a response. */
-export const wantedOf = (
+export const wantedFields = (
   { keys: [key = '', ...orElse], keyIs }: RecordsIn,
-  more: Partial<Wanted> = {},
-): Wanted => ({
+  more: Partial<WantedFields> = {},
+): WantedFields => ({
   key,
   orElse,
   keyIs,
@@ -48,12 +49,12 @@ export const wantedOf = (
 /** The records of a response, as positions in its bytes. */
 export type FoundRecords = {
   readonly json: JsonBytes;
-  readonly wanted: Wanted;
+  readonly wanted: WantedFields;
   /** The number of records. Later rows of the index have no meaning. */
   records: number;
   readonly index: ReturnType<typeof createRecordIndex>;
   readonly fields: ReturnType<typeof createRecordFields>;
-  /** The index after all of them, and after the array that contains them. */
+  /** The position after the records, and after the array that contains them. */
   end: number;
   /** Labels of elements that are not records, because they are not objects with a key. */
   readonly keyless: string[];
@@ -61,52 +62,57 @@ export type FoundRecords = {
 
 /**
  * Finds the records of the array at `start`, and validates all of it. Throws `SyntaxError`, or
- * `JsonLimitError` for more than `most` records.
+ * `JsonLimitError` for more than `maxRecords` records.
  */
-export function findRecords(json: JsonBytes, start: number, depth: number, wanted: Wanted): FoundRecords {
+export function findRecords(
+  json: JsonBytes,
+  start: number,
+  depth: number,
+  wanted: WantedFields,
+): FoundRecords {
   const { bytes } = json;
-  const { most = Number.POSITIVE_INFINITY } = wanted;
-  const adding = createAdding(json, depth + 1, wanted);
+  const { maxRecords = Number.POSITIVE_INFINITY } = wanted;
+  const collector = createCollector(json, depth + 1, wanted);
   let at = skipSpace(bytes, start + 1);
-  if (bytes[at] === CLOSE_ARRAY) return ended(adding, at + 1);
+  if (bytes[at] === CLOSE_ARRAY) return finish(collector, at + 1);
   for (;;) {
-    if (adding.found.records === most) throw tooManyRecords(most);
-    at = skipSpace(bytes, addRecord(adding, at));
-    if (!adding.hasKey) dropKeyless(adding.found);
-    if (bytes[at] === CLOSE_ARRAY) return ended(adding, at + 1);
+    if (collector.found.records === maxRecords) throw tooManyRecords(maxRecords);
+    at = skipSpace(bytes, addRecord(collector, at));
+    if (!collector.hasKey) dropKeyless(collector.found);
+    if (bytes[at] === CLOSE_ARRAY) return finish(collector, at + 1);
     if (bytes[at] !== COMMA) throw unexpected(bytes, at);
     at = skipSpace(bytes, at + 1);
   }
 }
 
 /** Finds the value that starts at `start`, as the only record. */
-export function findRecord(json: JsonBytes, start: number, wanted: Wanted): FoundRecords {
-  const adding = createAdding(json, 0, wanted);
-  return ended(adding, addRecord(adding, start));
+export function findRecord(json: JsonBytes, start: number, wanted: WantedFields): FoundRecords {
+  const collector = createCollector(json, 0, wanted);
+  return finish(collector, addRecord(collector, start));
 }
 
 /**
- * Adds nested records after all others: those in the lists that a wanted field of each record has (`column`
- * is the index's column with its positions), and those in the lists of these. An element without a key is
- * left out, and named, as for other records.
+ * Adds nested records after all others: the elements of the list in one wanted field of each record (`column`
+ * is this field's column in the index), and in turn those of the nested records' lists. An element without a key
+ * is left out and named, like other records.
  */
 export function addNested(found: FoundRecords, column: number): void {
   const { json, index } = found;
   const { bytes } = json;
-  const adding = { found, depth: 0, hasKey: true };
+  const collector = { found, depth: 0, hasKey: true };
   for (let record = 0; record < found.records; record += 1) {
     const list = index.values[column]?.[record] ?? NONE;
     if (list === NONE || bytes[list] !== OPEN_ARRAY) continue;
     for (let at = skipSpace(bytes, list + 1); bytes[at] !== CLOSE_ARRAY; at = skipSpace(bytes, at)) {
-      at = addRecord(adding, bytes[at] === COMMA ? skipSpace(bytes, at + 1) : at);
-      if (!adding.hasKey) dropKeyless(found);
+      at = addRecord(collector, bytes[at] === COMMA ? skipSpace(bytes, at + 1) : at);
+      if (!collector.hasKey) dropKeyless(found);
     }
   }
 }
 
 /**
- * Parses a field that was not among the wanted ones; undefined if it is absent. It reads the whole record
- * again, so use it for one record only.
+ * Parses a field that is not a wanted field; undefined if it is absent. It reads the whole record again, so use
+ * it for one record only.
  */
 function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
   const again = findRecord(json, index.starts[record] ?? 0, { key: name, keyIs: 'text' });
@@ -126,20 +132,20 @@ function dropKeyless(found: FoundRecords): void {
 const MAX_LABEL_LENGTH = 200;
 
 /**
- * Throws `Error` if no element of a list has a key. If only some have none, these are left out, and the batch
- * names them.
+ * Throws `Error` if no element of a list has a key. If only some elements lack a key, they are left out, and the
+ * batch names them.
  */
 export function refuseKeyless({ wanted, records, keyless: [label] }: FoundRecords, what: string): void {
   if (records > 0 || label === undefined) return;
   const named = label === '' ? '' : ` (“${label}”)`;
-  const key = wanted.keyIs === 'text' ? 'text' : `an integer of at most ${MAX_ID_DIGITS} digits`;
+  const key = wanted.keyIs === 'text' ? 'a string' : `an integer of at most ${MAX_ID_DIGITS} digits`;
   throw new Error(`${what} 0${named}: expected an object with ${key} as its ${wanted.key}`);
 }
 
-const tooManyRecords = (most: number) =>
-  new JsonLimitError(`expected at most ${most} records in a page, got more`);
+const tooManyRecords = (maxRecords: number) =>
+  new JsonLimitError(`expected at most ${maxRecords} records in a page, got more`);
 
-type Adding = {
+type Collector = {
   readonly found: FoundRecords;
   readonly depth: number;
   /** Whether the last record has a key. */
@@ -147,12 +153,12 @@ type Adding = {
 };
 
 /**
- * The position of a missing value: no value starts at the first byte of a response, and a new row of the
- * index has only zeros.
+ * The position of a missing value. No field's value starts at the first byte of a response, and a new row of
+ * the index has only zeros.
  */
 const NONE = 0;
 
-function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
+function createCollector(json: JsonBytes, depth: number, wanted: WantedFields): Collector {
   const fields = createRecordFields(json);
   const names = new Set([wanted.key, ...(wanted.orElse ?? []), ...(wanted.others ?? [])]);
   // The first fields have the numbers 0, 1 and so on.
@@ -162,14 +168,14 @@ function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
   return { found, depth, hasKey: true };
 }
 
-function ended({ found }: Adding, end: number): FoundRecords {
+function finish({ found }: Collector, end: number): FoundRecords {
   found.end = end;
   return found;
 }
 
 /** Adds the value that starts at `start`. Returns the index after it. */
-function addRecord(adding: Adding, start: number): number {
-  const { found, depth } = adding;
+function addRecord(collector: Collector, start: number): number {
+  const { found, depth } = collector;
   const { json, index, records: record } = found;
   if (record === index.starts.length) growIndex(index);
   const isRecord = json.bytes[start] === OPEN_OBJECT;
@@ -177,7 +183,7 @@ function addRecord(adding: Adding, start: number): number {
   index.starts[record] = start;
   index.ends[record] = end;
   found.records = record + 1;
-  adding.hasKey = isRecord && addKey(found, record);
+  collector.hasKey = isRecord && addKey(found, record);
   return end;
 }
 
@@ -189,7 +195,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
     field = fieldAt(fields, field, at);
-    // A repeated name may be followed by more space than the last time.
+    // A repeated name may be followed by more space than in the record before.
     const value = skipSpace(bytes, at + field.length);
     const column = index.values[field.number];
     if (column !== undefined) column[records] = value;
@@ -201,12 +207,13 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   }
 }
 
-/** Adds the key of a record, from the first of its fields that has a valid one; false if no field has one. */
+/** Adds the key of a record, from the first of its fields with a valid key; false if no field has a valid key. */
 function addKey({ json, wanted, index }: FoundRecords, record: number): boolean {
   const { values, numbers, digits } = index;
-  const place = values[0]?.[record] ?? NONE;
-  if (wanted.keyIs === 'text') return place !== NONE && isFilledText(json, place);
-  const key = (place === NONE ? undefined : integerAt(json, place)) ?? otherKey(json, wanted, values, record);
+  const position = values[0]?.[record] ?? NONE;
+  if (wanted.keyIs === 'text') return position !== NONE && isFilledText(json, position);
+  const key =
+    (position === NONE ? undefined : integerAt(json, position)) ?? otherKey(json, wanted, values, record);
   if (key === undefined) return false;
   numbers[record] = typeof key === 'number' ? key : Number.NaN;
   if (typeof key !== 'number') digits.set(record, key);
@@ -215,7 +222,7 @@ function addKey({ json, wanted, index }: FoundRecords, record: number): boolean 
 
 function otherKey(
   json: JsonBytes,
-  { orElse = [] }: Wanted,
+  { orElse = [] }: WantedFields,
   values: readonly Uint32Array[],
   record: number,
 ): number | Id | undefined {
@@ -231,8 +238,8 @@ export const isRecord = ({ json, index }: FoundRecords, record: number): boolean
 
 /** Whether a record's key was read from the key's own field, rather than from another field or from the request. */
 export const hasOwnKey = ({ json, index, wanted }: FoundRecords, record: number): boolean => {
-  const place = index.values[0]?.[record] ?? NONE;
-  return place !== NONE && (wanted.keyIs === 'text' || integerAt(json, place) !== undefined);
+  const position = index.values[0]?.[record] ?? NONE;
+  return position !== NONE && (wanted.keyIs === 'text' || integerAt(json, position) !== undefined);
 };
 
 /** The members that differ from the contract, named as by `oddMembers`. */
@@ -262,14 +269,14 @@ function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   return end - start > MAX_ID_DIGITS ? undefined : bytes.toString('latin1', start, end);
 }
 
-/** A number is faster to compare than digits, and takes no memory of its own. */
+/** A number is faster to compare than a string of digits, and takes no extra memory. */
 const numberIfShort = (id: Id | undefined): number | Id | undefined =>
   id === undefined || id.length > EXACT_DIGITS ? id : Number(id);
 
 /** The maximum number of digits that a number holds exactly. */
 const EXACT_DIGITS = 15;
 
-/** Maximum bytes of a key: a sign, or the quotes of an id that is sent as text, may be added to its digits. */
+/** Maximum bytes of a key: a sign, or the quotes of an id that is sent as a string, may be added to its digits. */
 const MAX_KEY_LENGTH = MAX_ID_DIGITS + 3;
 
 const ZERO = 0x30;

@@ -9,13 +9,13 @@ type RecordIndex = {
   readonly values: Uint32Array[];
   /** Integer keys of at most 15 digits, which a number holds exactly; NaN for other keys. Empty if keys are text. */
   numbers: Float64Array;
-  /** The other integer keys, by record. */
+  /** Longer integer keys, by record. */
   readonly digits: Map<number, Id>;
 };
 
 const FIRST_ROWS = 16;
 
-/** Creates an empty index. `wanted`: how many fields are looked for in each record. */
+/** Creates an empty index. `wanted`: the number of wanted fields. */
 export function createRecordIndex(wanted: number, keyIs: 'integer' | 'text'): RecordIndex {
   return {
     starts: new Uint32Array(FIRST_ROWS),
@@ -33,14 +33,14 @@ export function growIndex(index: RecordIndex): void {
   index.numbers = new Float64Array(larger(index.numbers));
 }
 
-/** Frees the memory of the index at once; afterwards it has no rows. */
+/** Frees the memory of the index immediately; afterwards it has no rows. */
 export function freeIndex({ starts, ends, values, numbers, digits }: RecordIndex): void {
   for (const column of [starts, ends, ...values, numbers]) bufferOf(column).transfer(0);
   digits.clear();
 }
 
 /**
- * The memory of the index, in bytes. A key that is stored by itself takes about as much as its digits and a map entry.
+ * The memory of the index, in bytes. A key in `digits` is estimated at 100 bytes, with its map entry.
  */
 export const indexBytes = ({ starts, values, numbers, digits }: RecordIndex): number =>
   starts.byteLength * (2 + values.length) + numbers.byteLength + digits.size * 100;
@@ -68,7 +68,7 @@ export function compareKeys(index: RecordIndex, a: number, b: number): number {
   return Number.isNaN(difference) ? compareIds(digitsAt(index, a), digitsAt(index, b)) : difference;
 }
 
-/** Enlarges a column, and frees the old memory at once rather than when it is collected. */
+/** Enlarges a column, and frees the old memory immediately instead of at the next garbage collection. */
 const larger = (column: Uint32Array | Float64Array): ArrayBuffer =>
   bufferOf(column).transfer(2 * column.byteLength);
 

@@ -14,22 +14,22 @@ import {
   unexpected,
 } from '../../base/json/index.ts';
 import { countNames } from './record-fields.ts';
-import { type FoundRecords, findRecord, findRecords, type Wanted } from './record-finder.ts';
-import { textAt } from './value-at.ts';
+import { type FoundRecords, findRecord, findRecords, type WantedFields } from './record-finder.ts';
+import { stringAt } from './value-at.ts';
 
 /*
- * The records of a response, found without parsing it, so that memory holds its bytes, and a few numbers for
+ * Finds the records of a response without parsing it, so that memory holds only its bytes and a few numbers for
  * each record. All of it is validated: UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH` deep;
- * otherwise a scan throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as
- * in `Response.json`. If a member occurs twice, the last one wins, as in `JSON.parse`; if a field does, both
- * types are recorded.
+ * otherwise a scan throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as in
+ * `Response.json`. If a member occurs twice, the last one wins, as in `JSON.parse`; if a record's field occurs
+ * twice, both types are recorded.
  */
 
 /** Finds the records in the array `member` of a JSON object. */
 export function scanObject(
   bytes: Buffer,
   member: string,
-  wanted: Wanted,
+  wanted: WantedFields,
 ): {
   /** Whether the response is an object, or null, which counts as an object without members. */
   readonly isObject: boolean;
@@ -39,7 +39,7 @@ export function scanObject(
   readonly found: FoundRecords | undefined;
   /** Parses another member: integers beyond 2^53 become bigints. Undefined if it is absent. Throws `JsonLimitError`. */
   readonly member: (name: string) => unknown;
-  /** All members, parsed alike: for a response without records. */
+  /** Parses all members in the same way, for a response without records. */
   readonly members: () => Readonly<Record<string, unknown>>;
 } {
   const { json, start } = begin(bytes);
@@ -52,8 +52,8 @@ export function scanObject(
     isObject: bytes[start] === OPEN_OBJECT || bytes[start] === NULL,
     found,
     member(name) {
-      const place = others.get(name);
-      return place === undefined ? undefined : parseMember(bytes.subarray(...place));
+      const range = others.get(name);
+      return range === undefined ? undefined : parseMember(bytes.subarray(...range));
     },
     members: () => Object(parseMember(bytes.subarray(start)) ?? {}),
   };
@@ -63,18 +63,18 @@ export function scanObject(
 const NULL = 0x6e;
 
 /** The records of a list that the platform left out because it is empty. */
-export const noRecords = (wanted: Wanted): FoundRecords =>
+export const emptyRecords = (wanted: WantedFields): FoundRecords =>
   findRecords(jsonBytesOf(Buffer.from('[]')), 0, 0, wanted);
 
-/** Finds the records in a JSON array; none for `null`; undefined for anything else. */
-export function scanList(bytes: Buffer, wanted: Wanted): FoundRecords | undefined {
+/** Finds the records in a JSON array. `null` counts as an empty array. Undefined for any other value. */
+export function scanList(bytes: Buffer, wanted: WantedFields): FoundRecords | undefined {
   const { json, start } = begin(bytes);
   const found = bytes[start] === OPEN_ARRAY ? findRecords(json, start, 0, wanted) : undefined;
   refuseMore(json, found?.end ?? skipValue(json, start, 0));
-  return bytes[start] === NULL ? noRecords(wanted) : found;
+  return bytes[start] === NULL ? emptyRecords(wanted) : found;
 }
 
-export function scanRecord(bytes: Buffer, wanted: Wanted): FoundRecords {
+export function scanRecord(bytes: Buffer, wanted: WantedFields): FoundRecords {
   const { json, start } = begin(bytes);
   const found = findRecord(json, start, wanted);
   refuseMore(json, found.end);
@@ -101,7 +101,7 @@ const NO_MEMBERS: ReadonlyMap<string, readonly [start: number, end: number]> = n
 function scanMembers(
   json: JsonBytes,
   start: number,
-  options: { readonly member: string; readonly wanted: Wanted },
+  options: { readonly member: string; readonly wanted: WantedFields },
 ) {
   const { member, wanted } = options;
   const { bytes } = json;
@@ -112,7 +112,7 @@ function scanMembers(
   if (bytes[at] === CLOSE_OBJECT) return { found, others, end: at + 1 };
   for (;;) {
     const value = skipName(json, at);
-    const name = textAt(json, at);
+    const name = stringAt(json, at);
     const isSought = name === member;
     const records = isSought && bytes[value] === OPEN_ARRAY ? findRecords(json, value, 1, wanted) : undefined;
     if (isSought) found = records;

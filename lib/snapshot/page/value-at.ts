@@ -11,12 +11,12 @@ import {
 /* Reads values of a validated response by the position where they start; 0 stands for a missing value. */
 
 /** Parses the string whose opening quote is at `at`, and which ends before `end`. */
-export function textAt(json: JsonBytes, at: number, end = skipText(json, at)): string {
+export function stringAt(json: JsonBytes, at: number, end = skipText(json, at)): string {
   const text = json.bytes.toString('utf8', at + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/** Maximum bytes of a value that is read; no useful time or title is longer. */
+/** Maximum bytes of a value to read; no useful time or title is longer. */
 const MAX_SCALAR_LENGTH = 4_096;
 
 /**
@@ -32,10 +32,10 @@ export function scalarAt(json: JsonBytes, at: number): unknown {
   return first === OPEN_OBJECT || first === OPEN_ARRAY ? {} : Number.NaN;
 }
 
-/** True if the value at a position is this text, with or without escapes. */
-export function isTextAt(json: JsonBytes, at: number, text: string): boolean {
+/** Whether the value at a position is this string, with or without escapes. */
+export function isStringAt(json: JsonBytes, at: number, text: string): boolean {
   if (at === 0 || json.bytes[at] !== QUOTE) return false;
   const end = skipText(json, at);
   // A character takes at most six bytes, as an escape.
-  return end - at <= 6 * text.length + 2 && textAt(json, at, end) === text;
+  return end - at <= 6 * text.length + 2 && stringAt(json, at, end) === text;
 }

@@ -39,17 +39,17 @@ export type Gates = z.infer<typeof gatesSchema>;
 export const readGates = (text: string | undefined): Gates =>
   text === undefined ? {} : jsonSetting('SYNC_GATES', text, gatesSchema);
 
-/** The share of the last run's records that a run of a place must have; null if any number is accepted. */
-export const leastShareOf = (gates: Gates, place: Place): number | null =>
+/** The minimum share of the last run's records for a run of a place; null if there is no minimum. */
+export const minShareOf = (gates: Gates, place: Place): number | null =>
   (own(gates, place) ?? { shrunk: 0.5 }).shrunk;
 
-const CLOCKS_APART_MS = 300_000;
+const MAX_CLOCK_ERROR_MS = 300_000;
 
-/** Whether a time is further ahead than the error of a correct clock. */
-const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
+/** Whether a time is further ahead than two correct clocks can differ. */
+const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + MAX_CLOCK_ERROR_MS;
 
 /**
- * Whether the run began before the latest one. What decides is which run was the published one when each of the two
+ * Whether the run began before the latest run. This is decided by the runs that were published when each of the two
  * began. The clocks decide only if that was the same run, or if the order of those runs is unknown.
  */
 export function isSuperseded(
@@ -58,15 +58,15 @@ export function isSuperseded(
 ) {
   if (latest.run === run || latest.run === begunAfter) return false;
   const published = latest.earlier.map(runOfKey);
-  const placeOf = (one: string | null) => {
-    if (one === null) return -1;
-    const place = published.indexOf(one);
-    return place >= 0 && place === published.lastIndexOf(one) ? place : Number.NaN;
+  const indexOf = (runBefore: string | null) => {
+    if (runBefore === null) return -1;
+    const index = published.indexOf(runBefore);
+    return index >= 0 && index === published.lastIndexOf(runBefore) ? index : Number.NaN;
   };
-  const place = placeOf(begunAfter);
-  const latestPlace = placeOf(latest.begunAfter);
-  if (place > latestPlace) return false;
-  return place < latestPlace || latest.startedAt >= startedAt;
+  const index = indexOf(begunAfter);
+  const latestIndex = indexOf(latest.begunAfter);
+  if (index > latestIndex) return false;
+  return index < latestIndex || latest.startedAt >= startedAt;
 }
 
 /** The reasons that are known before the first request is sent. */
@@ -82,8 +82,8 @@ export function knownRefusals(
 }
 
 /**
- * The reasons not to publish a run, in a fixed order. `last`: the published run; `isBroken`: whether
- * something of it is missing or damaged; `leastShare`: the result of `leastShareOf`.
+ * The reasons not to publish a run, in a fixed order. `last`: the last published run; `isBroken`: whether an
+ * object of that run is missing or damaged; `minShare`: the result of `minShareOf`.
  */
 export function refusals(
   run: GatedRun,
@@ -91,13 +91,13 @@ export function refusals(
   {
     isBroken,
     nowMs,
-    leastShare,
-  }: { readonly isBroken: boolean; readonly nowMs: number; readonly leastShare: number | null },
+    minShare,
+  }: { readonly isBroken: boolean; readonly nowMs: number; readonly minShare: number | null },
 ): readonly GateName[] {
   const known = knownRefusals(run, last);
   const gates: Readonly<Record<GateName, boolean>> = {
     empty: last !== undefined && last.records > 0 && run.records === 0,
-    shrunk: last !== undefined && run.records > 0 && run.records < last.records * (leastShare ?? 0),
+    shrunk: last !== undefined && run.records > 0 && run.records < last.records * (minShare ?? 0),
     degraded: run.scanRefused.includes('degraded'),
     type: last !== undefined && typeChanged(run.fields, last.fields),
     selection: known.includes('selection'),
@@ -111,8 +111,8 @@ export function refusals(
 }
 
 /**
- * Whether a field has none of the JSON types that it had before. Null and added or removed fields are
- * ignored. A new type besides an old one is also ignored: a few odd records do not fail a run.
+ * Whether a field has none of the JSON types that it had before. Null and added or removed fields are ignored,
+ * and also a new type besides an old one, since a few odd records must not fail a run.
  */
 function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
   return Object.entries(now).some(([name, types]) => {
@@ -133,7 +133,7 @@ type Refused = Pick<
   | 'calls'
   | 'missing'
   | 'lastSizes'
-  | 'leastShare'
+  | 'minShare'
 >;
 
 /** The reasons by name, in one line, with the number of pages that stayed degraded: `degraded (3 pages), shrunk`. */
@@ -149,7 +149,7 @@ export const refusedAs = ({
 
 const pages = (found: number): string => `${count(found)} ${found === 1 ? 'page' : 'pages'}`;
 
-/** How many pages stayed degraded, in words; empty if none did. */
+/** The number of pages that stayed degraded, in words; empty if no page did. */
 export const degradedWords = (degradedPages = 0): readonly string[] =>
   degradedPages === 0 ? [] : [`${pages(degradedPages)} stayed degraded`];
 
@@ -163,12 +163,12 @@ export function refusalWords(manifest: Refused): readonly string[] {
     const words = REASONS[reason as GateName] ?? reason;
     return typeof words === 'string' ? words : words(manifest);
   });
-  const isOfWhatWasRead = refused.some((reason) => OF_WHAT_WAS_READ.includes(reason as GateName));
-  return isOfWhatWasRead ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
+  const isFromScan = refused.some((reason) => SCAN_REASONS.includes(reason as GateName));
+  return isFromScan ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
 }
 
-/** The reasons that depend on what was read; the others depend on the selection, the clock or the run before. */
-const OF_WHAT_WAS_READ: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
+/** The reasons that depend on what the scan read. Other reasons depend on the selection, the clock or the last run. */
+const SCAN_REASONS: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
 
 /**
  * The figures of the scan: `19,950 records by 2 passes in the order of id; the platform counted 20,000 at the
@@ -205,7 +205,7 @@ const percent = (share: number): string =>
 const REASONS = {
   empty: (run) => `empty: no records, although the last run had some${sizeWords(run)}`,
   shrunk: (run) =>
-    `shrunk: fewer than ${percent(run.leastShare ?? 0.5)} of the last run’s records (SYNC_GATES)${sizeWords(run)}`,
+    `shrunk: fewer than ${percent(run.minShare ?? 0.5)} of the last run’s records (SYNC_GATES)${sizeWords(run)}`,
   degraded:
     'degraded: the platform kept reporting that its responses may lack rows, even when the page was read again',
   type: 'type: a field has none of the JSON types that it had in the last run',
@@ -218,13 +218,13 @@ const REASONS = {
 } as const satisfies Record<GateName, string | ((run: Refused) => string)>;
 
 /**
- * An id that a run could not read. `since` is the start of the first of the consecutive runs that miss it
- * with this status.
+ * An id that a run could not read. `since`: the start of the first of the consecutive runs in which the id was
+ * missing with this status.
  */
 type KnownMissing = Manifest['missing'][number];
 
 /**
- * The missing ids of a run, each with the time since when it has been missing. `last`: the run that is published now.
+ * The missing ids of a run, each with the time when it was first missing. `last`: the last published run.
  */
 export function missingSince(
   { missing, startedAt }: { readonly missing: readonly MissingId[]; readonly startedAt: string },
@@ -239,7 +239,7 @@ export function missingSince(
 
 /**
  * The missing ids that are new: the last published run could read them, or had another status for them. In a
- * first run, an id is new if a person named it, and not if only another source links to it.
+ * first run, all ids are new, unless they come from the links of another source.
  */
 export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
   const { source, selection, missing, startedAt, begunAfter } = manifest;
@@ -249,20 +249,18 @@ export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
-/** Whether two hosts are the same platform: a local platform may have another port with each start. */
+/** Whether two hosts are the same platform. A local platform may have another port at each start. */
 export const isSamePlatform = (one: string, other: string): boolean =>
   one === other || (LOOPBACK.test(one) && LOOPBACK.test(other));
 
 type BegunRun = { readonly source: string; readonly run: string; readonly platform: string };
 
-/** Thrown if a run would be resumed on another platform than it began on: it would mix the records of both. */
+/** Thrown if a run would be resumed on another platform than it began on, which would mix the records of both. */
 export class OtherPlatformError extends Error {
   override readonly name = 'OtherPlatformError';
 
-  constructor({ source, run, platform }: BegunRun, given: string) {
-    super(
-      `run ${run} of ${source} was begun on ${platform}: expected that platform to resume it, got ${given}`,
-    );
+  constructor({ source, run, platform }: BegunRun, host: string) {
+    super(`run ${run} of ${source} began on ${platform} and can be resumed only there, not on ${host}`);
   }
 }
 

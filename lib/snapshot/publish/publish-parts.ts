@@ -22,10 +22,10 @@ import {
   readLatest,
 } from '../manifest.ts';
 
-const AT_ONCE = 3;
+const PARALLEL_COPIES = 3;
 
 /**
- * Copies the parts of a run that are missing from its published folder. Throws `StoredObjectError` if one is
+ * Copies the parts of a run that are not yet in its published folder. Throws `StoredObjectError` if a part is
  * missing, of another size, or in another folder.
  */
 export async function publishParts(options: {
@@ -43,15 +43,17 @@ export async function publishParts(options: {
     to: `${folder}${partName(index, part.sha256, compressionOf(part.key))}`,
   }));
   const there = await sizesIn(store, folder);
-  const left = all.filter(({ part, to }) => there.get(to) !== part.bytes);
+  const toCopy = all.filter(({ part, to }) => there.get(to) !== part.bytes);
   const lost = await missingPart(
     store,
     work,
-    left.map(({ part }) => part),
+    toCopy.map(({ part }) => part),
   );
   if (lost !== undefined) throw new StoredObjectError('invalid', lost);
-  for (let from = 0; from < left.length; from += AT_ONCE) {
-    const copying = left.slice(from, from + AT_ONCE).map(({ part, to }) => store.copy(part.key, to));
+  for (let from = 0; from < toCopy.length; from += PARALLEL_COPIES) {
+    const copying = toCopy
+      .slice(from, from + PARALLEL_COPIES)
+      .map(({ part, to }) => store.copy(part.key, to));
     // If one copy fails, the others are still awaited.
     await Promise.allSettled(copying);
     await Promise.all(copying);
@@ -114,10 +116,10 @@ async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string
 type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
 /**
- * Tags the objects of a run that was replaced, unless all have the tag; removes the tag from those of the
- * latest run. Throws `StoreError`.
+ * Tags all objects of a replaced run, unless they have the tag; removes the tag from the latest run. Throws
+ * `StoreError`.
  */
-export async function tagAsItIs(
+export async function updateRunTags(
   /** A published run, and its tags as they were read. `isChanged`: an object of the run was stored since then. */
   options: RunToTag & {
     readonly is: 'latest' | 'replaced';
@@ -130,13 +132,13 @@ export async function tagAsItIs(
   if (!known.isTagged || isChanged) await tagReplaced(run);
 }
 
-/** Deletes the record that all of a run has the tag; called before an object without the tag is stored. */
-export const forgetTagged = ({ store, place, run }: RunToTag): Promise<void> =>
+/** Deletes the mark that all objects of a run are tagged. To be called before an object without the tag is stored. */
+export const deleteTaggedMark = ({ store, place, run }: RunToTag): Promise<void> =>
   store.delete(`${publishedFolder(place, run)}${TAGGED_NAME}`);
 
 /**
- * Tags all objects of a replaced run, so that they may expire by the lifecycle. The record of this
- * (`TAGGED_NAME`) is stored last.
+ * Tags all objects of a replaced run, so that the lifecycle rule lets them expire. The mark (`TAGGED_NAME`) is
+ * stored last.
  */
 async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
@@ -150,7 +152,7 @@ async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
 /** Removes the tags of a run that was replaced before, and is or becomes the newest again. May be repeated. */
 export async function untagLatest({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
-  await forgetTagged({ store, place, run });
+  await deleteTaggedMark({ store, place, run });
   await tagRun({ store, place, run }, LATEST_AGAIN);
 }
 

@@ -27,7 +27,7 @@ import {
 } from '../keys.ts';
 import { type Latest, latestSchema, type Manifest, manifestOf, publishedRuns } from '../manifest.ts';
 import type { GateName, MissingId } from '../scan.ts';
-import { type Gates, isSuperseded, leastShareOf, missingSince, refusals } from './gates.ts';
+import { type Gates, isSuperseded, minShareOf, missingSince, refusals } from './gates.ts';
 import { publishParts, readLastPublication, untagLatest } from './publish-parts.ts';
 
 type LastPublication = Awaited<ReturnType<typeof readLastPublication>>;
@@ -68,18 +68,18 @@ type PublishOptions = {
 /** A manifest without the decision of the gates. */
 type FinishedRun = Omit<
   Manifest,
-  'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing' | 'lastSizes' | 'leastShare'
+  'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing' | 'lastSizes' | 'minShare'
 > &
   Pick<Parameters<typeof refusals>[0], 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
-/** How often other publishers may move `latest.json` between our read and our write before this one gives up. */
+/** Publishing gives up after other publishers have moved `latest.json` this many times between our read and our write. */
 const MAX_RACES = 20;
 
 /**
  * Publishes a finished run unless a gate refuses it: stores its parts, its changes and its manifest, then moves
- * `latest.json`. If another publisher moved it meanwhile, the gates check the run again, and it is compared again; so
- * `latest.json` never moves to a run with an earlier start, except by force. A published run stays published. If a
- * publication was stopped, the next call continues it with the same bytes. Tables are built afterwards (`buildTables`).
+ * `latest.json`. If another publisher moved it meanwhile, the run is checked and compared again, so `latest.json`
+ * never moves to a run with an earlier start, except by force. A published run stays published. If a publication was
+ * stopped, the next call continues it with the same bytes. Tables are built afterwards (`buildTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MAX_RACES; race += 1) {
@@ -92,7 +92,7 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
 }
 
 /** Whether the error is about a missing or damaged object. Other errors say nothing about what is stored. */
-const isOfObject = (error: unknown): error is Error =>
+const isObjectError = (error: unknown): error is Error =>
   error instanceof StoredObjectError || (error instanceof StoreError && error.failure.kind === 'missing');
 
 async function publishAfter(
@@ -107,7 +107,7 @@ async function publishAfter(
   if (latest?.run === run.id && before !== undefined)
     return { kind: 'published', manifest: before, key: latest.manifest };
   const isLate = latest !== undefined && isSuperseded(finished, latest);
-  const manifest = await judge(options, last, isLate);
+  const manifest = await applyGates(options, last, isLate);
   const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(key, printBounded(key, manifest, MAX_LIST_BYTES));
   if (isLate && !force) return { kind: 'superseded', manifest, key, latest };
@@ -115,11 +115,10 @@ async function publishAfter(
   try {
     return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
-    if (!isOfObject(error)) throw error;
-    // Before a prune deletes anything of a run, it removes the run from latest.json.
+    if (!isObjectError(error)) throw error;
+    // A prune changes latest.json before it deletes an object.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
-    // That a part of the last run has other bytes is found only by comparing: then the gates check the run
-    // again, with that knowledge.
+    // Only comparing shows that a part of the last run is damaged. If it is, the gates check the run again.
     if (before?.parts.some(({ key }) => error.message.startsWith(key)) !== true) throw error;
     return publishAfter(options, { ...last, broken: error.message });
   }
@@ -144,14 +143,14 @@ async function storeRun(
   return { ...published, changes: { against: last.run, ...counts, key } };
 }
 
-async function judge(
+async function applyGates(
   options: PublishOptions,
   { manifest: last, broken }: LastPublication,
   isLate: boolean,
 ): Promise<Manifest> {
   const { source, finished, force, accept = [], gates = {}, now = Date.now } = options;
-  const leastShare = leastShareOf(gates, source);
-  const reasons = refusals(finished, last, { isBroken: broken !== undefined, nowMs: now(), leastShare });
+  const minShare = minShareOf(gates, source);
+  const reasons = refusals(finished, last, { isBroken: broken !== undefined, nowMs: now(), minShare });
   const refused = reasons.filter((reason) => !accept.includes(reason));
   const accepted = reasons.filter((reason) => accept.includes(reason));
   const { scanRefused: _, ...found } = finished;
@@ -164,7 +163,7 @@ async function judge(
     ...(reasons.some((each) => each === 'empty' || each === 'shrunk')
       ? { lastSizes: await lastSizes(options) }
       : {}),
-    ...(reasons.includes('shrunk') && leastShare !== null ? { leastShare } : {}),
+    ...(reasons.includes('shrunk') && minShare !== null ? { minShare } : {}),
     publishable,
     refused: [...refused, ...late],
     accepted,
@@ -176,7 +175,7 @@ async function judge(
 const MAX_SIZES = 10;
 
 /**
- * The numbers of records of the last published runs, newest first. Runs that are damaged or being pruned are left out.
+ * The record counts of the last published runs, newest first, without runs that are damaged or being pruned.
  */
 async function lastSizes({ store, source, signal }: PublishOptions): Promise<number[]> {
   const sizes: number[] = [];
@@ -188,17 +187,17 @@ async function lastSizes({ store, source, signal }: PublishOptions): Promise<num
   return sizes;
 }
 
-/** Moves `latest.json` to the run, provided that it is unchanged since it was read. */
+/** Moves `latest.json` to the run, if it is unchanged since it was read. */
 async function moveLatest(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
   last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
   const { latest: before, etag } = last;
-  const perhaps = before === undefined ? await manifestsAt(store, source) : [];
+  const candidates = before === undefined ? await manifestsAt(store, source) : [];
   const key = await storeManifest(store, source, run, printStored(manifest));
   // If the tag of replaced runs stayed, the newest run might expire.
-  const wasReplaced = (before?.earlier ?? perhaps).some((each) => runOfKey(each) === run.id);
+  const wasReplaced = (before?.earlier ?? candidates).some((each) => runOfKey(each) === run.id);
   if (wasReplaced) await untagLatest({ store, place: source, run });
   let outcome = 'lost-race' as 'lost-race' | 'published';
   const decide = (found: StoredObject | undefined) => {
@@ -207,10 +206,10 @@ async function moveLatest(
     // The move may have succeeded although its response was lost; since then another run may have been
     // published.
     const isMoved = there?.manifest === key || (isListed && before !== undefined);
-    const mayMove = found?.etag === etag || isSameBut(there, before, run);
+    const mayMove = found?.etag === etag || isOnlyPruned(there, before, run);
     outcome = isMoved || mayMove ? 'published' : 'lost-race';
     if (isMoved) return undefined;
-    if (mayMove) return printStoredLine(latestAfter(there, perhaps, { ...manifest, manifest: key }));
+    if (mayMove) return printStoredLine(latestAfter(there, candidates, { ...manifest, manifest: key }));
     // If latest.json was lost, another publisher may have listed this run as a possibly published one.
     return isListed ? printStoredLine({ ...there, earlier: without(there.earlier, key) }) : undefined;
   };
@@ -227,19 +226,19 @@ async function moveLatest(
 const without = (keys: readonly string[], key: string) => keys.filter((each) => each !== key);
 
 /**
- * The new content of `latest.json`. `perhaps`: the manifests that may have been published before, if
+ * The new content of `latest.json`. `candidates`: the manifests that may have been published before, if
  * `latest.json` is unreadable.
  */
 function latestAfter(
   there: Latest | undefined,
-  perhaps: readonly string[],
+  candidates: readonly string[],
   { run, manifest, startedAt, begunAfter }: Omit<Latest, 'earlier' | 'removed'>,
 ): Latest {
   const next = { run, manifest, startedAt };
   if (there !== undefined)
     return { ...next, begunAfter, earlier: [...there.earlier, there.manifest], removed: there.removed };
-  const isFirst = perhaps.length === 0;
-  return { ...next, begunAfter: begunAfter ?? (isFirst ? null : ''), earlier: perhaps, removed: [] };
+  const isFirst = candidates.length === 0;
+  return { ...next, begunAfter: begunAfter ?? (isFirst ? null : ''), earlier: candidates, removed: [] };
 }
 
 /** Parses `latest.json`; undefined if it is damaged. */
@@ -255,15 +254,15 @@ function latestIn(place: Place, { body }: StoredObject): Latest | undefined {
  * Whether `latest.json` was changed only by a prune of other runs: it still names the run that this one was
  * compared with.
  */
-const isSameBut = (there: Latest | undefined, before: Latest | undefined, run: Run): boolean =>
+const isOnlyPruned = (there: Latest | undefined, before: Latest | undefined, run: Run): boolean =>
   there !== undefined && there.manifest === before?.manifest && !there.removed.includes(run.id);
 
 /** The manifests of a place whose `latest.json` is lost or damaged: any of them may have been published. */
 async function manifestsAt(store: Store, place: Place): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) keys.push(key);
-  // They are sorted by their starts. If a run has several, the one without a token comes last in a listing,
-  // and was replaced by the others.
+  // Sorted by the starts of the runs. If a run has several manifests, the manifest without a token is the oldest,
+  // but it comes last in a listing.
   return keys.reverse().sort((a, b) => (runOfKey(a) ?? '').localeCompare(runOfKey(b) ?? ''));
 }
 
@@ -288,7 +287,7 @@ export async function readFinishedRun(store: Store, source: Place, run: string):
     forced: _f,
     changes: _c,
     lastSizes: _s,
-    leastShare: _l,
+    minShare: _l,
     ...found
   } = await manifestOf(store, `${workFolder(source, { id: run })}${MANIFEST_NAME}`, { place: source, run });
   const scanRefused = (['degraded', 'incomplete'] as const).filter((reason) =>

@@ -10,7 +10,6 @@ export {
   type Place,
   parquetFolder,
   parsePlace,
-  partsOf,
   placeOf,
   placeSchema,
   publishedFolder,
@@ -19,6 +18,7 @@ export {
   type Run,
   runOfId,
   sourceOf,
+  splitPlace,
 } from '../keys.ts';
 export { gatesSchema, readGates } from '../publish/gates.ts';
 export { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';

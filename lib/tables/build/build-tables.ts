@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { once } from '../../base/index.ts';
 import { createUsesBuilder, hasLinks, USES_FORMAT, usesKey, usesOfPart } from '../../model/index.ts';
 import {
-  forgetTagged,
+  deleteTaggedMark,
   type Manifest,
   manifestOf,
   type Part,
@@ -11,7 +11,7 @@ import {
   placesIn,
   publishedRuns,
   readLatest,
-  tagAsItIs,
+  updateRunTags,
 } from '../../snapshot/history/index.ts';
 import {
   isSource,
@@ -243,7 +243,7 @@ async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
   const isMarked = inHand.built.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
   // New objects lack the tag, so the record that all objects have it is deleted first.
-  if (counts.isChanged && run.isTagged) await forgetTagged({ store, place, run: at });
+  if (counts.isChanged && run.isTagged) await deleteTaggedMark({ store, place, run: at });
   for (const { part, index, key, isBuilt } of lacking) {
     counts.files += 1;
     if (!isBuilt) {
@@ -290,7 +290,7 @@ async function tagRun(
 ): Promise<void> {
   const is = isLatest ? 'latest' : 'replaced';
   try {
-    await tagAsItIs({ store, place, run: at, is, known: run, isChanged });
+    await updateRunTags({ store, place, run: at, is, known: run, isChanged });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     warn(`run ${at.id} of ${place} could not be tagged as ${isLatest ? 'the newest' : 'replaced'}`, error);

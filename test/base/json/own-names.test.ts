@@ -33,7 +33,7 @@ test.each(names)('a run may have a field called %s that the previous run did not
   expect(refusals(run, { ...last, fields: Object.fromEntries([[name, ['number']]]) }, NOW)).toEqual(['type']);
 });
 
-const NOW = { isBroken: false, nowMs: Date.now(), leastShare: 0.5 };
+const NOW = { isBroken: false, nowMs: Date.now(), minShare: 0.5 };
 
 test.each(names)('a function may have an input variable called %s', (name) => {
   const message = `{"version":1,"type":"run-function","packageId":"0f8fad5b-d9cb-469f-a165-70867728950e","packageVersion":"1","functionName":"f","inputVariables":{"${name}":[1]}}`;

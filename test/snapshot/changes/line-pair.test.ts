@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/base/json/json.ts';
-import { noMembers, readLine, readMembers } from '../../../lib/snapshot/changes/line-members.ts';
+import { createMembers, readLine, readMembers } from '../../../lib/snapshot/changes/line-members.ts';
 import { lineOf } from '../../../lib/snapshot/changes/line-reader.ts';
 import { differingFields } from '../../../lib/snapshot/changes/side-by-side.ts';
 import { scaled } from '../../scale.ts';
@@ -20,7 +20,7 @@ const rules = {
 /** A line amid others, as in a part. */
 function amidOthers(text: string) {
   const { json } = lineOf(Buffer.from(`{"id":1}\n${text}\n{"id":2,"_owner":"a"}\n`));
-  const read = { line: { json, start: 9, end: 9 + Buffer.byteLength(text) }, members: noMembers() };
+  const read = { line: { json, start: 9, end: 9 + Buffer.byteLength(text) }, members: createMembers() };
   readMembers(read.line, read.members);
   return read;
 }

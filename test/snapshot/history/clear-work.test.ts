@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clearAfter } from '../../../lib/snapshot/history/prune.ts';
+import { clearPublishedWork } from '../../../lib/snapshot/history/prune.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
@@ -18,7 +18,7 @@ test('the next process deletes what a killed one left of published runs', async 
   for (const { id } of [monday, tuesday]) await leave(`calculations/${id}`);
   for (const folder of others) await leave(folder);
 
-  await clearAfter(store, 'calculations', () => undefined);
+  await clearPublishedWork(store, 'calculations', () => undefined);
 
   expect(await keysUnderWork()).toEqual(others.map((folder) => `work/${folder}/part-0`));
 });
@@ -27,7 +27,7 @@ test('what is left under work/ in a bucket is deleted by its lifecycle rules', a
   await publishLines(objects, { run: monday });
   await leave(`calculations/${monday.id}`);
 
-  await clearAfter(objects, 'calculations', () => undefined);
+  await clearPublishedWork(objects, 'calculations', () => undefined);
 
   expect(await keysUnderWork()).toHaveLength(1);
 });
@@ -38,10 +38,10 @@ test('what cannot be deleted costs a warning', async () => {
   const warnings: string[] = [];
   const failing = beforeEvery(store, 'delete', (key) => store.copy('none', key));
 
-  await clearAfter(failing, 'calculations', (what, { message }) => void warnings.push(what, message));
+  await clearPublishedWork(failing, 'calculations', (what, { message }) => void warnings.push(what, message));
 
   expect(warnings).toEqual([
-    'what published runs of calculations have left under work/ could not be deleted',
+    'objects of published runs of calculations under work/ could not be deleted',
     expect.stringContaining('none'),
   ]);
 });
@@ -53,8 +53,8 @@ test('a damaged latest.json costs a warning; a fault of our own is thrown', asyn
   const warn = (_: string, { message }: Error) => void warnings.push(message);
   const faulty: Store = { ...store, folders: () => expect.fail('a fault') };
 
-  await clearAfter(store, 'calculations', warn);
-  await expect(clearAfter(faulty, 'calculations', warn)).rejects.toThrow('a fault');
+  await clearPublishedWork(store, 'calculations', warn);
+  await expect(clearPublishedWork(faulty, 'calculations', warn)).rejects.toThrow('a fault');
 
   expect(warnings).toEqual([expect.stringContaining('calculations/latest.json is not what')]);
 });
@@ -65,7 +65,7 @@ test('the objects by which a run could be resumed or published are deleted first
   for (const name of ['open-a', 'part-0', '_manifest.json', '_checkpoint.json'])
     await leave(`calculations/${monday.id}`, name);
 
-  await clearAfter(
+  await clearPublishedWork(
     beforeEvery(store, 'delete', (key) => deleted.push(key.slice(key.lastIndexOf('/') + 1))),
     'calculations',
     () => undefined,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { findRecords, refuseKeyless, type Wanted } from '../../../lib/snapshot/page/record-finder.ts';
+import { findRecords, refuseKeyless, type WantedFields } from '../../../lib/snapshot/page/record-finder.ts';
 import { allDigits } from '../../../lib/snapshot/page/record-index.ts';
 import { jsonOf } from './json-of.ts';
 
-const byInteger: Wanted = { key: 'id', keyIs: 'integer' };
-const byText: Wanted = { key: 'id', keyIs: 'text' };
+const byInteger: WantedFields = { key: 'id', keyIs: 'integer' };
+const byText: WantedFields = { key: 'id', keyIs: 'text' };
 
 /** The records of a list that starts at byte 1. */
-const find = (list: string, wanted: Wanted) => findRecords(jsonOf(` ${list} `), 1, 0, wanted);
+const find = (list: string, wanted: WantedFields) => findRecords(jsonOf(` ${list} `), 1, 0, wanted);
 
 /** The keys of these values of `id`, without those that are none. */
 function keysOf(...values: readonly string[]) {
@@ -70,7 +70,7 @@ test('elements of which none has a key are no records', () => {
   expect(refuse('[{"id":"a"},{},7]')).not.toThrow();
   expect(refuse('[]')).not.toThrow();
   for (const list of ['[{}]', '[{},{}]', '[7]'])
-    expect(refuse(list)).toThrow('file 0: expected an object with text as its id');
+    expect(refuse(list)).toThrow('file 0: expected an object with a string as its id');
 });
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
 ])('elements without a key, the first with the name %s, are %s in the message', (name, named) => {
   const found = find(`[{"a":${name}},{}]`, { ...byText, label: 'a' });
 
-  expect(() => refuseKeyless(found, 'file')).toThrow(`${named}: expected an object with text as its id`);
+  expect(() => refuseKeyless(found, 'file')).toThrow(`${named}: expected an object with a string as its id`);
 });
 
 test('the places of fields are those where their values start, the last one if a record has it twice; 0 for none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isTextAt, scalarAt } from '../../../lib/snapshot/page/value-at.ts';
+import { isStringAt, scalarAt } from '../../../lib/snapshot/page/value-at.ts';
 import { jsonOf } from './json-of.ts';
 
 /** The value after a byte that starts none, since no value is at place 0. */
@@ -36,7 +36,7 @@ describe('a scalar', () => {
 });
 
 describe('an expected text', () => {
-  const isIt = (text: string, value: string) => isTextAt(jsonOf(` ${text}`), 1, value);
+  const isIt = (text: string, value: string) => isStringAt(jsonOf(` ${text}`), 1, value);
 
   test.each([
     ['"é1"', 'é1', true],
@@ -55,6 +55,6 @@ describe('an expected text', () => {
   });
 
   test('is not at place 0', () => {
-    expect(isTextAt(jsonOf('"a"'), 0, 'a')).toBe(false);
+    expect(isStringAt(jsonOf('"a"'), 0, 'a')).toBe(false);
   });
 });

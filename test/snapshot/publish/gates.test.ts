@@ -3,7 +3,7 @@ import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import {
   type Gates,
   isSuperseded,
-  leastShareOf,
+  minShareOf,
   readGates,
   refusals as refusalsIn,
 } from '../../../lib/snapshot/publish/gates.ts';
@@ -20,7 +20,7 @@ const refusals = (
   refusalsIn(judged, last, {
     isBroken,
     nowMs: Date.parse(NOW),
-    leastShare: leastShareOf(gates, 'calculations'),
+    minShare: minShareOf(gates, 'calculations'),
   });
 
 const run: Parameters<typeof refusals>[0] = {

@@ -125,9 +125,9 @@ test('a run that is refused for its size has the sizes of the last ten runs, new
   });
 
   const lastSizes = [121, 118, 117, 116, 115, 114, 113, 112, 111, 110];
-  expect(manifest).toMatchObject({ refused: ['shrunk'], leastShare: 0.8, lastSizes });
+  expect(manifest).toMatchObject({ refused: ['shrunk'], minShare: 0.8, lastSizes });
   expect(empty).toMatchObject({ refused: ['empty'], lastSizes });
-  expect(empty).not.toHaveProperty('leastShare');
+  expect(empty).not.toHaveProperty('minShare');
   expect(ordinary).toMatchObject({ refused: [], publishable: true });
   expect(ordinary).not.toHaveProperty('lastSizes');
 });

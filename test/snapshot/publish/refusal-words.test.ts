@@ -23,10 +23,10 @@ test('a run that was refused for its size says what the gate demanded, and how l
   const words = (differences: object) =>
     refusalWords(publishedManifest({ refused: ['shrunk'], ...differences }))[0];
 
-  expect(words({ leastShare: 0.825, lastSizes: [20_010, 20_000, 19_990] })).toBe(
+  expect(words({ minShare: 0.825, lastSizes: [20_010, 20_000, 19_990] })).toBe(
     'shrunk: fewer than 82.5% of the last run’s records (SYNC_GATES); the last 3 runs, newest first, had 20,010 · 20,000 · 19,990 records',
   );
-  expect(words({ leastShare: 0.5, lastSizes: [100] })).toBe(
+  expect(words({ minShare: 0.5, lastSizes: [100] })).toBe(
     'shrunk: fewer than 50% of the last run’s records (SYNC_GATES); the last run had 100 records',
   );
   expect(words({ refused: ['empty'], lastSizes: [7, 8] })).toBe(

@@ -146,8 +146,8 @@ async function readExecution(body: Buffer): Promise<Read> {
 /** The members of an execution that are used here, without large values. */
 async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object> {
   if (!isUtf8(body)) throw new SyntaxError('the body is not UTF-8');
-  const { memberTexts } = await import('../../../snapshot/history/index.ts');
-  const members = memberTexts(body, DECIDING, { maxBytes: MAX_PARSED_BYTES, isDeep });
+  const { memberJson } = await import('../../../snapshot/history/index.ts');
+  const members = memberJson(body, DECIDING, { maxBytes: MAX_PARSED_BYTES, isDeep });
   return Object.fromEntries(Array.from(members, ([name, text]) => [name, valueIn(text)]));
 }
 

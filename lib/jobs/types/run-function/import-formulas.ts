@@ -93,10 +93,10 @@ export async function readFormulaList(
  * contains one. Throws `TextError`.
  */
 async function formulasOf(execution: string | Buffer): Promise<FormulaList> {
-  const { memberTexts } = await import('../../../snapshot/history/index.ts');
+  const { memberJson } = await import('../../../snapshot/history/index.ts');
   const body = Buffer.isBuffer(execution) ? execution : Buffer.from(execution);
   // If an execution is nested too deeply, the result of its job has it as text.
-  const members = body[0] === 0x7b ? memberTexts(body, ['status', 'result'], ALL) : new Map<string, string>();
+  const members = body[0] === 0x7b ? memberJson(body, ['status', 'result'], ALL) : new Map<string, string>();
   const status = members.get('status') ?? 'null';
   const result = members.get('result') ?? 'null';
   if (endOfExecution(parseJson(status)) !== 'done')

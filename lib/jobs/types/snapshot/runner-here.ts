@@ -6,7 +6,7 @@ import { type Call, type CallCounts, PlatformError } from '../../../platform/ind
 import { refusalWords } from '../../../snapshot/history/index.ts';
 import {
   beginRun,
-  clearAfter,
+  clearPublishedWork,
   KnownRefusalError,
   type Publication,
   readCheckpoint,
@@ -74,7 +74,8 @@ export function snapshotRunner(
     });
     await putRun(store, job.id, null);
     // This is not done earlier: otherwise another attempt would find no run to resume.
-    if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
+    if (publication.kind === 'published')
+      await clearPublishedWork(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
 }

@@ -95,12 +95,12 @@ function calculationFilter(
   const plain = FIELDS[name] === undefined ? name.replace(/^not[ _-]?/, '') : name;
   const field = Object.hasOwn(FIELDS, plain) ? FIELDS[plain] : undefined;
   if (field === undefined) return { kind: 'unknown', field: filter.field };
-  const matches = field(wantedOf(filter), facts);
+  const matches = field(wantedFields(filter), facts);
   return { kind: 'filter', matches: plain === name ? matches : (calculation) => !matches(calculation) };
 }
 
 /** The values that a filter accepts: those of `value` (one or a list) and `idList`. */
-function wantedOf({ value, idList }: CalculationFilter): readonly string[] {
+function wantedFields({ value, idList }: CalculationFilter): readonly string[] {
   return [value, idList]
     .flat()
     .flatMap((each) => (each === undefined || each === null ? [] : [String(each)]));

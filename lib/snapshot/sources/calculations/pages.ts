@@ -17,9 +17,9 @@ import {
 } from '../../../platform/operations/index.ts';
 import { batchInPlace, foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-fields.ts';
-import { oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
+import { oddOf, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
 import { allDigits, rowsBetween } from '../../page/record-index.ts';
-import { noRecords, scanObject } from '../../page/scan-response.ts';
+import { emptyRecords, scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
 import { type Completeness, type ScanOutcome, totalsSchema, UNVERIFIED } from '../../scan.ts';
 
@@ -208,13 +208,13 @@ export function pageIn(
 ): CalculationPage {
   const { offset = 0, onOdd } = options;
   const others = field === 'id' ? [] : [field];
-  const wanted = wantedOf(calculationRows, { others, label: 'name', most: MAX_RECORDS });
+  const wanted = wantedFields(calculationRows, { others, label: 'name', maxRecords: MAX_RECORDS });
   const { isObject, member, members, ...scanned } = scanObject(bytes, calculationRows.member, wanted);
   const total = member('totalHits');
   const asked = { list: calculationRows.member, total, before: offset };
   const isPage = scanned.found !== undefined || isNothing(members(), asked);
   if (!isObject || !isPage) throw new Error('results: expected an array');
-  const found = scanned.found ?? noRecords(wanted);
+  const found = scanned.found ?? emptyRecords(wanted);
   refuseKeyless(found, 'calculation');
   onOdd?.(oddOf(found, calculationRows));
   const [, created] = found.index.values;

@@ -8,11 +8,11 @@ import {
   hasOwnKey,
   oddOf,
   refuseKeyless,
-  wantedOf,
+  wantedFields,
 } from '../../page/record-finder.ts';
 import { compareKeys, digitsAt, rowsBetween } from '../../page/record-index.ts';
 import { scanList } from '../../page/scan-response.ts';
-import { isTextAt } from '../../page/value-at.ts';
+import { isStringAt } from '../../page/value-at.ts';
 import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
@@ -41,7 +41,7 @@ export const cardsScan = ({
     total: null,
   });
 
-const wanted = wantedOf(cards, { others: ['datasourceId', 'drills'], label: 'title' });
+const wanted = wantedFields(cards, { others: ['datasourceId', 'drills'], label: 'title' });
 /** The columns of the index with the positions of `datasourceId` and `drills`. */
 const DATASOURCE = cards.keys.length;
 const DRILLS = DATASOURCE + 1;
@@ -74,7 +74,7 @@ export function cardsIn(
       name: '_datasetId',
       text: datasetId,
       // A card found through a drill names the dataset that it is built on, which may be a different one.
-      isFor: (card) => !isTextAt(json, datasources?.[card] ?? 0, datasetId),
+      isFor: (card) => !isStringAt(json, datasources?.[card] ?? 0, datasetId),
     },
   });
 }

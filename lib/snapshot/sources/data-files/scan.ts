@@ -2,7 +2,7 @@ import { type Call, compareIds, type Id, type OnOdd } from '../../../platform/in
 import { dataFiles, expandNames, getDataFile } from '../../../platform/operations/index.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-fields.ts';
-import { hasOwnKey, isRecord, oddOf, wantedOf } from '../../page/record-finder.ts';
+import { hasOwnKey, isRecord, oddOf, wantedFields } from '../../page/record-finder.ts';
 import { digitsAt } from '../../page/record-index.ts';
 import { scanRecord } from '../../page/scan-response.ts';
 import type { Scan } from '../../scan.ts';
@@ -36,7 +36,7 @@ export const dataFilesScan = ({
     total: new Set(ids).size,
   });
 
-const wanted = wantedOf(dataFiles);
+const wanted = wantedFields(dataFiles);
 
 /** The file in a response. A response without an id is assumed to be about the requested file. */
 function dataFileIn(bytes: Buffer, id: Id, onOdd: OnOdd | undefined): RecordBatch {

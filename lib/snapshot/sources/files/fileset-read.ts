@@ -11,9 +11,9 @@ import {
 import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-fields.ts';
-import { type FoundRecords, oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
+import { type FoundRecords, oddOf, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
 import { scanObject } from '../../page/scan-response.ts';
-import { scalarAt, textAt } from '../../page/value-at.ts';
+import { scalarAt, stringAt } from '../../page/value-at.ts';
 import {
   type Completeness,
   type ScanStart,
@@ -342,7 +342,7 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   return (request) => readAs(request, accepted);
 }
 
-const wanted = wantedOf(fileRows, { others: ['created', 'path'], label: 'path' });
+const wanted = wantedFields(fileRows, { others: ['created', 'path'], label: 'path' });
 
 /** The page in a response. Throws `SyntaxError` if it is not JSON, and `Error` if it is not a page of files. */
 function filesIn(
@@ -375,7 +375,7 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
     found === undefined ? undefined : scalarAt(found.json, places?.[row] ?? 0);
   const first = { name: '_filesetId', text: filesetId };
   const keyOf = (row: number) =>
-    found === undefined ? '' : `${filesetId}/${textAt(found.json, ids?.[row] ?? 0)}`;
+    found === undefined ? '' : `${filesetId}/${stringAt(found.json, ids?.[row] ?? 0)}`;
   return {
     files: found?.records ?? 0,
     unnamed: found?.keyless.length ?? 0,

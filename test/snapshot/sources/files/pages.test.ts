@@ -100,12 +100,12 @@ test.each([
   ['[]', 'files: expected an array'],
   ['7', 'files: expected an array'],
   ['{"files":[],"pageContext":{"next":{}}}', 'pageContext.next: expected text or null'],
-  ['{"files":[{"id":""}]}', 'file 0: expected an object with text as its id'],
-  ['{"files":[{"id":7,"path":""}]}', 'file 0: expected an object with text as its id'],
-  ['{"files":[{"id":7,"path":8}]}', 'file 0: expected an object with text as its id'],
+  ['{"files":[{"id":""}]}', 'file 0: expected an object with a string as its id'],
+  ['{"files":[{"id":7,"path":""}]}', 'file 0: expected an object with a string as its id'],
+  ['{"files":[{"id":7,"path":8}]}', 'file 0: expected an object with a string as its id'],
   [
     `{"files":[{"path":"/${'p'.repeat(200)}"},{}]}`,
-    `file 0 (“/${'p'.repeat(199)}”): expected an object with text as its id`,
+    `file 0 (“/${'p'.repeat(199)}”): expected an object with a string as its id`,
   ],
 ])('%s is no page: %s', async (text, fault) => {
   const error = await caught(readPage(text));
