@@ -127,7 +127,9 @@ describe('snapshot files', () => {
     expect({ ...refused, out: JSON.parse(refused.out) }).toMatchObject({
       code: 3,
       out: { source: 'files', refused: ['selection'], published: false },
-      err: expect.stringMatching(/refused before the first request as: selection; .*nothing was requested/),
+      err: expect.stringMatching(
+        /not started, since it would be refused publication (selection): .*nothing was requested/,
+      ),
     });
     expect((await run([...other, '--as', 'second'])).code).toBe(0);
     expect((await published('files')).manifest.selection).toEqual({ filesets: [first] });

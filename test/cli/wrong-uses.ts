@@ -186,7 +186,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['snapshot calculations --filter status: --as x', 'expected status:VALUE with a text'],
   ['snapshot calculations --resume last', '--resume last: expected a run of calculations in '],
   ['snapshot calculations --resume ../x', `${NO_RUN} "../x".`],
-  [`snapshot calculations --resume ${RUN}`, ': expected a checkpoint, got none'],
+  [`snapshot calculations --resume ${RUN}`, ' has no checkpoint'],
   [`snapshot calculations --name x --as x --resume ${RUN}`, `${SELECTED} name`],
   [`snapshot cards --no-drill --resume ${RUN}`, `${SELECTED} drill`],
   [`snapshot data-files --id 1 --resume ${RUN}`, `${SELECTED} id`],

@@ -104,7 +104,7 @@ test('part entries that form a circle are refused, and so is one that leads to a
   await store.put(two, printStored({ part, previous: one }));
   await expect(readParts(store, one)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `${one}: expected a part entry that leads to the first, got a circle`,
+    message: `${one}: the entries of the parts form a circle`,
   });
 
   await store.put(two, printStored({ part, previous: 'refused/x.json' }));

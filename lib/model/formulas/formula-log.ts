@@ -38,7 +38,7 @@ function calculationAfter({
   const given = anyRecord().safeParse(answer).data ?? {};
   if (expression === undefined || given['expression'] === expression) return response;
   const other = (given['expression'] ?? null) === null ? {} : { _answeredExpression: given['expression'] };
-  return printJson({ ...args, ...other, expression });
+  return printJson({ ...given, ...other, expression });
 }
 
 export type FormulaLogEntry = {

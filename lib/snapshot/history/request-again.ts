@@ -4,7 +4,7 @@ import { requestedId, runKeys } from '../changes/line-members.ts';
 import { type Place, placeOf, splitPlace } from '../keys.ts';
 import { type Manifest, placesIn } from '../manifest.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
-import { givenIds } from '../run/begin-run.ts';
+import { describeIds } from '../run/begin-run.ts';
 import { linkedTo, placeOfRequest, requestSchemasWith, type SnapshotRequest } from '../sources/request.ts';
 import { sourceDefinitions, sources } from '../sources/sources.ts';
 
@@ -74,7 +74,7 @@ async function idsOfRun(
   for await (const keys of runKeys({ store, source, run: { parts }, signal }))
     for (const each of keys) found.add(requestedId(key, each));
   const ids = [...found].sort();
-  if (canonicalJson(givenIds(ids)) === canonicalJson(selection[field])) return ids;
+  if (canonicalJson(describeIds(ids)) === canonicalJson(selection[field])) return ids;
   throw new StoredObjectError(
     'invalid',
     `${place}: the manifest of run ${run} has only a hash of its ${field}, and its records do not contain all of them; take the snapshot again with the same list of ids`,

@@ -29,7 +29,7 @@ type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random
     readonly force?: boolean;
   };
 
-/** Thrown if a run would certainly be refused once it was read completely: no request was sent for it. */
+/** Thrown before the first request if the run would certainly be refused publication. */
 export class KnownRefusalError extends Error {
   override readonly name = 'KnownRefusalError';
   readonly failure: { readonly source: Place; readonly refused: readonly GateName[] };
@@ -37,7 +37,7 @@ export class KnownRefusalError extends Error {
   constructor(failure: KnownRefusalError['failure'], last: Pick<Manifest, 'run' | 'selection' | 'platform'>) {
     const { run, platform, selection } = last;
     super(
-      `${failure.source}: refused before the first request as: ${failure.refused.join(', ')}; expected what the last run, ${run}, took: ${shortened(printJson(selection), 300)} of ${platform}`,
+      `${failure.source}: not started, since it would be refused publication (${failure.refused.join(', ')}): the last run, ${run}, took ${shortened(printJson(selection), 300)} of ${platform}`,
     );
     this.failure = failure;
   }
@@ -62,8 +62,8 @@ export async function beginRun(request: SnapshotRequest, options: BeginOptions):
 }
 
 /**
- * Where the ids of a run come from. The selection includes the member that names them. Linked ids may change
- * from night to night, so only their source is named.
+ * Finds the ids of a run. The selection has a member that describes them: the ids themselves, or only their
+ * source for linked ids, since these may change from night to night.
  */
 async function idsOf(
   request: SnapshotRequest,
@@ -78,11 +78,10 @@ async function idsOf(
   const { ids: idsOfRun } = sourceDefinitions[request.source];
   if (idsOfRun === undefined) return { selection };
   const { field, linked } = idsOfRun;
-  if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
+  if (ids !== undefined) return { ids, selection: { ...selection, [field]: describeIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
   const { run, ids: found, gone } = await linkedIds({ store, platform, signal, field, ...linked });
-  // An id is not requested again if every link says that it no longer exists, and the last run could not read
-  // it.
+  // An id is not requested again if no link says that it exists, and the last run could not read it.
   const missing = last?.missing.filter(({ id }) => gone.has(id)) ?? [];
   const known = new Set(missing.map(({ id }) => id));
   return {
@@ -97,10 +96,10 @@ async function idsOf(
 const MAX_LISTED = 1_000;
 
 /**
- * Describes ids, equal for equal ids: a sorted list if there are few, otherwise their number and the sha256
- * of their lines.
+ * Describes a set of ids, so that equal sets have equal descriptions: a sorted list for up to 1,000 ids,
+ * otherwise their number and the sha256 of their lines.
  */
-export function givenIds(ids: readonly string[]) {
+export function describeIds(ids: readonly string[]) {
   const sorted = [...new Set(ids)].sort();
   if (sorted.length <= MAX_LISTED) return sorted;
   return { count: sorted.length, sha256: createHash('sha256').update(sorted.join('\n')).digest('hex') };
@@ -122,7 +121,7 @@ type RunWithIds = Pick<Checkpoint, 'source' | 'run'>;
 
 const idsKey = ({ source, run }: RunWithIds) => `${workFolder(source, { id: run })}_ids.json`;
 
-/** Stores the ids of a run, so that it can be resumed even if the file or run that they came from has changed. */
+/** Stores the ids of a run, so that the run can be resumed even if the file or run with the ids has changed. */
 async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
   await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MAX_LIST_BYTES));
 }
@@ -145,7 +144,7 @@ type LinkedIdsOptions = {
 };
 
 /**
- * The ids that a published run links to, each once, sorted as text. `gone`: those that no longer exist
+ * The ids that a published run links to, each once, sorted as strings. `gone`: the ids that no longer exist
  * according to every link.
  */
 type LinkedIds = {
@@ -156,23 +155,27 @@ type LinkedIds = {
 
 /**
  * The ids that the last published run of a source links to. Throws `StoredObjectError` if there is no such
- * run, or it is another platform's.
+ * run, or it was taken from another platform.
  */
 export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
   const { store, from, field, platform } = options;
-  const found = await replaceable(options, async () => {
+  const found = await withWayOut(options, async () => {
     const latest = await readLatest(store, from);
-    if (latest === undefined) return { kind: 'missing', got: 'none', of: '' } as const;
+    if (latest === undefined) return { kind: 'missing', got: '', of: '' } as const;
     const { run } = latest;
     const manifest = await manifestOf(store, latest.manifest, { place: from, run });
     if (isSamePlatform(manifest.platform, platform))
       return { run, ...(await idsInParts(manifest.parts, options)) };
-    return { kind: 'invalid', got: `run ${run} of ${manifest.platform}`, of: ` of ${platform}` } as const;
+    return {
+      kind: 'invalid',
+      got: `; the last one, run ${run}, is of ${manifest.platform}`,
+      of: ` of ${platform}`,
+    } as const;
   });
   if (found.kind === undefined) return found;
   throw new StoredObjectError(
     found.kind,
-    `${store.location}: expected a published snapshot of ${from}${found.of} to take ${field} from, got ${found.got}`,
+    `${store.location}: there is no published snapshot of ${from}${found.of} to take ${field} from${found.got}`,
   );
 }
 
@@ -180,7 +183,7 @@ async function idsInParts(
   parts: readonly Part[],
   { store, fields, idsIn, signal }: LinkedIdsOptions,
 ): Promise<Pick<LinkedIds, 'ids' | 'gone'>> {
-  // Equal ids may be spelled differently: they are compared in one form, and the first spelling is sent.
+  // Equal ids may be spelled differently, so they are compared in canonical form, and the first spelling is sent.
   const found = new Map<string, LinkedId>();
   const readFields = createRecordFields(fields);
   await eachLine({ store, parts, signal }, (reader) => {
@@ -198,12 +201,12 @@ async function idsInParts(
 }
 
 /** Adds to the error about a missing or damaged object how to replace that object. */
-async function replaceable<T>({ from, field }: LinkedIdsOptions, read: () => Promise<T>): Promise<T> {
+async function withWayOut<T>({ from }: LinkedIdsOptions, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    const wayOut = `to have ${field} to take from ${from}, publish a new snapshot of ${from} by force, and start again`;
+    const wayOut = `publish a new snapshot of ${from} with --force, then start again`;
     throw new StoredObjectError('invalid', `${error.message}; ${wayOut}`, { cause: error });
   }
 }

@@ -36,14 +36,14 @@ const checkpointSchema = z.object({
   compression: z.enum(['gzip', 'zstd']),
   /** Where the scan resumes; null at its beginning. Its shape depends on the kind of scan. */
   position: z.nullable(z.unknown()),
-  /** How the scan ended; null while it has not. */
+  /** How the scan ended; null if it has not ended. */
   outcome: z.nullable(outcomeSchema),
-  /** The number of the next part: how many parts have been stored, including those of segments that were dropped. */
+  /** The number of stored parts, including parts of dropped segments; it is the number of the next part. */
   parts: z.number(),
   missing: z.array(missingIdSchema),
   /**
-   * The state of the run at the start of the current segment, to which it returns if the segment restarts;
-   * absent for the first segment.
+   * The state of the run at the start of the current segment, which is restored if the segment restarts; absent
+   * for the first segment.
    */
   segment: z.optional(endSchema),
   calls: callsSchema,
@@ -54,7 +54,7 @@ export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 const partEntrySchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });
 
-/** Thrown if another process moved the run's checkpoint: two processes must not take the same run. */
+/** Thrown if another process moved the run's checkpoint, since two processes must not take the same run. */
 export class CheckpointConflictError extends Error {
   override readonly name = 'CheckpointConflictError';
 }
@@ -69,7 +69,7 @@ export async function hasCheckpoint(store: Store, source: Place, run: string): P
   return false;
 }
 
-/** Reads the checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing, or another run's. */
+/** Reads the checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing or of another run. */
 export async function readCheckpoint(
   store: Store,
   source: Place,
@@ -78,10 +78,7 @@ export async function readCheckpoint(
   const key = checkpointKey(source, run);
   const stored = await findStored(store, key, checkpointSchema, MAX_LIST_BYTES);
   if (stored === undefined)
-    throw new StoredObjectError(
-      'missing',
-      `run ${run} of ${source} in ${store.location}: expected a checkpoint, got none`,
-    );
+    throw new StoredObjectError('missing', `run ${run} of ${source} in ${store.location} has no checkpoint`);
   const { value: checkpoint, etag } = stored;
   if (checkpoint.source === source && checkpoint.run === run) return { checkpoint, etag };
   throw new StoredObjectError(
@@ -92,7 +89,7 @@ export async function readCheckpoint(
 
 const MAX_NAMES_LENGTH = 200;
 
-/** Replaces the checkpoint that has this `etag` (undefined: stores the first one), and returns the new etag. */
+/** Replaces the checkpoint with this `etag`, or stores the first one (undefined). Returns the new etag. */
 export async function saveCheckpoint(
   store: Store,
   checkpoint: Checkpoint,
@@ -119,8 +116,8 @@ export async function recordPart(store: Store, part: Part, previous: string | nu
 }
 
 /**
- * Reads the parts of a run, first to last, by following entries back from the last one. `after`: only the
- * parts after the one of this entry.
+ * Reads the parts of a run, first to last, by following entries back from the last entry. `after`: an entry; only
+ * the parts after it are read.
  */
 export async function readParts(
   store: Store,
@@ -131,12 +128,9 @@ export async function readParts(
   const seen = new Set<string>();
   const expected = { what: 'a part entry', schema: partEntrySchema };
   for (let key = lastPart; key !== null && key !== after; ) {
-    // So the loop ends even if the stored entries form a circle.
+    // Damaged entries may form a circle.
     if (seen.has(key))
-      throw new StoredObjectError(
-        'invalid',
-        `${key}: expected a part entry that leads to the first, got a circle`,
-      );
+      throw new StoredObjectError('invalid', `${key}: the entries of the parts form a circle`);
     seen.add(key);
     const { value } = await readStored(store, key, expected);
     parts.push(value.part);

@@ -10,7 +10,7 @@ import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-fields.ts';
 
 /**
- * The default maximum size of a part before compression, about 16 MB compressed. One part in twenty becomes this large.
+ * The default maximum bytes of a part before compression, about 16 MB compressed. One part in twenty becomes this large.
  */
 const MAX_PART_BYTES = 96_000_000;
 /**
@@ -40,19 +40,19 @@ export function createPartWriter({
   /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
   readonly maxLineBytes?: number | undefined;
   /**
-   * If no key has ended a part, it ends with the batch in which its lines reach this size, in bytes. Default:
+   * A part that no key ends is ended after the batch in which its lines reach this size, in bytes. Default:
    * `MAX_PART_BYTES`.
    */
   readonly partBytes?: number | undefined;
 }) {
   const { maxLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
   const parts = createParts(compression);
-  /** Set if only a part of a batch was added: the batch will be read again, so nothing may be stored. */
+  /** Set if a batch was added incompletely. It will be read again, so nothing may be stored. */
   let failed: { readonly cause: unknown } | undefined;
   return {
     /**
-     * Adds a batch. Resolves once there is room for more. Throws `RangeError` if a line is too long; after
-     * that nothing is stored.
+     * Adds a batch. Resolves once there is room for another batch. Throws `RangeError` if a line is too long;
+     * afterwards nothing can be stored.
      */
     async write({ pieces, release }: RecordBatch): Promise<void> {
       try {
@@ -97,7 +97,7 @@ export function createPartWriter({
       const nameOf = (sha256: string) => `${folder}open-${sha256.slice(0, 12)}.ndjson.${suffix}`;
       return storePart(store, part, await parts.openBytes(), nameOf);
     },
-    /** Adds the stored content of an open part. None of its keys ends a part. */
+    /** Adds the stored content of an open part. No key in it ends a part. */
     async resume(part: Part): Promise<void> {
       for await (const chunk of partChunks({ store, part })) await parts.addLines(chunk);
       const { records, firstKey, lastKey } = part;

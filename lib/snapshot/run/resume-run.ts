@@ -18,7 +18,7 @@ export async function findStopped(options: {
    * after its selection.
    */
   readonly as: string | undefined;
-  /** The name of the run, or `last`: the newest one that can be resumed. */
+  /** The name of the run, or `last` for the newest run that can be resumed. */
   readonly run: string;
 }): Promise<{ readonly place: Place; readonly run: string | undefined }> {
   const { store, source, as, run: typed } = options;
@@ -34,8 +34,8 @@ export async function findStopped(options: {
 }
 
 /**
- * Resumes a run: reads its progress, or its publication if it ended, since a published run leaves no checkpoint in a
- * directory. Throws `OtherPlatformError`, and `StoredObjectError` if it is missing or damaged.
+ * Resumes a run: reads its progress, or its publication if it was published, since a directory store has no checkpoint
+ * of a published run. Throws `OtherPlatformError`, and `StoredObjectError` if the run is missing or damaged.
  */
 export async function resumeRun(options: {
   readonly store: Store;
@@ -54,7 +54,7 @@ export async function resumeRun(options: {
 }
 
 /**
- * The publication of a run that has nothing left under `work/`; undefined if it is not published, or damaged.
+ * The publication of a run that has no objects under `work/`; undefined if the run is not published, or damaged.
  * Throws `StoredObjectError` if another run has been published since.
  */
 export async function findPublished(
@@ -71,6 +71,6 @@ export async function findPublished(
   const isKnown = (await publishedRuns(store, place)).some((each) => each.run === run);
   if (!isKnown) return undefined;
   const since = `run ${latest.run} has been published since`;
-  const gone = 'what is needed to publish it again is gone';
+  const gone = 'its checkpoint no longer exists, so it cannot be published again';
   throw new StoredObjectError('missing', `run ${run} of ${place} was published, ${since}, and ${gone}`);
 }

@@ -18,7 +18,7 @@ type FieldTypes = ReturnType<typeof typesSeen>;
 
 export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'maxLineBytes'> & {
   readonly platform: string;
-  /** What the pace has granted this process so far. Default: the manifest does not say. */
+  /** What the pace has granted this process so far. Default: absent from the manifest. */
   readonly paceCounts?: (() => PaceCounts) | undefined;
   /** Whether to publish the run even if a gate refuses it. */
   readonly force: boolean;
@@ -59,8 +59,8 @@ export async function startRun(
     Partial<Pick<Checkpoint, 'missing'>>,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
-  // Read before the run has a start, so that the run it begins after started earlier, however long this
-  // takes. Damage is reported when the run is published.
+  // Read before the start of this run is set, so that the run in `begunAfter` certainly started earlier. Damage
+  // is reported when this run is published.
   const { etag, latest } = await readLastPublication(store, source);
   const begunAfter = latest?.run ?? (etag === undefined ? null : '');
   const run = createRun(now(), random);
@@ -150,12 +150,12 @@ async function finishedRun(
 
 type SliceOptions = ProgressOptions & {
   readonly scan: Scan<unknown>;
-  /** Maximum milliseconds until an added record is durable, even while the next page is awaited. Default 30 s. */
+  /** Maximum milliseconds until an added record is durable, even if the next page takes longer. Default 30 s. */
   readonly partMs?: number | undefined;
-  /** Called after each step of the scan: if it returns true, the slice ends. Default: always false. */
+  /** Called after each step of the scan. If it returns true, the slice ends. Default: always false. */
   readonly isOver?: () => boolean;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
-  /** Aborting it ends the scan; what has been read by then is saved. */
+  /** An abort ends the scan, and saves what was read. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -168,7 +168,8 @@ export type SnapshotProgress = {
 const PART_MS = 30_000;
 
 /**
- * Resumes a run until the scan or the slice ends, or something fails: then what was read so far becomes durable first.
+ * Resumes a run until the scan or the slice ends, or something fails. In each case, everything read so far is made
+ * durable.
  */
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
   const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;
@@ -210,18 +211,18 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
       await progress.save(null);
     } catch (unsaved) {
       if (unsaved === error) throw error;
-      const words = [errorText(error), `(and the checkpoint was not saved: ${errorText(unsaved)})`];
+      const messages = [errorText(error), `(and the checkpoint was not saved: ${errorText(unsaved)})`];
       // A full or unavailable store fails twice with the same message.
       const isSame = errorText(error) === errorText(unsaved);
-      throw new AggregateError([error, unsaved], isSame ? words[0] : words.join(' '));
+      throw new AggregateError([error, unsaved], isSame ? messages[0] : messages.join(' '));
     }
     throw error;
   }
 }
 
 /**
- * Awaits a promise. If it takes longer than `afterMs`, also runs `work` once, to its end. A failure of `work`
- * is ignored: the caller tries again.
+ * Awaits a promise. If that takes longer than `afterMs`, also runs `work` once, to its end. A failure of `work`
+ * is ignored, since the caller tries again.
  */
 async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Promise<unknown>): Promise<T> {
   let working: Promise<unknown> = Promise.resolve();
@@ -247,7 +248,7 @@ type ProgressOptions = Pick<
   readonly onSaved?: (() => Promise<void>) | undefined;
 };
 
-/** What a slice has read since its checkpoint, and the functions that make it durable. */
+/** Tracks what a slice has read since its checkpoint, and makes it durable. */
 async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
   const taken = createTaken(checkpoint);
@@ -293,8 +294,8 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
       checkpoint = { ...checkpoint, segment: { lastPart, open, records, fields } };
     },
     /**
-     * Drops the records of the segment. The numbers of their parts are not used again: otherwise a process
-     * that is still taking the segment would replace the entry of a part with the same number.
+     * Drops the records of the segment. The numbers of their parts are not used again, since a process that is
+     * still taking the segment would otherwise replace the entry of a part with the same number.
      */
     async restart(step: Pick<ScanStep<unknown>, 'position' | 'missing'>): Promise<void> {
       await writer.discard();
@@ -308,7 +309,7 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
 }
 
 /**
- * Collects what the steps of a scan return. Missing ids are added to one list: copying the list at each step
+ * Collects what the steps of a scan return. Missing ids are added to one map, since copying them at each step
  * would take gigabytes.
  */
 function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
@@ -340,7 +341,7 @@ function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
   };
 }
 
-/** Adds further types of fields, sorted by name and type. */
+/** Adds types to those of each field, sorted by name and type. */
 function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
   const types = new Map(Object.entries(fields));
   for (const [name, seen] of Object.entries(more))
@@ -350,8 +351,8 @@ function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
 }
 
 /**
- * Deletes open parts that were replaced, except the one before the last, which may still be read, and the one
- * with which the segment began.
+ * Creates a function that deletes replaced open parts, except the previous one, which may still be read, and the
+ * open part with which the segment began.
  */
 function createDeletion(store: Store, first: string | undefined) {
   const keys = first === undefined ? [] : [first];

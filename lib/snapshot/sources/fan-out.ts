@@ -4,35 +4,35 @@ import { PlatformError, type PlatformFailure } from '../../platform/index.ts';
 import { emptyBatch, type RecordBatch } from '../page/record-fields.ts';
 import type { GateName, MissingId, Scan } from '../scan.ts';
 
-/** Where a fan-out resumes. What was read ahead is not included; it is read again. */
+/** Where a fan-out resumes. Ids that were read ahead are not included, so they are read again. */
 export const fanOutPosition = z.object({
   /** The index of the next id. */
   next: z.number(),
   records: z.number(),
-  /** How many of the ids before that are missing. */
+  /** The number of missing ids before `next`. */
   missing: z.number(),
 });
 
 export type FanOutPosition = z.infer<typeof fanOutPosition>;
 
-/** How many ids are read ahead: enough to use the whole rate if a response takes a second. */
+/** The number of ids to read ahead: enough to use the whole rate if a response takes a second. */
 const CONCURRENCY = 8;
 
 /**
  * Reads ids one by one, with one step for each, in the order of the ids. An id that the platform refuses is
- * missing (`afterFailure`); any other error ends the scan.
+ * recorded as missing (`afterFailure`); any other error ends the scan.
  */
 export function fanOut(options: {
   /** The ids without duplicates, in the order in which their records are written. */
   readonly ids: readonly string[];
   readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
-  /** How many records there will be, if the ids determine it; otherwise null. */
+  /** The number of records, if the ids determine it; otherwise null. */
   readonly total: number | null;
 }): Scan<FanOutPosition> {
   const { ids, read, total } = options;
   return async function* ({ from = START, signal }) {
     let position = from;
-    let answered: string | undefined;
+    let lastRead: string | undefined;
     const ahead = readAhead({
       items: ids.slice(from.next),
       async read(
@@ -44,18 +44,18 @@ export function fanOut(options: {
         /** The error, if the id is missing. */
         readonly error?: unknown;
       }> {
-        const had = await readOrMissing({
+        const outcome = await tryRead({
           ids,
           id,
-          answered,
+          lastRead,
           read: (each) => read(each, stop),
           drop: (batch) => batch.release?.(),
         });
-        if (had.kind === 'had') {
-          answered = id;
-          return { batch: had.result, missing: [] };
+        if (outcome.kind === 'read') {
+          lastRead = id;
+          return { batch: outcome.result, missing: [] };
         }
-        return { batch: emptyBatch, missing: [had.missing], error: had.error };
+        return { batch: emptyBatch, missing: [outcome.missing], error: outcome.error };
       },
       concurrency: CONCURRENCY,
       sizeOf: ({ batch }) => batch.heldBytes,
@@ -82,9 +82,9 @@ export function fanOut(options: {
 
 const START: FanOutPosition = { next: 0, records: 0, missing: 0 };
 
-const readOrMissing = (options: ReadOfId<RecordBatch>): Promise<Had<RecordBatch>> =>
+const tryRead = (options: ReadOfId<RecordBatch>): Promise<ReadOutcome<RecordBatch>> =>
   options.read(options.id).then(
-    (result) => ({ kind: 'had', result }),
+    (result) => ({ kind: 'read', result }),
     (error: unknown) => afterFailure(error, options),
   );
 
@@ -107,25 +107,25 @@ export const isServerError = (error: unknown): boolean => {
 };
 
 /** Statuses that concern a single id: bad request, forbidden, not found, conflict, gone. */
-const CANNOT_BE_HAD: ReadonlySet<number> = new Set([400, 403, 404, 409, 410]);
+const STATUSES_OF_ONE_ID: ReadonlySet<number> = new Set([400, 403, 404, 409, 410]);
 
 /** The status with which the platform refused this id; undefined for any other failure. */
 function refusedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
-  // If the list of an id does not end, that is also the id's fault.
+  // A list that does not end also concerns this id only.
   if (failure?.kind === 'endless') return 200;
-  return failure?.kind === 'status' && CANNOT_BE_HAD.has(failure.status) ? failure.status : undefined;
+  return failure?.kind === 'status' && STATUSES_OF_ONE_ID.has(failure.status) ? failure.status : undefined;
 }
 
 /** Statuses that concern all ids: a refused token, a method, throttling. */
-const OF_ALL: ReadonlySet<number> = new Set([401, 405, 407, 429]);
+const STATUSES_OF_ALL_IDS: ReadonlySet<number> = new Set([401, 405, 407, 429]);
 
 /** The status of a failure that may concern one id alone, after all retries; 0 if no complete response was received. */
 function failedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
   switch (failure?.kind) {
     case 'status':
-      return OF_ALL.has(failure.status) ? undefined : failure.status;
+      return STATUSES_OF_ALL_IDS.has(failure.status) ? undefined : failure.status;
     case 'redirect':
     case 'not-json':
       return failure.status;
@@ -143,49 +143,52 @@ function failedStatus(error: unknown): number | undefined {
 }
 
 /**
- * The gates that refuse the run because of missing ids. Some may be missing; if all are, the token has no
- * rights or the address is wrong.
+ * The gates that refuse the run because of missing ids. A run may lack some ids; if all are missing, the token
+ * has no rights or the address is wrong.
  */
 export const refusedForMissing = (missing: number, requested: number): readonly GateName[] =>
   missing > 0 && missing === requested ? ['incomplete'] : [];
 
-/** Throws the error of the last id if all ids failed and it is a bad request: its message is more precise. */
+/** Throws the error of the last id if all ids failed and it is a bad request, since its message is more precise. */
 export function refuseBadRequests(missing: number, requested: number, error: unknown): void {
   if (missing === requested && isBadRequest(error)) throw error;
 }
 
-/** How many other ids are tried before the failure of one id is blamed on the platform. */
+/** The number of other ids to try before the failure of one id is blamed on the platform. */
 const MAX_WITNESSES = 3;
 
 type ReadOfId<Result> = {
   readonly id: string;
   readonly read: (id: string) => Promise<Result>;
-  /** All ids. Reading others shows whether the platform responds at all. */
+  /** All ids. Reading another id shows whether the platform responds at all. */
   readonly ids: readonly string[];
-  /** An id that could be read before; it is tried first. */
-  readonly answered?: string | undefined;
+  /** An id that was read before; only this one is tried. */
+  readonly lastRead?: string | undefined;
   /** Called with the result of another id, which is not used. */
   readonly drop?: (result: Result) => void;
 };
 
-/** The result of reading an id, or the fact that it is missing, with the error. */
-type Had<Result> =
-  | { readonly kind: 'had'; readonly result: Result }
+/** The result of reading an id, or the error because of which it is missing. */
+type ReadOutcome<Result> =
+  | { readonly kind: 'read'; readonly result: Result }
   | { readonly kind: 'missing'; readonly missing: MissingId; readonly error: unknown };
 
 /**
  * Decides what a failed read of an id means. The id is missing if the platform refuses it (400, 403, 404,
- * 409, 410), or if it keeps failing while another id can be read, before and after. Any other error is
- * thrown, since it does not concern this id alone.
+ * 409, 410), or if it fails again after another id could be read. Any other error is thrown, since it does not
+ * concern this id alone.
  */
-export async function afterFailure<Result>(error: unknown, options: ReadOfId<Result>): Promise<Had<Result>> {
+export async function afterFailure<Result>(
+  error: unknown,
+  options: ReadOfId<Result>,
+): Promise<ReadOutcome<Result>> {
   const { id, read } = options;
   const refused = refusedStatus(error);
   if (refused !== undefined) return { kind: 'missing', missing: { id, status: refused }, error };
-  if (failedStatus(error) === undefined || !(await isAnyAnswered(options))) throw error;
+  if (failedStatus(error) === undefined || !(await respondsForAnother(options))) throw error;
   try {
-    // The platform responds; possibly it has done so only since the failure.
-    return { kind: 'had', result: await read(id) };
+    // The platform responds, possibly only since the failure.
+    return { kind: 'read', result: await read(id) };
   } catch (again) {
     const status = refusedStatus(again) ?? failedStatus(again);
     if (status === undefined) throw again;
@@ -194,7 +197,7 @@ export async function afterFailure<Result>(error: unknown, options: ReadOfId<Res
 }
 
 /** Whether the platform responds for another id, even to refuse it. */
-async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean> {
+async function respondsForAnother<Result>(options: ReadOfId<Result>): Promise<boolean> {
   for (const other of witnessesOf(options)) {
     try {
       const result = await options.read(other);
@@ -208,9 +211,9 @@ async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean
   return false;
 }
 
-/** The ids to test the platform with: the one that could be read before, otherwise some next to this one. */
-function witnessesOf({ id, ids, answered }: Omit<ReadOfId<unknown>, 'read' | 'drop'>): readonly string[] {
-  if (answered !== undefined) return [answered];
+/** The ids to test the platform with: the id that was read last, otherwise a few ids next to this one. */
+function witnessesOf({ id, ids, lastRead }: Omit<ReadOfId<unknown>, 'read' | 'drop'>): readonly string[] {
+  if (lastRead !== undefined) return [lastRead];
   const at = ids.indexOf(id);
   const before = ids.slice(Math.max(0, at - MAX_WITNESSES), Math.max(0, at));
   return [...ids.slice(at + 1, at + 1 + MAX_WITNESSES), ...before].slice(0, MAX_WITNESSES);

@@ -16,7 +16,7 @@ const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
 export const commonFields = {
   /** The name of a separate place, for a narrowed snapshot. */
   as: z.optional(placeName),
-  /** Reasons for refusal that are accepted: the run is published in spite of them. */
+  /** Reasons for refusal in spite of which the run is published. */
   accept: z.optional(each(gate, { error: 'a list of reasons', max: gateNames.length })),
 } as const;
 
@@ -44,7 +44,7 @@ export type SnapshotRequest = {
   readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>>;
 }[Source];
 
-/** The rules of all sources about several fields of a request. Each holds trivially for requests of other sources. */
+/** The rules of all sources about several fields of a request. A rule always holds for requests of other sources. */
 export const requestRules = sources.flatMap((source) =>
   sourceDefinitions[source].rules.map((rule) => ({
     ...rule,
@@ -53,22 +53,22 @@ export const requestRules = sources.flatMap((source) =>
   })),
 );
 
-/** The selection of a request: its fields without the ids that are read one by one, and separately these ids. */
+/** Separates a request into its selection and the ids that are read one by one. */
 export function selectionOf({ source, ...request }: SnapshotRequest) {
   const { fields, ids } = sourceDefinitions[source];
-  const given: Readonly<Record<string, unknown>> = request;
-  const names = Object.keys(fields).filter((name) => name !== ids?.field && given[name] !== undefined);
+  const values: Readonly<Record<string, unknown>> = request;
+  const names = Object.keys(fields).filter((name) => name !== ids?.field && values[name] !== undefined);
   return {
-    selection: Object.fromEntries(names.map((name) => [name, given[name]])),
-    ids: ids && z.optional(z.array(z.string())).parse(given[ids.field]),
+    selection: Object.fromEntries(names.map((name) => [name, values[name]])),
+    ids: ids && z.optional(z.array(z.string())).parse(values[ids.field]),
   };
 }
 
-/** The options that narrow a request, as they were given; empty if it takes all records. */
+/** The options that narrow a request, as they were requested; empty if it takes all records. */
 export const narrowings = (source: Source, request: Readonly<Record<string, unknown>>): readonly unknown[] =>
   sourceDefinitions[source].narrowedBy(request).filter((each) => each !== undefined);
 
-const MAX_WORDS = 40;
+const MAX_WORDS_LENGTH = 40;
 
 /** The place of a request's runs. If a narrowed request has no name, its place is named after its selection. */
 export function placeOfRequest(request: SnapshotRequest): Place {
@@ -80,11 +80,11 @@ export function placeOfRequest(request: SnapshotRequest): Place {
   const sorted = narrowedBy.map((each) => (Array.isArray(each) ? [...new Set(each)].sort() : each));
   const words = printJson(sorted)
     .replaceAll(/[^A-Za-z0-9]+/g, '-')
-    .slice(0, MAX_WORDS);
+    .slice(0, MAX_WORDS_LENGTH);
   return placeOf(source, `${words.replaceAll(/^-|-$/g, '') || 'narrowed'}-${digest}`);
 }
 
-/** The source whose published runs provide a request's ids; undefined if the request needs no ids or has its own. */
+/** The source whose published runs provide a request's ids; undefined if the request needs no ids or lists them. */
 export function linkedSource(
   options: Readonly<Record<string, unknown>> & { readonly source: Source },
 ): Source | undefined {
@@ -95,7 +95,7 @@ export function linkedSource(
 }
 
 /**
- * The source whose links provide the ids of a run with this selection; undefined if the ids were given, or
+ * The source whose links provide the ids of a run with this selection; undefined if the request listed the ids, or
  * the source has none.
  */
 export function linkedTo(source: Source, selection: Readonly<Record<string, unknown>>): Source | undefined {

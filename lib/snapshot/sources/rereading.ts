@@ -5,9 +5,9 @@ import type { ScanStart, ScanStep } from '../scan.ts';
 export type ReadEnd<Result, Memo> = {
   readonly result: Result;
   readonly records: number;
-  /** Whether this is the last possible read: then the judge must accept it, or decide that nothing is proved. */
+  /** Whether this is the last possible read, which the judge must accept or declare unproved. */
   readonly isLast: boolean;
-  /** What the judge stored after the previous read; null for the first one. */
+  /** What the judge stored after the previous read; null for the first read. */
   readonly memo: Memo | null;
 };
 
@@ -31,7 +31,7 @@ export const rereadPosition = <Position, Memo>(
   z.object({ read: z.number(), records: z.number(), at: z.nullable(position), memo: z.nullable(memo) });
 
 /**
- * Maximum reads of a list. If it is still incomplete then, the platform changes too fast or does not list all
+ * Maximum reads of a list. If the last one is incomplete too, the platform changes too fast or does not list all
  * of its records.
  */
 const MAX_READS = 3;
@@ -86,7 +86,7 @@ async function* readOnce<Position, Result, Outcome, Memo>(
 }
 
 /**
- * Yields each step changed by `change`, and returns the result of `steps`. If the caller stops early, `steps` ends too.
+ * Yields each step as `change` returns it, and returns the result of `steps`. If the caller stops early, `steps` ends.
  */
 export async function* mappedSteps<Step, Changed, Result>(
   steps: AsyncGenerator<Step, Result, undefined>,

@@ -20,7 +20,7 @@ type Definition<
 > = {
   readonly name: Name;
   readonly operation: EndpointName;
-  /** What a snapshot of it takes, as a line of the help. */
+  /** What a snapshot of the source takes, as a line of the help. */
   readonly takes: string;
   /**
    * The fields of a request; `list` creates the schemas of its lists. All fields but the ids are the
@@ -29,26 +29,26 @@ type Definition<
   readonly fields: (list: typeof each) => F;
   readonly rules: readonly RequestRule[];
   /**
-   * The options that narrow a run; those that do not are undefined. A narrowed run is never the last one of
-   * the whole source.
+   * The values of the options that narrow a run; undefined for an option that does not. A narrowed run never
+   * becomes the last run of the whole source.
    */
   readonly narrowedBy: (request: Readonly<Record<string, unknown>>) => readonly unknown[];
   /** How a run gets its ids, for a source that is read id by id. */
   readonly ids?: IdsOfRun<Ids, Linked>;
   /** Loads and opens the scan. No other code may load it. */
   openScan(selection: Omit<z.output<z.ZodMiniObject<F>>, Ids>, run: RunToScan): Promise<Scan<unknown>>;
-  /** The kind of its records, as `where-used` and links name it: `card`. */
+  /** The kind of its records, as `where-used` and links name it, such as `card`. */
   readonly kind: NoInfer<Kind>;
-  /** The kinds of things that its records name, including its own kind: `where-used` finds these in it. */
+  /** The kinds of things that `where-used` finds in its records, including its own kind. */
   readonly names: readonly Kind[];
-  /** The columns that have the type, owner and FileSet of each record, as the tables spell them. */
+  /** The columns with the type, owner and FileSet of each record, in the spelling of the tables. */
   readonly described: DescribedColumns;
   /** Its tables. A stored column has the name of the records' field. See `Columns`. */
   readonly table: {
-    /** What a row is, as it follows `a `: `card of a dataset`. */
+    /** A noun phrase for one row, without the article, such as `card of a dataset`. */
     readonly row: string;
     readonly columns: Columns;
-    /** Other names that people may try for the table. */
+    /** Other names of the table that people may try. */
     readonly guesses?: readonly string[];
   };
   readonly records: RecordRules<StoredName<NoInfer<Columns>>>;
@@ -83,7 +83,7 @@ export type SourceDefinition<
     readonly guesses?: readonly string[];
   };
   readonly records: RecordRules;
-  /** The columns that are stored: its fields, values computed from them, and members that do not fit. */
+  /** The stored columns: the records' fields, values computed from them, and `_other`. See `Columns`. */
   readonly columns: Columns;
   /** The fields of a request that is sent as a message: its lists are bounded. */
   readonly fields: F;
@@ -93,7 +93,7 @@ export type SourceDefinition<
   readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
 };
 
-/** Schema of a list of any length that may contain duplicates, for lists that no message carries. */
+/** Schema of a list of any length that may contain duplicates, for requests that are not sent as a message. */
 const anyNumberOf: typeof each = (schema, { error }) => z.array(schema, { error });
 
 export function defineSource<
@@ -117,8 +117,8 @@ export function defineSource<
 }
 
 /**
- * A rule about several fields of a request, as received. `named` returns the name of another field, or the
- * command's option for it.
+ * A rule about several fields of a request, as received. `named` returns how to name another field in the
+ * message: its own name, or the command's option.
  */
 type RequestRule = {
   readonly at: string;
@@ -150,26 +150,24 @@ export type RunToScan = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The ids of the run; empty for a source that is not read id by id. */
   readonly ids: readonly string[];
-  /**
-   * How many rows each page requests, if the source has pages of rows. Default: the maximum that the platform allows.
-   */
+  /** The number of rows that each page requests, if the source has pages. Default: the platform's maximum. */
   readonly pageRows?: number | undefined;
 };
 export type RecordRules<Column extends string = string> = {
   readonly key: RecordKey<Column>;
   readonly label: Column;
-  /** Top-level fields that differ between responses even if nothing has changed; they are never compared. */
+  /** Top-level fields that are never compared, because they differ between responses even if nothing has changed. */
   readonly volatile: readonly Column[];
-  /** Top-level arrays whose order and duplicates have no meaning; they are compared as sets. */
+  /** Top-level arrays that are compared as sets, because their order and duplicates have no meaning. */
   readonly sets: readonly Column[];
 };
 
 /** The fields of a record that form its key: an id, preceded by an owner and a slash if the source has owners. */
 export type RecordKey<Column extends string = string> = {
-  /** The fields that may name the owner, as text; the first one that is present is used. */
+  /** The fields that may have the owner's id, a string; the first field that is present is used. */
   readonly owner?: readonly Column[];
   readonly id: Column;
-  /** Whether the id is an integer of any size, and is compared as one; otherwise it is text. */
+  /** Whether the id is an integer of any size, and is compared as an integer; otherwise it is a string. */
   readonly isInteger: boolean;
 };
 
@@ -177,39 +175,39 @@ export type RecordKey<Column extends string = string> = {
  * The columns of a source's tables, in order, by the names of the records' fields. Glue and Parquet have the
  * names in lower case.
  *
- * An id is text: its digits as received. Times are as in the contract: epoch milliseconds, or ISO 8601 text.
+ * An id is a string: its digits as received. Times are as in the contract: epoch milliseconds, or ISO 8601.
  * The columns after the fields are computed from them:
  *
  * - `FIELD_at`, of type timestamp: the moment that `FIELD` has in epoch milliseconds; null outside the years
  *   1 to 9999.
- * - `_other`, text: the members that have no column or do not fit theirs, byte for byte as received, as a
- *   JSON object; null without such members. A value that does not fit is null in its own column.
+ * - `_other`, a string: a JSON object of the members that have no column or do not fit their column, byte for
+ *   byte as received; null without such members. A value that does not fit is null in its own column.
  *
- * Columns are only ever appended, and no field of a struct is ever added, removed or moved: Glue would read
- * the partitions of older runs wrongly.
+ * Columns are only ever appended, and no field of a struct is ever added, removed or moved, because Glue would
+ * read the partitions of older runs wrongly.
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 
-/** An option of the command, and the field of the request that it sets. Without a `<value>` it is a switch. */
+/** An option of the command, and the field of the request that it sets. An option without a `<value>` is a switch. */
 type RequestOption = {
   readonly field: string;
   readonly flags: string;
   readonly help: string;
   /**
-   * `list`: may be repeated, each text is an entry; `ids`: a file with ids, `-` is standard input; `column`:
-   * the column of that file with the ids.
+   * `list`: may be repeated, once for each entry; `ids`: a file with ids, `-` is standard input; `column`: the
+   * column of that file with the ids.
    */
   readonly kind?: 'list' | 'ids' | 'column';
   /** How ids are found in a file. */
   readonly ids?: {
-    /** Possible names of the column with the ids, in small letters without any characters between them. */
+    /** Possible names of the column with the ids, as lower-case letters only. */
     readonly columns: readonly string[];
     readonly isId: (text: string) => boolean;
     readonly expected: string;
     /** The option that names the column. */
     readonly flag: string;
   };
-  /** How an entry of a list is parsed. `read` returns undefined for a text that is not `expected`. */
+  /** How an entry of a list is parsed. `read` returns undefined for an invalid entry. */
   readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
 };
 

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { type Place, partsOf } from '../../snapshot/sources/index.ts';
+import { type Place, splitPlace } from '../../snapshot/sources/index.ts';
 
 /**
  * The name of a place's tables in SQL: `files`, `files_reports`. It has neither capitals nor `-`, which would
  * need quotes.
  */
 function tableNameOf(place: Place): string {
-  const { source, name } = partsOf(place);
+  const { source, name } = splitPlace(place);
   const words = [source, ...(name === undefined ? [] : [name])];
   return words.join('_').replaceAll('-', '_').toLowerCase();
 }
@@ -19,7 +19,7 @@ const otherTableNameOf = (place: Place): string =>
 export function tableNameAmong(place: Place, places: readonly Place[]): string {
   const plain = tableNameOf(place);
   const isAlone = places.every((other) => other === place || tableNameOf(other) !== plain);
-  return isAlone || plain.endsWith(`_${partsOf(place).name}`) ? plain : otherTableNameOf(place);
+  return isAlone || plain.endsWith(`_${splitPlace(place).name}`) ? plain : otherTableNameOf(place);
 }
 
 export const tableNames = (places: readonly Place[]): ReadonlyMap<Place, string> =>

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
+import { type Place, splitPlace } from '../../../lib/snapshot/keys.ts';
 import type { Columns } from '../../../lib/snapshot/sources/source-definition.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
 import { glueTableOf } from '../../../lib/tables/catalog/table-names.ts';
@@ -29,7 +29,7 @@ export async function fittedView(
   runs: readonly RunOf[],
   folder: string,
 ): Promise<string> {
-  const { columns } = sourceDefinitions[partsOf(place).source];
+  const { columns } = sourceDefinitions[splitPlace(place).source];
   const selects = runs.map(async ({ lines, dt, run }) => {
     const file = join(folder, `${place}-${run}.fitted`);
     await writeFile(file, lines.map((line) => `${fittedLine(line, columns)}\n`).join(''));

@@ -6,7 +6,7 @@ import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
 import { renewModel } from '../../../lib/model/index.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
+import { type Place, splitPlace } from '../../../lib/snapshot/keys.ts';
 import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts.ts';
 import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -61,7 +61,7 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
     const records = recordsOf(sandbox);
     calculation = String(JSON.parse(records.calculations?.[0] ?? '{}').id);
     for (const place of [...sources, NARROWED] as const) {
-      const { source } = partsOf(place);
+      const { source } = splitPlace(place);
       const id = `${startedAt.replaceAll(/[-:]|\.\d+/g, '')}-${round}aaaaa`;
       const parts = [records[source] ?? [], oddRecords(source, seed + round)];
       await publishLines({ store, place, run: { id, startedAt }, partitions, parts });

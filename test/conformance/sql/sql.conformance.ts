@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
+import { type Place, splitPlace } from '../../../lib/snapshot/keys.ts';
 import { isSource, sourceDefinitions, sources } from '../../../lib/snapshot/sources/sources.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -137,7 +137,7 @@ const OTHERS = otherViews.map(({ name }) => name);
 
 /** A narrowed snapshot has no views: what is stored of it is compared. */
 const fieldsOf = (place: Place) =>
-  Object.keys(sourceDefinitions[partsOf(place).source].columns).join(', ').toLowerCase();
+  Object.keys(sourceDefinitions[splitPlace(place).source].columns).join(', ').toLowerCase();
 
 const allOf = (place: Place) =>
   isSource(place)

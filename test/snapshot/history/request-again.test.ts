@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { placesToTake } from '../../../lib/snapshot/history/request-again.ts';
-import { givenIds } from '../../../lib/snapshot/run/begin-run.ts';
+import { describeIds } from '../../../lib/snapshot/run/begin-run.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines } from '../changes/publish-lines.ts';
 
@@ -13,7 +13,7 @@ async function againOf(missing: readonly string[]) {
   await publishLines(store, {
     ...{ place: 'data-files', run: monday, lines },
     manifest: {
-      selection: { ids: givenIds(ids) },
+      selection: { ids: describeIds(ids) },
       missing: missing.map((id) => ({ id, status: 404, since: monday.startedAt })),
     },
   });

@@ -56,7 +56,7 @@ test('a narrowed snapshot is ignored: without a whole one the error says what is
 
   await expect(datasetsIn(store)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: 'memory: expected a published snapshot of calculations to take datasets from, got none',
+    message: 'memory: there is no published snapshot of calculations to take datasets from',
   });
 });
 
@@ -66,7 +66,7 @@ test('calculations of another platform are refused: their ids mean nothing there
 
   await expect(datasetsIn(store, 'other.example.com')).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `memory: expected a published snapshot of calculations of other.example.com to take datasets from, got run ${tuesday.id} of acme.example.com`,
+    message: `memory: there is no published snapshot of calculations of other.example.com to take datasets from; the last one, run ${tuesday.id}, is of acme.example.com`,
   });
 });
 

@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { givenIds } from '../../../lib/snapshot/run/begin-run.ts';
+import { describeIds } from '../../../lib/snapshot/run/begin-run.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
 import { respondingCall } from '../responding-call.ts';
 
 describe('given ids', () => {
   test('are listed in full if they are few', () => {
-    expect(givenIds(['40001', '40030'])).toEqual(['40001', '40030']);
+    expect(describeIds(['40001', '40030'])).toEqual(['40001', '40030']);
   });
 
   test('are the same whatever their order and however often they are given', () => {
-    expect(givenIds(['b', 'a', 'b'])).toEqual(['a', 'b']);
+    expect(describeIds(['b', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
   test('are listed up to a thousand; beyond that their number and the sha256 of their lines are given', () => {
     const ids = Array.from({ length: 1_001 }, (_, at) => String(40_000 + at));
 
-    const listed = givenIds(ids.slice(0, 1_000));
-    const counted = givenIds(ids);
+    const listed = describeIds(ids.slice(0, 1_000));
+    const counted = describeIds(ids);
 
     expect(listed).toEqual(ids.slice(0, 1_000));
     expect(counted).toEqual({
@@ -24,7 +24,7 @@ describe('given ids', () => {
       // seq 40000 41000 | head -c -1 | sha256sum
       sha256: 'afd6cbfb3cb6dec7326c93b0a1d01125eda8e1070a3d7766017507cb097c9bc9',
     });
-    expect(givenIds([...ids, '40000'].reverse())).toEqual(counted);
+    expect(describeIds([...ids, '40000'].reverse())).toEqual(counted);
   });
 });
 

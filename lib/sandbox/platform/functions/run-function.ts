@@ -181,7 +181,7 @@ function bindInputs(
   | { readonly kind: 'bound'; readonly values: readonly unknown[] }
   | { readonly kind: 'faulty'; readonly faults: readonly string[] } {
   const given = new Map(Object.entries(variables));
-  const unknownNames = [...args.keys()].filter((name) => !inputs.some((input) => input.name === name));
+  const unknownNames = [...given.keys()].filter((name) => !inputs.some((input) => input.name === name));
   const faults = [
     ...inputs.flatMap((input) => faultOf(input, given)),
     ...unknownNames.map((name) => `${name}: not an input of this function`),

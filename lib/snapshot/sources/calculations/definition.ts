@@ -23,14 +23,14 @@ export const calculations = defineSource({
   operation: 'searchCalculations',
   takes: 'All calculations, or only those that match a search (needs --as).',
   fields: (list) => ({
-    /** Only calculations whose name matches this text; then `as` is needed. Default: all. */
+    /** Only calculations whose name matches this; needs `as`. Default: all. */
     name: z.optional(filledText),
-    /** Only calculations that match all of these, `FIELD` or `FIELD:VALUE,…`, 100 at most; then `as` is needed. Default: all. */
+    /** Only calculations that match all of these, `FIELD` or `FIELD:VALUE,…`, 100 at most; needs `as`. Default: all. */
     filters: z.optional(list(filterSchema, { error: 'a list of filters', max: 100 })),
   }),
   rules: [
     {
-      // Otherwise a narrowed snapshot could be mistaken for the whole.
+      // Without its own place, a narrowed snapshot could be mistaken for all calculations.
       at: 'as',
       expected: (named) =>
         `a place of its own, since ${named('name')} or ${named('filters')} narrow the snapshot`,
@@ -53,7 +53,7 @@ export const calculations = defineSource({
     row: 'calculation',
     guesses: ['broken_links', 'unused'],
     columns: {
-      calculation_id: id(CANONICAL_ID, 'the id of the calculation, as text; uses have it as it is here'),
+      calculation_id: id(CANONICAL_ID, 'the id of the calculation, as a string, in the same form as in uses'),
       owner_id: id('owner', 'the id of the user who owns it', ['user_id']),
       owner_name: ownerName(),
       status: storedWord('status', 'valid, or what the platform says instead, in lower case', {
@@ -71,7 +71,7 @@ export const calculations = defineSource({
       checkSum: unsent('string', 'the SHA-1 of the formula'),
       links: stored(
         'array<struct<resource:struct<type:string,id:string>,visible:boolean,active:boolean,valid:string>>',
-        'what it is linked to, as the platform says it',
+        'its links, as the platform sent them',
       ),
       legacyId: storedId('another id of it on the platform'),
       lastModified: stored('bigint', 'when it was last changed, in epoch milliseconds', {

@@ -2,27 +2,28 @@ import * as z from 'zod/mini';
 import { filledText, uuid } from '../../../base/index.ts';
 
 /**
- * Filter fields whose values are ids, and the form of an id. The platform takes a list of ids for these; for
- * other fields it takes text.
+ * Filter fields whose values are ids, and the form of an id. The platform takes a list of ids for these fields,
+ * and a string for other fields.
  */
-const IDS: Readonly<Record<string, { readonly expected: string; readonly isId: (text: string) => boolean }>> =
-  {
-    dataset: {
-      expected: 'the id of a dataset, which is a UUID',
-      isId: (text) => uuid.safeParse(text).success,
-    },
-    card: {
-      expected: 'the id of a card, which is digits, also several with colons',
-      isId: (text) => /^\d+(?::\d+)*$/.test(text),
-    },
-    owner: { expected: 'the id of a user, which is digits', isId: (text) => /^\d+$/.test(text) },
-  };
+const ID_FIELDS: Readonly<
+  Record<string, { readonly expected: string; readonly isId: (text: string) => boolean }>
+> = {
+  dataset: {
+    expected: 'the id of a dataset, which is a UUID',
+    isId: (text) => uuid.safeParse(text).success,
+  },
+  card: {
+    expected: 'the id of a card, which is digits, or several groups of digits with colons between them',
+    isId: (text) => /^\d+(?::\d+)*$/.test(text),
+  },
+  owner: { expected: 'the id of a user, which is digits', isId: (text) => /^\d+$/.test(text) },
+};
 
-/** The parts of a filter, `FIELD` or `FIELD:VALUE`, as it was written. */
+/** The parts of a filter `FIELD` or `FIELD:VALUE`. */
 function parts(filter: string) {
   const [, written = '', value] = /^([^:]*)(?::(.*))?$/s.exec(filter) ?? [];
   const field = written.trim();
-  return { field, value, ids: IDS[field.toLowerCase().replace(/^not[ _-]?/, '')] };
+  return { field, value, ids: ID_FIELDS[field.toLowerCase().replace(/^not[ _-]?/, '')] };
 }
 
 const idsIn = (value: string): string[] => value.split(',').map((id) => id.trim());
@@ -45,7 +46,7 @@ export const filterSchema = filledText.check(
   z.refine((filter: string) => fault(filter) === undefined, { error: ({ input }) => fault(String(input)) }),
 );
 
-/** A filter in the form that the platform takes: ids in a list, other values as text. */
+/** A filter as the platform takes it: ids as a list, other values as a string. */
 export function requestFilter(filter: string) {
   const { field, value, ids } = parts(filter);
   if (value === undefined) return { field };

@@ -20,38 +20,38 @@ type CalculationPage = Awaited<ReturnType<ReadPage>>;
  * at the end. Suppose that all rows below the value `last` were taken, and of the rows at `last` those whose
  * ids we remember. Before a page that starts at offset 0, or with a row **below** `last`, there are only rows
  * below `last`: they were taken, or deleted. The page contains all rows of every value between its first and
- * its last one, so after it all rows below its last value were taken. That is the same situation as before:
- * the seam between the two pages is proved. No two rows have the same id, so by id a page that starts **at**
- * `last` proves the seam, too; by time it does not, since rows of that time may precede it that no page has
- * shown. If the seam is not proved, rows in between may have slid below the page: step back and read again,
- * twice as far each time, until a page proves the seam or starts at 0.
+ * its last value, so after it all rows below its last value were taken. That is the same situation as before,
+ * so the seam between the two pages is proved. No two rows have the same id, so by id a page that starts **at**
+ * `last` also proves the seam; by time it does not, since the page may be preceded by rows of that time that no
+ * page has shown. If the seam is not proved, rows in between may have moved to offsets below the page. Therefore
+ * step back and read again, twice as far each time, until a page proves the seam or starts at 0.
  *
- * The scan ends at the highest value that existed when it began, which its first request reads: once every
- * row up to that value was taken, the scan is complete. Rows that are added meanwhile belong to the next run,
- * and cannot keep this one from ending. By id, a proved page that reaches the value shows that it is
- * complete; by time, a page that goes above it does, since a page may not have all rows of one time.
+ * The scan ends at the highest value that existed when it began, which its first request reads. Once every row
+ * up to that value was taken, the scan is complete. Rows that are added meanwhile belong to the next run, and
+ * cannot keep this run from ending. By id, a proved page that reaches the value shows that the scan is complete;
+ * by time, the page must go above the value, since a page may not have all rows of one time.
  *
  * If the rows of that value were deleted, or there is no row above it, the end is shown by the page of the
  * latest rows, in descending order from offset 0: if it reaches down to a row that proves the seam, it has
- * every row from there on, and no other row is left. Its rows may not descend, because there is only one, or
- * all have the same time. Then they are all rows that are left if the page after it is empty and, read again,
- * the first page still has each of its rows: they existed when the other page was empty, and no others did. A
- * short page or a total does not prove the end. If a time has more rows than a page, no page shows all of
- * them: the scan makes no progress.
+ * every row from there on, and no other row is left. If it has only one row, or all its rows have the same time,
+ * they cannot be seen to descend. In that case they are all rows that are left if the page after it is empty
+ * and, read again, the first page still has each of its rows: these existed when the other page was empty, and
+ * no other row did. A short page or a total does not prove the end. If a time has more rows than a page, no page
+ * shows all of them, and the scan makes no progress.
  */
 
-const CLAIMS = {
+const COMPLETENESS = {
   id: verifiedIf(true, ['current-responses']),
   created: verifiedIf(true, ['current-responses', 'fixed-creation-times']),
 } as const;
 
 /**
- * How many pages are fetched while one is processed. Where the second one starts can be guessed only if pages
+ * The number of pages to fetch while one is processed. The start of the second page can be guessed only if pages
  * are ordered by id.
  */
 const PAGES_AHEAD = { id: 2, created: 1 } as const;
-/** Pages are fetched ahead, at least one, as long as they take at most this many bytes. */
-const AHEAD_BYTES = 8 * 1024 * 1024;
+/** Maximum bytes of pages to fetch ahead; one page is always fetched ahead. */
+const MAX_AHEAD_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads all rows by id or creation. Throws `ScanError` if the platform does not keep the order, the order
@@ -64,7 +64,7 @@ export async function* orderedScan(
   }: {
     /** Reads pages in the order of the position's `field`. */
     readonly readPage: ReadPage;
-    /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
+    /** The number of rows that each page requests, 1 to 5000; the platform may send fewer. */
     readonly limit: number;
   },
   { from, signal }: Pick<ScanStart<Progress>, 'signal'> & { readonly from: Progress },
@@ -78,8 +78,8 @@ export async function* orderedScan(
     position = withReported(position, page);
     return checkedRows(page, field, isAscending);
   };
-  // Two rows are enough to see whether the platform keeps the descending order at all. By time, the page must
-  // have more rows than those of one time.
+  // Two rows show whether the platform keeps the descending order at all. By time, a page must have more rows
+  // than any one time has.
   const latest = async (offset: number, rows = field === 'id' ? 2 : limit) =>
     rowsOf(await readPage({ ascending: false, offset, limit: rows, signal }), false);
   try {
@@ -99,19 +99,19 @@ export async function* orderedScan(
       const fresh = freshRows(position, rows);
       position = withPage(position, rows, { fresh, offset });
       const { end } = position.totals;
-      const isEnded = hasAllOfTheStart(position, offset + rows.page.received);
+      const isEnded = hasAllFromStart(position, offset + rows.page.received);
       const mayEnd = fresh.length === 0 || (end !== null && offset + rows.page.received >= end);
       if (!isEnded && !mayEnd) ahead.plan(position, position.next - offset, rows.page);
       if (fresh.length > 0) yield stepOf(position, rows, fresh);
-      if (isEnded) return outcomeOf(position, field, CLAIMS[field]);
+      if (isEnded) return outcomeOf(position, field, COMPLETENESS[field]);
       if (!mayEnd) continue;
       const top = await latest(0);
       if (position.top === null) position = { ...position, top: highest(top, field) };
-      if (!(await isWhole(position, top, latest))) continue;
+      if (!(await hasAllThatIsLeft(position, top, latest))) continue;
       const rest = freshRows(position, top).toReversed();
       position = withTaken(position, top, rest);
       if (rest.length > 0) yield stepOf(position, top, rest);
-      return outcomeOf(position, field, CLAIMS[field]);
+      return outcomeOf(position, field, COMPLETENESS[field]);
     }
   } finally {
     ahead.stop();
@@ -133,8 +133,8 @@ function highest(rows: Rows, field: Progress['field']): Value | null {
 }
 
 /**
- * Throws `EmptyOrderError` if no rows are listed although the platform reports records: then it does not
- * support the order.
+ * Throws `EmptyOrderError` if no rows are listed although the platform reports records, which means that it does
+ * not support the order.
  */
 function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field']): void {
   if (received > 0 || !total) return;
@@ -142,10 +142,10 @@ function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field
 }
 
 /**
- * Whether all rows were taken that existed when the scan began (see above). `read` is how many rows the platform has up
- * to here. If it reported more, at the start and now, a response was not current: then the latest rows decide.
+ * Whether all rows were taken that existed when the scan began (see above). `read`: the number of rows up to here. If
+ * the platform reported more, at the start and now, a response was not current, so the latest rows must decide.
  */
-function hasAllOfTheStart({ field, top, last, totals }: Progress, read: number): boolean {
+function hasAllFromStart({ field, top, last, totals }: Progress, read: number): boolean {
   if (top === null || last === null || read < Math.min(totals.start ?? 0, totals.end ?? 0)) return false;
   const order = compare(last.value, top);
   return order > 0 || (order === 0 && field === 'id');
@@ -164,12 +164,11 @@ function provesSeam({ field, last }: Progress, value: Value | undefined): boolea
   return order < 0 || (order === 0 && field === 'id');
 }
 
-/** The indexes of the rows that are new: those with a higher value, and those of the last value with new ids. */
+/** The indexes of the new rows: rows with a higher value, and rows of the last value with new ids. */
 function freshRows({ last }: Progress, { page, values }: Rows): readonly number[] {
   const known = new Set(last?.ids);
   const rows: number[] = [];
-  // An iterator over the rows would allocate an object for each: two iterators were a third of a scan's
-  // garbage.
+  // Not an iterator, which allocates an object for each row: two iterators were a third of a scan's garbage.
   for (let row = 0; row < values.length; row += 1) {
     const order = last === null ? 1 : compare(values[row] ?? '', last.value);
     if (order > 0 || (order === 0 && !known.has(page.keys[row] ?? ''))) rows.push(row);
@@ -177,7 +176,7 @@ function freshRows({ last }: Progress, { page, values }: Rows): readonly number[
   return rows;
 }
 
-/** The position after these rows were taken; they are in ascending order. */
+/** The position after these rows, in ascending order, were taken. */
 function withTaken(position: Progress, { page, values }: Rows, fresh: readonly number[]): Progress {
   const value = values[fresh.at(-1) ?? -1];
   if (value === undefined) return counted(position, 0);
@@ -197,8 +196,8 @@ function withPage(
   return { ...after, next: offset + Math.max(0, overlap), stepBack: 0 };
 }
 
-/** Whether the latest rows are all that is left (see above). `latest` reads them from an offset on. */
-async function isWhole(
+/** Whether no rows are left but the latest ones (see above). `latest` reads them from an offset on. */
+async function hasAllThatIsLeft(
   position: Progress,
   { page, values }: Rows,
   latest: (offset: number) => Promise<Rows>,
@@ -212,13 +211,13 @@ async function isWhole(
 }
 
 /**
- * The rows of a page. Throws `ScanError` if they are not in the requested order, if one is repeated, or if
- * one lacks its value.
+ * The rows of a page. Throws `ScanError` if they are not in the requested order, or if a row is repeated or lacks
+ * its value.
  */
 function checkedRows(page: CalculationPage, field: Progress['field'], isAscending: boolean): Rows {
   const values = field === 'id' ? page.keys : page.keys.map((_, row) => page.createdMs(row));
-  const timeless = values.findIndex((value) => typeof value === 'number' && !Number.isFinite(value));
-  if (timeless >= 0) throw new ScanError(`record ${page.keys[timeless]} does not say when it was created`);
+  const withoutTime = values.findIndex((value) => typeof value === 'number' && !Number.isFinite(value));
+  if (withoutTime >= 0) throw new ScanError(`record ${page.keys[withoutTime]} has no time of creation`);
   if (field !== 'id' && new Set(page.keys).size < values.length)
     throw new ScanError('a record came twice in a page');
   const at = values.findIndex((value, row) => {
@@ -242,8 +241,8 @@ function batchOf({ page }: Rows, rows: readonly number[]) {
 }
 
 /**
- * Pages that are fetched early. That does no harm, since a page's content proves its seam. If the next page
- * was not planned, the rows have moved.
+ * Fetches pages early. That does no harm, since a page's content proves its seam. If a page is requested that was
+ * not planned, the rows have moved, and the planned pages are dropped.
  */
 function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise<CalculationPage>) {
   const ahead = new Map<number, Promise<CalculationPage>>();
@@ -261,14 +260,13 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
       return page ?? read(offset, wanted.signal);
     },
     /**
-     * Fetches the next pages. Each most likely starts one stride after the page before: its rows without the overlap.
+     * Fetches the next pages. Each is expected one stride after the page before: the number of its rows, less the overlap.
      */
     plan({ field, next, totals: { end } }: Progress, stride: number, { sizeBytes }: CalculationPage): void {
-      const most = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));
-      for (let at = 0; at < most; at += 1) {
+      const pages = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(MAX_AHEAD_BYTES / sizeBytes)));
+      for (let at = 0; at < pages; at += 1) {
         const offset = next + at * stride;
-        // Pages beyond the reported total are most likely empty. If the total is wrong, a page is merely
-        // fetched later.
+        // Pages beyond the reported total are most likely empty. If the total is wrong, they are fetched later.
         if (ahead.has(offset) || (end !== null && offset + 1 >= end)) continue;
         const fetched = read(offset, wanted.signal);
         // The error is thrown when the page is taken; the error of an aborted page is not needed.

@@ -24,7 +24,7 @@ import { scalarAt } from '../../page/value-at.ts';
 import { type Completeness, type ScanOutcome, totalsSchema, UNVERIFIED } from '../../scan.ts';
 
 /**
- * Thrown if a response is not in the requested order, or the scan makes no progress: what was read may be incomplete.
+ * Thrown if a response is not in the requested order, or the scan makes no progress. What was read may be incomplete.
  */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
@@ -38,22 +38,22 @@ export const progressSchema = z.object({
   field: z.enum(['id', 'created']),
   /** The highest value that existed when the scan began; null while it is unknown, or if the list was empty then. */
   top: z.nullable(z.union([z.string(), z.number()])),
-  /** The number of the unordered round, from 1 on; 0 as long as the platform keeps the order. */
+  /** The number of the unordered round (1 is the first); 0 as long as the platform keeps the order. */
   round: z.number(),
   /** Whether an unordered round has found something new. */
   isNew: z.boolean(),
-  /** The offset to continue from; since then, rows may have moved below it. */
+  /** The offset to continue from. Rows may have moved below it since the last page. */
   next: z.number(),
-  /** How many rows earlier the next page starts, because the last page was not proved to follow the one before. */
+  /** The number of rows by which the next page starts earlier, because the last page did not prove its seam. */
   stepBack: z.number(),
   /** For an ordered scan: the highest value taken, an id or epoch milliseconds, and all ids taken with that value. */
   last: z.nullable(z.object({ value: z.union([z.string(), z.number()]), ids: z.array(z.string()) })),
   pages: z.number(),
-  /** How many pages were read since one had something new. */
+  /** The number of pages since the last page with new rows. */
   idle: z.number(),
-  /** How many rows without an id were received; some may count twice, since pages overlap. */
+  /** The number of rows received without an id; some may count twice, since pages overlap. */
   unnamed: z.number(),
-  /** How many pages stayed degraded, counted at each read. */
+  /** The number of pages that stayed degraded, counted at each read. */
   degradedPages: z.number(),
   totals: totalsSchema,
 });
@@ -75,7 +75,7 @@ export const NO_PROGRESS: Progress = {
   totals: { start: null, end: null },
 };
 
-/** The position with the figures that a page reports about the whole list, even if none of its rows is taken. */
+/** The position with the figures that a page reports about the whole list. */
 export function withReported(position: Progress, page: CalculationPage): Progress {
   const { degraded, total, keys, received } = page;
   const { start, end } = position.totals;
@@ -93,14 +93,14 @@ export const counted = (position: Progress, fresh: number): Progress => ({
   idle: fresh > 0 ? 0 : position.idle + 1,
 });
 
-/** Maximum pages of a read, more than any real list has: 14 hours at two pages a second. */
+/** Maximum pages of a read; no real list has more. It allows 14 hours at two pages a second. */
 const MAX_PAGES = 100_000;
 
 /**
- * Maximum pages in a row without anything new, in addition to as many as were read before, which a step back
+ * Maximum consecutive pages without new rows, in addition to the number of pages read before, which a step back
  * may read again.
  */
-const IDLE_PAGES = 32;
+const MAX_IDLE_PAGES = 32;
 
 /**
  * Limits the number of requests. Throws `ScanError` if the scan makes no progress, and `PlatformError` of
@@ -111,11 +111,11 @@ export function refuseStall({ pages, idle, next }: Progress): void {
     const context = { operation: searchCalculations.name, about: 'calculations', attempts: 1 };
     throw new PlatformError({ kind: 'endless', pages }, context);
   }
-  if (idle <= IDLE_PAGES + (pages - idle)) return;
-  throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
+  if (idle <= MAX_IDLE_PAGES + (pages - idle)) return;
+  throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} had no new rows`);
 }
 
-/** How a read of all calculations ended. `unnamed`: how many rows lacked an id, so that they are not records. */
+/** How a read of all calculations ended. `unnamed`: the number of rows without an id, which are not records. */
 export type CalculationRead = ScanOutcome & { readonly unnamed: number };
 
 /** The outcome of a read whose order proves that it is complete, unless a page stayed degraded. */
@@ -134,12 +134,12 @@ export const outcomeOf = (
 
 type SortField = 'id' | 'created';
 
-/** One page of calculations, as received: nothing in it is checked yet. */
+/** One page of calculations, as received. Its order is not checked yet. */
 type CalculationPage = {
   readonly keys: readonly Id[];
   /** When a row was created, if the page is sorted by that: see `timeMs`. */
   readonly createdMs: (row: number) => number;
-  /** The rows from this one on, ready to be written. Call it only once: they may reuse the page's memory. */
+  /** The rows from this row on, ready to be written. Call it only once, since they may reuse the page's memory. */
   readonly from: (row: number) => RecordBatch;
   readonly batchOf: (rows: readonly number[]) => RecordBatch;
   /** The size of the whole page in bytes, decoded. */
@@ -147,7 +147,7 @@ type CalculationPage = {
   /** Whether the platform reports that rows may be missing. */
   readonly degraded: boolean;
   readonly total: number | null;
-  /** How many rows were received, including those without an id, which are left out. */
+  /** The number of rows received, including rows without an id, which are left out. */
   readonly received: number;
 };
 
@@ -160,13 +160,13 @@ export type ReadPage = (request: {
 }) => Promise<CalculationPage>;
 
 /**
- * The waits before a degraded page is read again, in milliseconds. After the last one, the page is accepted as it is.
+ * The waits before a degraded page is read again, in milliseconds. After the last one, the page is accepted.
  */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
 /**
- * Creates a reader of pages of calculations. Pages are not parsed: they are validated while their records are
- * found, which takes half the time.
+ * Creates a reader of pages of calculations. Pages are not parsed, but validated while their records are found,
+ * which takes half the time.
  */
 export function calculationPageReader(
   {

@@ -45,8 +45,8 @@ export const calculationScan = (options: CalculationScanOptions): Scan<RereadPos
   rereading({ read: readOnce(options), judge });
 
 /**
- * Judges a read. A proof by order assumes that responses are current. If both totals exceed the number of
- * rows read, a response was not current.
+ * Judges a read. A proof by order assumes that responses are current; if both totals exceed the number of rows
+ * read, a response was not current.
  */
 function judge({
   result: { unnamed, ...result },
@@ -93,25 +93,24 @@ function readOnce({ limit, ...options }: CalculationScanOptions) {
 }
 
 /*
- * Without an order, a lost row looks like one that never existed. So the rows are read from the first one to
- * an empty page, each id is taken once, and that is repeated until a round finds nothing new: a row missed in
- * one round, because rows were deleted or came in another order, appears in the next. This is a best effort,
- * not a proof.
+ * Without an order, a lost row looks like a row that never existed. So the rows are read from the first to an
+ * empty page, each id is taken once, and that is repeated until a round finds nothing new. A row missed in one
+ * round, because rows were deleted or came in another order, most likely appears in the next. This is no proof.
  */
 
-/** Maximum rounds, if the platform has something new in each of them. */
+/** Maximum rounds if each finds something new. */
 const MAX_ROUNDS = 4;
 
 /**
- * Whether the scan has passed twice the number of rows reported at its start, because the list grows as fast
- * as it is read. The new rows are left to the next run.
+ * Whether the scan has read more than twice the number of rows reported at its start, because the list grows as
+ * fast as it is read. The new rows are left to the next run.
  */
 const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
   start !== null && start > 0 && next > 2 * start;
 
 /**
- * Reads all rows in the order in which they come, each id once, except those that the run already has. All
- * ids are in memory. After a scan in order, the first step yields only a position, so that a resumed run does
+ * Reads all rows in the order in which they come, and takes each id once, except ids that the run already has.
+ * All ids are in memory. After an ordered scan, the first step yields only a position, so that a resumed run does
  * not try an order again. Throws `ScanError`.
  */
 export async function* unorderedScan(

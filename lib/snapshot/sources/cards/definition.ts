@@ -105,7 +105,6 @@ export const cards = defineSource({
     },
     { field: 'drill', flags: '--no-drill', help: 'leave out cards that use a dataset only in a drill' },
   ],
-  // Without ids, the datasets are those that the last published calculations link to.
   examples: ['', '--dataset cd27b9a0-a9d4-446b-9b16-02103df7f112 --no-drill'],
   sample: ({ datasetIds }) => datasetIds.slice(0, 3).flatMap((id) => ['--dataset', id]),
 });

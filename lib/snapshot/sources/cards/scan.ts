@@ -19,8 +19,8 @@ import { type FanOutPosition, fanOut } from '../fan-out.ts';
 export { fanOutPosition } from '../fan-out.ts';
 
 /**
- * Scans cards by dataset id as text, then by card id as an integer. Each card is taken once, the first time.
- * Key: `DATASETID/CARDID`.
+ * Scans cards in the order of dataset ids (as strings) and card ids (as integers). Of equal cards of a dataset, the
+ * first is taken. Key: `DATASETID/CARDID`.
  */
 export const cardsScan = ({
   call,
@@ -47,9 +47,9 @@ const DATASOURCE = cards.keys.length;
 const DRILLS = DATASOURCE + 1;
 
 /**
- * The cards of a dataset by id, each once, with the drills inside them if drills are wanted. If a card is
- * both in the list and inside another card, the one in the list wins. Throws `SyntaxError` if the response is
- * not JSON, and `Error` if it is not a list of cards.
+ * The cards of a dataset in the order of ids, each once, with the drills inside them if `drill` is true. If a card
+ * is both in the list and inside another card, the list wins. Throws `SyntaxError` if the response is not JSON, and
+ * `Error` if it is not a list of cards.
  */
 export function cardsIn(
   bytes: Buffer,
@@ -79,13 +79,13 @@ export function cardsIn(
   });
 }
 
-/** The order of the cards by id, each once; undefined if they were received like that. */
+/** The order of the cards by id, each once; undefined if they were received in that order. */
 function inOrder({ index, records }: FoundRecords): Uint32Array | undefined {
-  let at = 1;
-  while (at < records && compareKeys(index, at - 1, at) < 0) at += 1;
-  if (at >= records) return undefined;
+  let sorted = 1;
+  while (sorted < records && compareKeys(index, sorted - 1, sorted) < 0) sorted += 1;
+  if (sorted >= records) return undefined;
   const order = rowsBetween(0, records);
   // If ids are equal, the card that was received first is taken.
   order.sort((a, b) => compareKeys(index, a, b) || a - b);
-  return order.filter((card, place) => place === 0 || compareKeys(index, order[place - 1] ?? 0, card) !== 0);
+  return order.filter((card, at) => at === 0 || compareKeys(index, order[at - 1] ?? 0, card) !== 0);
 }

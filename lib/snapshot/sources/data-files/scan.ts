@@ -38,7 +38,7 @@ export const dataFilesScan = ({
 
 const wanted = wantedFields(dataFiles);
 
-/** The file in a response. A response without an id is assumed to be about the requested file. */
+/** The data file in a response. A response without an id is assumed to be about the requested data file. */
 function dataFileIn(bytes: Buffer, id: Id, onOdd: OnOdd | undefined): RecordBatch {
   const found = scanRecord(bytes, wanted);
   if (!isRecord(found, 0)) throw new Error('the response: expected an object');

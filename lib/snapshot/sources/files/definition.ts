@@ -15,7 +15,7 @@ import {
 import { searchFiles } from '../../../platform/operations/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
-/** Schema of one of these names; its error suggests the nearest one. */
+/** Schema of one of these names; its error suggests the nearest name. */
 const named = (what: string, names: readonly string[]) =>
   z.refine<string>((text) => names.includes(text), {
     error({ input }) {
@@ -74,7 +74,7 @@ export const files = defineSource({
     ),
     /** Only files below this directory. Default: all. */
     directory: z.optional(z.string({ error: 'text' })),
-    /** Whether to leave out what is deeper than the directory itself. Default: false. */
+    /** Whether to leave out files in subdirectories. Default: false. */
     immediate: z.optional(yesOrNo),
     /** Only files that match all of these. Default: all. */
     where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
@@ -181,8 +181,8 @@ export const files = defineSource({
 });
 
 /**
- * A filter from `FIELD:OPERATOR:VALUE`, or undefined. `!OPERATOR` negates it; IN takes several values,
- * separated by commas; IS_NULL takes none.
+ * Parses `FIELD:OPERATOR:VALUE`; undefined for any other string. `!OPERATOR` negates the filter; IN takes several
+ * values, separated by commas; IS_NULL takes no value.
  */
 function readWhere(text: string): z.input<typeof whereSchema> | undefined {
   const [, field, not, operator, value] = /^([^:]+):(!?)([A-Za-z_]+)(?::(.*))?$/s.exec(text) ?? [];

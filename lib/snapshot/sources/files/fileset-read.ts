@@ -28,23 +28,23 @@ import type { Judgement, ReadEnd } from '../rereading.ts';
 const rankSchema = z.object({ createdMs: z.number(), key: z.string() });
 
 /**
- * The progress of one read of a FileSet; plain JSON. Its files are not part of it: they are in the parts of the run.
+ * The progress of one read of a FileSet; plain JSON. The files that were read are in the parts of the run.
  */
 export const filesetPosition = z.object({
   /** The cursor to continue from; null means the beginning. */
   next: z.nullable(z.string()),
   followed: z.number(),
   /**
-   * The cursor at the last page whose number is a power of two. If following cursors leads in a circle, one
-   * of these comes back (Brent).
+   * The cursor at the last page whose number is a power of two. If the cursors form a circle, such a cursor comes
+   * back (Brent's algorithm).
    */
   anchor: z.nullable(z.string()),
-  /** How many pages with a new cursor have been empty since the last file. */
+  /** The number of empty pages with a new cursor since the last file. */
   empty: z.number(),
   totals: totalsSchema,
-  /** How many files came without an id. */
+  /** The number of files received without an id. */
   unnamed: z.number(),
-  /** How many files were received again, and whether the last cursor was; repeated files are not taken. */
+  /** The number of files that were received again (and not taken), plus 1 if the cursors formed a circle. */
   repeats: z.number(),
   /**
    * The sum of the hashes of keys and paths of the files taken, which does not depend on their order; below
@@ -53,10 +53,10 @@ export const filesetPosition = z.object({
   digest: z.number(),
   isAscending: z.boolean(),
   /**
-   * Whether the platform sorts by creation, and its newest file after the first page; null until that was requested.
+   * Whether the platform sorts by creation, and its newest file after the first page; null until that was tested.
    */
   order: z.nullable(z.object({ isSorted: z.boolean(), newest: z.nullable(rankSchema) })),
-  /** The last file; null before the first one, or if the files came in another order. */
+  /** The last file; null before the first file, or if the files came in another order. */
   last: z.nullable(rankSchema),
 });
 
@@ -76,19 +76,19 @@ type FilesetResult = Pick<FilesetPosition, 'totals' | 'unnamed' | 'repeats' | 'd
   readonly batch: RecordBatch;
 };
 
-/** Maximum pages of a FileSet, more than any real list has; reaching it is an error. */
+/** Maximum pages of a FileSet. No real list has more, so reaching it is an error. */
 const MAX_PAGES = 100_000;
 
-/** Maximum empty pages in a row, more than any real list has. */
+/** Maximum empty pages in a row. No real list has more. */
 const MAX_EMPTY_PAGES = 1_000;
 
 /** A list without an order may grow to twice its size at the start plus this many files; beyond that it is an error. */
 const MAX_GROWTH = 10_000;
 
 /**
- * Reads the files of one FileSet, each once, up to the newest one that existed after the first page. The list
- * ends at a cursor that is null, absent or was used before, but not at an empty page. With `stopsAtRepeat` it
- * also ends at a repeated file. Throws `PlatformError` (`endless`).
+ * Reads the files of one FileSet, each once, up to the newest file that existed after the first page. The list
+ * ends at a cursor that is null, absent or was used before, but not at an empty page. With `stopsAtRepeat` the
+ * read also ends at a repeated file. Throws `PlatformError` (`endless`).
  */
 export async function* readFileset(
   {
@@ -134,10 +134,10 @@ export async function* readFileset(
   }
 }
 
-/** Whether the files came in order up to the newest one at the start: later files are for the next run. */
+/** Whether the files came in order up to the newest file at the start. Later files are left to the next run. */
 function hasNewest({ isAscending, order, last, totals, unnamed }: FilesetPosition, files: number): boolean {
   if (!isAscending || last === null || !order?.isSorted || isAfter(order.newest ?? last, last)) return false;
-  // If there are fewer than reported, a response was not current: then the list is read to its end.
+  // If there are fewer files than reported, a response was not current, so the list is read to its end.
   return files + unnamed >= Math.min(totals.start ?? 0, totals.end ?? 0);
 }
 
@@ -160,7 +160,7 @@ const START: FilesetPosition = {
 
 type ReadRows = Pick<FilesetPosition, 'digest' | 'isAscending' | 'last'>;
 
-/** The indexes of the new rows of a page. A key is built only once for each row: a page may have millions. */
+/** The indexes of the new rows of a page. Each row's key is built only once, since a page may have millions of rows. */
 function readRows(
   { files, keyOf, pathOf, createdMs }: ScannedFilePage,
   seen: ReturnType<typeof createSeenTexts>,
@@ -229,17 +229,16 @@ function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition):
 
 /*
  * What a read proves. A cursor is the sort key of the last row, so the next page begins after that key, even
- * if files were added or deleted in the meantime: a file whose key does not change is returned exactly once.
+ * if files were added or deleted in the meantime. So a file whose key does not change is returned exactly once.
  * A file's time of creation and id do not change, so one read in that order proves the list, if the platform
- * is shown to keep the order. In any other order a rename may move a file past the cursor. Then only these
- * are proofs:
- * - a single response: it is the list of one moment;
+ * is shown to keep the order. In any other order a rename may move a file past the cursor. In that case there are
+ * only two proofs:
+ * - a single response, since it is the list of one moment;
  * - two reads, one after the other, of exactly the same files. To be missed by both, a file would have to
- *   move past the cursor twice, and back in between, while no other file was added or deleted. If the
- *   platform reports more files than the second read found, one was missed, or deleted since: that is no
- *   proof. A file that came twice, or fewer files than both totals, means that something moved, or that a
- *   response was not current. A last page without a cursor and a total does not show that it is the last.
- *   Such reads prove nothing.
+ *   move past the cursor twice, and back in between, while no other file was added or deleted. If the platform
+ *   reports more files than the second read found, a file was missed, or deleted since, so this is no proof.
+ * A read proves nothing if a file came twice or there were fewer files than both totals, since something moved or
+ * a response was not current; or if the last page had neither a cursor nor a total, so that it may not be the last.
  */
 
 /** What is known about a FileSet, and its files that are still to be written. */
@@ -275,7 +274,7 @@ function isDoubtful({ files, unnamed, repeats, isEndShown, totals }: FilesetResu
 /** One page of a FileSet's files, which has a row for each file. */
 type ScannedFilePage = {
   readonly files: number;
-  /** How many additional rows were received that have no id. */
+  /** The number of further rows, which have no id. */
   readonly unnamed: number;
   readonly keyOf: (row: number) => string;
   /** The path of a file; empty if it has none. */
@@ -287,7 +286,7 @@ type ScannedFilePage = {
   /** The cursor sent with the page; null if the page has no cursor. */
   readonly next: string | null;
   readonly total: number | null;
-  /** Whether the page can show the end: false if it has neither a cursor (null counts as one) nor a total. */
+  /** Whether the page can show the end of the list: false if it has neither a cursor (even null) nor a total. */
   readonly showsEnd: boolean;
 };
 
@@ -302,25 +301,25 @@ type ReadFilePage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
-/** What a request for files asks for beyond its cursor. The later ones are tried where the platform refuses. */
-const WAYS = [
+/** What a request for files has besides its cursor. If the platform refuses a variant, the next one is tried. */
+const VARIANTS = [
   { isSorted: true, isLimited: true },
   { isSorted: false, isLimited: true },
-  // The highest limit is not published.
+  // The platform's maximum limit is not published.
   { isSorted: true, isLimited: false },
   { isSorted: false, isLimited: false },
 ] as const;
 
 /**
- * Creates a reader of pages of files. Once the platform has refused the requested order, the files come in
- * any order; once it has refused the limit, as many as it sends. The files are not parsed.
+ * Creates a reader of pages of files, which are not parsed. Once the platform has refused the requested order or
+ * limit, pages are requested without it.
  */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   const { directoryPath, immediateChildren, limit, ...body } = search;
   let accepted = 0;
-  const readAs = async (request: Parameters<ReadFilePage>[0], way: number): Promise<ScannedFilePage> => {
+  const readAs = async (request: Parameters<ReadFilePage>[0], variant: number): Promise<ScannedFilePage> => {
     const { filesetId, next, newest, signal } = request;
-    const { isSorted = false, isLimited = false } = WAYS[way] ?? {};
+    const { isSorted = false, isLimited = false } = VARIANTS[variant] ?? {};
     const page = { limit: newest ?? (isLimited ? limit : undefined), next: next ?? undefined };
     const order = newest === undefined ? 'ASC' : 'DESC';
     const fieldSort = ['created', 'id'].map((field) => ({ field, order }));
@@ -332,11 +331,11 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
     const read: ReadAnswer<ScannedFilePage> = (bytes, onOdd) => filesIn(bytes, { filesetId, next, onOdd });
     try {
       const found = await call.read(searchFiles, input, read, { signal });
-      accepted = Math.max(accepted, way);
+      accepted = Math.max(accepted, variant);
       return found;
     } catch (error) {
-      if (!isBadRequest(error) || way + 1 === WAYS.length) throw error;
-      return readAs({ filesetId, next, signal }, way + 1);
+      if (!isBadRequest(error) || variant + 1 === VARIANTS.length) throw error;
+      return readAs({ filesetId, next, signal }, variant + 1);
     }
   };
   return (request) => readAs(request, accepted);
@@ -355,8 +354,8 @@ function filesIn(
 ): ScannedFilePage {
   const { filesetId, next, onOdd } = options;
   const { isObject, found, member, members } = scanObject(bytes, fileRows.member, wanted);
-  const given = member('pageContext');
-  const context = pageContextOf(given);
+  const pageContext = member('pageContext');
+  const context = pageContextOf(pageContext);
   // After a cursor the list may be empty, even if the total is not.
   const asked = { list: fileRows.member, total: next === null ? context.total : null };
   const isPage = found !== undefined || isNothing(members(), asked);
@@ -365,14 +364,14 @@ function filesIn(
     refuseKeyless(found, 'file');
     onOdd?.(oddOf(found, fileRows));
   }
-  const showsEnd = context.total !== null || Object(given ?? {}).next !== undefined;
+  const showsEnd = context.total !== null || Object(pageContext ?? {}).next !== undefined;
   return { ...rowsOf(found, filesetId), ...context, showsEnd };
 }
 
 function rowsOf(found: FoundRecords | undefined, filesetId: string) {
   const [ids, created, paths] = found?.index.values ?? [];
-  const scalarOf = (places: ArrayLike<number> | undefined, row: number) =>
-    found === undefined ? undefined : scalarAt(found.json, places?.[row] ?? 0);
+  const scalarOf = (positions: ArrayLike<number> | undefined, row: number) =>
+    found === undefined ? undefined : scalarAt(found.json, positions?.[row] ?? 0);
   const first = { name: '_filesetId', text: filesetId };
   const keyOf = (row: number) =>
     found === undefined ? '' : `${filesetId}/${stringAt(found.json, ids?.[row] ?? 0)}`;
@@ -393,28 +392,28 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
  */
 type CreationRank = { readonly createdMs: number; readonly key: string };
 
-/** Whether a file has a creation time and comes after another one; without another one, it counts as the first. */
+/** Whether file `a` has a time of creation and comes after file `b`. Every file with a time comes after null. */
 const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
   b === null
     ? a.createdMs > Number.NEGATIVE_INFINITY
     : a.createdMs > b.createdMs || (a.createdMs === b.createdMs && a.key > b.key);
 
 /**
- * How many files are requested to test the order. By chance, this many are in the opposite order once in 3.6
- * million lists.
+ * The number of files to request for a test of the order. By chance, this many files are in the opposite order
+ * once in 3.6 million lists.
  */
-const PROBED = 10;
+const PROBED_FILES = 10;
 
 /**
- * Tests whether the platform sorts by creation, and finds its newest file. A platform that ignores the order
- * sends the oldest files as the newest.
+ * Tests whether the platform sorts by creation, and finds its newest file. A platform that ignores the order sends
+ * the oldest files.
  */
 async function probeOrder(
   readPage: ReadFilePage,
   request: { readonly filesetId: string; readonly signal?: AbortSignal | undefined },
 ): Promise<{ readonly isSorted: boolean; readonly newest: CreationRank | null }> {
-  const { files, keyOf, createdMs } = await readPage({ ...request, next: null, newest: PROBED });
+  const { files, keyOf, createdMs } = await readPage({ ...request, next: null, newest: PROBED_FILES });
   const ranks = Array.from({ length: files }, (_, row) => ({ createdMs: createdMs(row), key: keyOf(row) }));
-  const isSorted = files >= PROBED && ranks.every((rank, row) => isAfter(rank, ranks[row + 1] ?? null));
+  const isSorted = files >= PROBED_FILES && ranks.every((rank, row) => isAfter(rank, ranks[row + 1] ?? null));
   return { isSorted, newest: (isSorted && ranks[0]) || null };
 }

@@ -28,17 +28,17 @@ export const filesPosition = z.object({
   fileset: z.number(),
   /** The position in the reads of the current FileSet; null at its beginning. */
   at: z.nullable(rereadPosition(filesetPosition, z.number())),
-  /** Whether a segment has begun for it, so that it can be read again. */
+  /** Whether a segment has begun for the current FileSet, so that it can be read again. */
   hasBegun: z.boolean(),
-  /** The sum of the totals of the FileSets before it. */
+  /** The sum of the totals of the earlier FileSets. */
   totals: totalsSchema,
-  /** The combined consistency of the FileSets before it. */
+  /** The combined consistency of the earlier FileSets. */
   claim: z.pick(outcomeSchema, { consistency: true, assumes: true }),
-  /** Whether the files of each FileSet before it came in the order of creation. */
+  /** Whether the files of each earlier FileSet came in the order of creation. */
   isAscending: z.boolean(),
-  /** The maximum number of reads that one of them took. */
+  /** The maximum number of reads that one FileSet took. */
   passes: z.number(),
-  /** How many of the FileSets before it are missing. */
+  /** The number of earlier FileSets that are missing. */
   missing: z.number(),
 });
 
@@ -48,15 +48,15 @@ const LIMIT = 1000;
 
 /**
  * Scans the files of FileSets, the oldest first. Key: `FILESETID/FILEID`. A read that does not prove the list is
- * repeated, at most three times (`judgeRead`). A FileSet that cannot be read is missing (`afterFailure`), and has no
- * records: `incomplete` if all are.
+ * repeated, at most three times (`judgeRead`). A FileSet that cannot be read is missing (`afterFailure`) and has no
+ * records; if all are missing, the run is refused as `incomplete`.
  */
 export function filesScan(options: {
   readonly call: Call;
   /** The FileSets as UUIDs in upper or lower case, read in this order; duplicates are skipped. */
   readonly filesetIds: readonly string[];
   readonly search: FileSearch;
-  /** How many files each page requests. Default: the limit of `search`, otherwise 1000. */
+  /** The number of files that each page requests. Default: the limit of `search`, otherwise 1000. */
   readonly limit?: number | undefined;
 }): Scan<FilesPosition> {
   const { call, filesetIds, search, limit = search.limit ?? LIMIT } = options;
@@ -85,8 +85,8 @@ const START: FilesPosition = {
 };
 
 /**
- * How often the read of a FileSet is resumed after a failure, once the platform responds again, before the
- * error is thrown.
+ * After a failure, the read of a FileSet is resumed at most this many times once the platform responds again. After
+ * that the error is thrown.
  */
 const MAX_RESUMED = 3;
 
@@ -132,13 +132,13 @@ async function* stepsOf(
       yield ended(end.batch, position);
       return position;
     } catch (error) {
-      const had = await afterFailure(error, { id: filesetId, ids: filesetIds, read });
-      if (had.kind === 'had' && resumed < MAX_RESUMED) continue;
-      if (had.kind === 'had') throw error;
+      const outcome = await afterFailure(error, { id: filesetId, ids: filesetIds, read });
+      if (outcome.kind === 'read' && resumed < MAX_RESUMED) continue;
+      if (outcome.kind === 'read') throw error;
       const segment = position.hasBegun ? ('restarts' as const) : undefined;
       position = afterMissing(position);
-      refuseBadRequests(position.missing, filesetIds.length, had.error);
-      yield { ...ended(emptyBatch, position), missing: [had.missing], segment };
+      refuseBadRequests(position.missing, filesetIds.length, outcome.error);
+      yield { ...ended(emptyBatch, position), missing: [outcome.missing], segment };
       return position;
     }
   }

@@ -90,7 +90,7 @@ export async function checkPublished(ended: Finished) {
   const wasLong = plan.spells.some(({ fromMs, toMs }) => toMs - fromMs > WAITED_OUT_MS);
   // A prune may remove a run that is superseded, before its execution knows.
   const wasPruned = (how: string) => {
-    const [, run = ''] = /run (\S+) of calculations .*: expected a checkpoint, got none$/.exec(how) ?? [];
+    const [, run = ''] = /run (\S+) of calculations .* has no checkpoint$/.exec(how) ?? [];
     const later = ended.published.moves.find(
       ({ source, ...each }) => source === 'calculations' && each.run > run,
     );

@@ -115,7 +115,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     ['shows its latest row, and no page', rows(99, 98), rows()],
   ])('ends if the platform %s', async (_, top, page) => {
     await expect(scanned(scanOf(field, fixedPages(top, page), 4))).rejects.toThrow(
-      /^the scan made no progress: 3\d pages up to row \d+ brought nothing new$/,
+      /^the scan made no progress: 3\d pages up to row \d+ had no new rows$/,
     );
   });
 
@@ -382,7 +382,7 @@ describe('by creation', () => {
       const page = pageOf([{ id: 17, created }]);
 
       await expect(scanned(scanOf('created', fixedPages(page, page), 2))).rejects.toThrow(
-        new ScanError('record 17 does not say when it was created'),
+        new ScanError('record 17 has no time of creation'),
       );
     },
   );
@@ -412,7 +412,7 @@ test('32 pages may bring nothing new, and as many as were read before; and there
   expect(refused({})).not.toThrow();
   expect(refused({ pages: 32, idle: 32 })).not.toThrow();
   expect(refused({ pages: 33, idle: 33 })).toThrow(
-    'the scan made no progress: 33 pages up to row 7 brought nothing new',
+    'the scan made no progress: 33 pages up to row 7 had no new rows',
   );
   expect(refused({ pages: 52, idle: 42 })).not.toThrow();
   expect(refused({ pages: 53, idle: 43 })).toThrow('43 pages');
