@@ -353,7 +353,7 @@ describe('permanent failures', () => {
 
     expect(result).toMatchObject({
       status: 'rejected',
-      reason: { message: expect.stringMatching(/^cards was not started: .*expected a published snapshot/) },
+      reason: { message: expect.stringMatching(/^cards was not started: .*there is no published snapshot/) },
     });
   });
 });

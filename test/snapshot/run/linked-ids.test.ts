@@ -133,7 +133,7 @@ test.each([
     name: 'StoredObjectError',
     message: expect.stringMatching(
       new RegExp(
-        `^calculations/parts/part-00001.*${said}.*; to have datasets to take from calculations, publish`,
+        `^calculations/parts/part-00001.*${said}.*; publish a new snapshot of calculations with --force`,
       ),
     ),
   });
