@@ -139,7 +139,7 @@ const OBJECT = 'inbox/rows.csv';
 
 /** The texts of the jobs that a request in the inbox becomes, with its instructions. */
 async function splitIn(objects: Readonly<Record<string, Uint8Array>>): Promise<Read> {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const { ledger, store, batches } = fake;
   for (const [key, body] of Object.entries(objects)) await store.put(key, body);
   const cache = createScoreCache({ ...batches, host: 'h', owner: 'w', attemptMs: 60_000 });

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { checkJobFile } from '../../lib/jobs/file/job-file.ts';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { dataFiles } from '../../lib/jobs/types/data-files/definition.ts';
 import type { Runners } from '../../lib/jobs/types/job-types.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from '../jobs/fake-worker.ts';
+import { fakeWorker, runFunctionJob } from '../jobs/fake-worker.ts';
 import { runnerOf } from '../jobs/runner-of.ts';
 import { fakeCall, ok } from '../platform/fake-call.ts';
 import { scaled } from '../scale.ts';
@@ -48,14 +47,14 @@ test.each<readonly [string, () => unknown]>([
       if (sends) turn.onSend();
       throw thrown();
     };
-    await using fake = await fakeWorker({ 'run-function': run });
+    const fake = fakeWorker({ 'run-function': run });
     const lines: string[] = [];
     const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
     const worker = { ...fake.worker, logger };
     let deliveries = 0;
 
     for (let handled = ''; handled !== 'done' && deliveries < 50; deliveries += 1) {
-      handled = (await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).kind;
+      handled = (await fake.handle(runFunctionJob, { worker })).kind;
       fake.clock.nowMs += 2 * 3_600_000;
     }
 
@@ -76,10 +75,10 @@ test.each([
   ['130,000 topics that are none', { type: 'score', texts: [{ id: '1', text: 'fine' }], topics: manyZeros }],
   ['130,000 filters that are none', { type: 'snapshot', source: 'calculations', filters: manyZeros }],
 ])('a message is refused and acknowledged: %s', async (_, body) => {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const text = JSON.stringify({ version: 1, ...body });
 
-  const handled = await handleMessage(messageOf(text), fake.worker, leaseOf(fake));
+  const handled = await fake.handle(text);
 
   expect(handled).toEqual({ kind: 'done' });
   expect(await fake.stored('refused/m-1.json')).toMatchObject({
@@ -137,7 +136,7 @@ describe('a request in the inbox', () => {
     `inbox/${'x'.repeat(1_100)}.json`,
     '.store/locks',
   ])('is refused under the key %j, and not tried again', async (key) => {
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
     const { ledger, store, batches } = fake;
     const { table } = batches;
     const owner = { owner: 'w', now: Date.now, newToken: randomUUID, attemptMs: 60_000 };

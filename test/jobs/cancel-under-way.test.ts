@@ -28,7 +28,7 @@ async function slowBatch(at: number, happen: (batch: SlowBatch) => Promise<unkno
 type SlowBatch = Awaited<ReturnType<typeof scoredBatch>>;
 
 test('a score job that is cancelled while it runs sends no more texts within three seconds', async () => {
-  await using batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }));
+  const batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }));
 
   await batch.drain();
 
@@ -40,7 +40,7 @@ test('a score job that is cancelled while it runs sends no more texts within thr
 });
 
 test('texts that were paid for are not paid for again when the batch is redriven', async () => {
-  await using batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }), 20);
+  const batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }), 20);
   await batch.drain();
 
   await redriveBatch('b1', batch.parts);
@@ -51,7 +51,7 @@ test('texts that were paid for are not paid for again when the batch is redriven
 });
 
 test('a cancelled job whose worker died is ended by the next worker, which sends nothing', async () => {
-  await using batch = await scoredBatch({ refused: [] });
+  const batch = await scoredBatch({ refused: [] });
   const [body = ''] = batch.queue.bodies();
   const parsed = parseMessage(body, { messageId: 'm', allow: {} });
   if (parsed.kind !== 'job') throw new Error('expected a job');
@@ -68,7 +68,7 @@ test('a cancelled job whose worker died is ended by the next worker, which sends
 });
 
 test('a batch that is cancelled while it runs ends when its worker stops', async () => {
-  await using batch = await slowBatch(6, ({ parts }) => cancelBatch('b1', parts), 20);
+  const batch = await slowBatch(6, ({ parts }) => cancelBatch('b1', parts), 20);
 
   await batch.drain();
 
@@ -83,7 +83,7 @@ const summaryOf = async (batch: SlowBatch) =>
   (await batch.stored('scores/b1/_summary.json')) as { readonly cancelled?: number; readonly scored: number };
 
 test('a job that cannot check whether it was cancelled, since the table is unavailable, continues', async () => {
-  await using batch = await slowBatch(0, async () => undefined, 8);
+  const batch = await slowBatch(0, async () => undefined, 8);
   const read = () => Promise.reject(new Error('the table is away'));
   const worker = { ...batch.worker, ledger: { ...batch.ledger, read } };
   const [body = ''] = batch.queue.bodies();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import type { Lease } from '../../lib/jobs/delivery.ts';
-import type { Worker } from '../../lib/jobs/handle-message.ts';
+import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import type { JobFinished } from '../../lib/jobs/result.ts';
@@ -14,7 +14,7 @@ import { createMemoryTable } from '../table/memory-table.ts';
  * A worker in memory, with the given runners; its clock stands still until it is moved. A disk would be slower than the
  * clock when the machine is busy.
  */
-export async function fakeWorker(runners: Partial<Runners>) {
+export function fakeWorker(runners: Partial<Runners>) {
   const clock = { nowMs: Date.parse('2026-11-21T09:00:00Z') };
   const now = () => clock.nowMs;
   const store = createMemoryStore();
@@ -51,9 +51,23 @@ export async function fakeWorker(runners: Partial<Runners>) {
       const object = await store.get(key);
       return object && JSON.parse(object.body.toString());
     },
-    [Symbol.asyncDispose]: async () => undefined,
+    /** Delivers a message with this body; `other` is what is not as usual. */
+    handle(body: unknown, other: Other = {}) {
+      const message = { ...messageOf(body, other.message?.messageId), ...other.message };
+      return handleMessage(
+        message,
+        { ...worker, ...other.worker },
+        { ...leaseOf({ clock }), ...other.lease },
+      );
+    },
   };
 }
+
+type Other = {
+  readonly message?: Partial<QueueMessage>;
+  readonly worker?: Partial<Worker>;
+  readonly lease?: Partial<Lease>;
+};
 
 const never = () => Promise.reject(new Error('no runner'));
 const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never])) as Record<JobType, typeof never>;

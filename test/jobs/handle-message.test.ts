@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/aws/traced.ts';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { RequeueError, type RunJob } from '../../lib/jobs/send-context.ts';
 import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 
 const succeeds: Runners['run-function'] = async (_, turn) => {
   await turn.beforeSend();
@@ -17,9 +16,9 @@ const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
 describe('a job that is done', () => {
   test('has one result, with the digits of the response unchanged, and is reported', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const fake = fakeWorker({ 'run-function': succeeds });
 
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const handled = await fake.handle(runFunctionJob);
 
     expect(handled).toEqual({ kind: 'done' });
     expect((await fake.store.get(RESULT))?.body.toString()).toBe(
@@ -32,18 +31,18 @@ describe('a job that is done', () => {
 
   test('is not run again, but a missing result is written again', async () => {
     let runs = 0;
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'run-function': async (job, turn) => {
         const done = await succeeds(job, turn);
         runs += 1;
         return done;
       },
     });
-    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    await fake.handle(runFunctionJob);
     const first = (await fake.store.get(RESULT))?.body.toString();
     await fake.store.delete(RESULT);
 
-    const again = await handleMessage(messageOf(runFunctionJob, 'm-2'), fake.worker, leaseOf(fake));
+    const again = await fake.handle(runFunctionJob, { message: { messageId: 'm-2' } });
 
     expect(again).toEqual({ kind: 'done' });
     expect(runs).toBe(1);
@@ -54,14 +53,14 @@ describe('a job that is done', () => {
 test('a job is listed as running while it runs', async () => {
   const inHand = createInHand(() => 0);
   const seen: unknown[] = [];
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async (job, turn) => {
       seen.push(...inHand.list(10));
       return succeeds(job, turn);
     },
   });
 
-  await handleMessage(messageOf(runFunctionJob), { ...fake.worker, inHand }, leaseOf(fake));
+  await fake.handle(runFunctionJob, { worker: { inHand } });
 
   expect(seen).toEqual([{ job: 'job-1', type: 'run-function', forMs: 0 }]);
   expect(inHand.size()).toBe(0);
@@ -75,14 +74,10 @@ describe('while the platform is unavailable', () => {
   });
 
   test('a message waits in the worker without a claim, and runs immediately afterwards', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const fake = fakeWorker({ 'run-function': succeeds });
     const { nowMs } = fake.clock;
 
-    const handled = await handleMessage(
-      messageOf(runFunctionJob),
-      { ...fake.worker, breaker: awayFor(3) },
-      leaseOf(fake),
-    );
+    const handled = await fake.handle(runFunctionJob, { worker: { breaker: awayFor(3) } });
 
     expect(handled).toEqual({ kind: 'done' });
     expect(await fake.ledger.read('job-1')).toMatchObject({ createdAt: nowMs + 24_003, attempts: 1 });
@@ -92,15 +87,14 @@ describe('while the platform is unavailable', () => {
     ['the time for its send begins', 120_000, 60_000],
     ['five minutes have passed', undefined, 300_000],
   ])('a message is requeued without a claim as soon as %s', async (_, leftMs, waitedMs) => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const fake = fakeWorker({ 'run-function': succeeds });
     const { nowMs } = fake.clock;
     const deadlineMs = leftMs === undefined ? undefined : nowMs + leftMs;
 
-    const handled = await handleMessage(
-      messageOf(runFunctionJob),
-      { ...fake.worker, breaker: awayFor(1_000) },
-      { ...leaseOf(fake), deadlineMs },
-    );
+    const handled = await fake.handle(runFunctionJob, {
+      worker: { breaker: awayFor(1_000) },
+      lease: { deadlineMs },
+    });
 
     expect(handled).toEqual({ kind: 'later', delayMs: 0 });
     expect(fake.clock.nowMs - nowMs).toBe(waitedMs);
@@ -108,18 +102,17 @@ describe('while the platform is unavailable', () => {
   });
 
   test('a waiting message is requeued as soon as the worker is stopped', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const fake = fakeWorker({ 'run-function': succeeds });
     const stopping = new AbortController();
     const sleep = async (_ms: number, signal?: AbortSignal) => {
       stopping.abort(new RequeueError('the worker is stopping', 0));
       signal?.throwIfAborted();
     };
 
-    const handled = await handleMessage(
-      messageOf(runFunctionJob),
-      { ...fake.worker, sleep, breaker: awayFor(1) },
-      { ...leaseOf(fake), stop: stopping.signal },
-    );
+    const handled = await fake.handle(runFunctionJob, {
+      worker: { sleep, breaker: awayFor(1) },
+      lease: { stop: stopping.signal },
+    });
 
     expect(handled).toEqual({ kind: 'later', delayMs: 0 });
     expect(await fake.ledger.read('job-1')).toBeUndefined();
@@ -127,7 +120,7 @@ describe('while the platform is unavailable', () => {
 
   test('a job that waits for its slot sends nothing, and nothing is written', async () => {
     let isKnown = false;
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'run-function': (job, turn) => {
         isKnown = true;
         return succeeds(job, turn);
@@ -136,11 +129,7 @@ describe('while the platform is unavailable', () => {
     const knownMs = () => (isKnown ? 4_000 : undefined);
     const breaker = { blockedMs: async () => undefined, knownBlockedMs: knownMs, knownOutageMs: knownMs };
 
-    const handled = await handleMessage(
-      messageOf(runFunctionJob),
-      { ...fake.worker, breaker },
-      leaseOf(fake),
-    );
+    const handled = await fake.handle(runFunctionJob, { worker: { breaker } });
 
     expect(handled).toEqual({ kind: 'later', delayMs: 4_000 });
     expect(await fake.ledger.read('job-1')).toBeUndefined();
@@ -149,21 +138,21 @@ describe('while the platform is unavailable', () => {
 
 describe('a message that is delivered again', () => {
   test('while another worker has its job becomes visible when that worker’s lease has expired', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const fake = fakeWorker({ 'run-function': succeeds });
     const request = { id: 'job-1', type: 'run-function', contentHash: 'x', sender: 'other' };
     const { contentHash } = await hashOf();
     await fake.ledger.claim({ ...request, contentHash }, { leaseMs: 40_000 });
 
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const handled = await fake.handle(runFunctionJob);
 
     expect(handled).toEqual({ kind: 'later', delayMs: 41_000 });
   });
 
   test('is not even claimed if there is no time for a send', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
-    const lease = { ...leaseOf(fake), deadlineMs: fake.clock.nowMs + 59_999 };
+    const fake = fakeWorker({ 'run-function': succeeds });
+    const lease = { deadlineMs: fake.clock.nowMs + 59_999 };
 
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+    const handled = await fake.handle(runFunctionJob, { lease });
 
     expect(handled).toEqual({ kind: 'later', delayMs: 0 });
     expect(await fake.ledger.read('job-1')).toBeUndefined();
@@ -171,13 +160,13 @@ describe('a message that is delivered again', () => {
 });
 
 test('a message whose job another worker has becomes visible within a lease, although the clock was set back by a month', async () => {
-  await using fake = await fakeWorker({ 'run-function': succeeds });
+  const fake = fakeWorker({ 'run-function': succeeds });
   const month = 31 * 86_400_000;
   const request = { id: 'job-1', type: 'run-function', sender: 'other', ...(await hashOf()) };
   await fake.ledger.claim(request, { leaseMs: 40_000 });
   fake.clock.nowMs -= month;
 
-  const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const handled = await fake.handle(runFunctionJob);
 
   expect(handled).toEqual({ kind: 'later', delayMs: 126_000 });
 });
@@ -188,13 +177,13 @@ describe('a worker that is stopped', () => {
     depth === 0 ? (cause as Error) : new Error(`around ${depth}`, { cause: around(cause, depth - 1) });
   const fails = async (thrown: (stop: AbortController) => unknown) => {
     const stop = new AbortController();
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'run-function': async () => {
         throw thrown(stop);
       },
     });
-    const lease = { ...leaseOf(fake), stop: stop.signal };
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+    const lease = { stop: stop.signal };
+    const handled = await fake.handle(runFunctionJob, { lease });
     return { handled, row: await fake.ledger.read('job-1') };
   };
 
@@ -232,9 +221,9 @@ describe('a worker that is stopped', () => {
 
 describe('a message that cannot become a job', () => {
   test('is stored with every reason, and acknowledged', async () => {
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
 
-    const handled = await handleMessage(messageOf('{"version":2}'), fake.worker, leaseOf(fake));
+    const handled = await fake.handle('{"version":2}');
 
     expect(handled).toEqual({ kind: 'done' });
     expect(await fake.stored('refused/m-1.json')).toMatchObject({
@@ -246,11 +235,11 @@ describe('a message that cannot become a job', () => {
   });
 
   test('does not affect the job with its id if that job has different content', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
-    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const fake = fakeWorker({ 'run-function': succeeds });
+    await fake.handle(runFunctionJob);
     const other = { ...runFunctionJob, functionName: 'subtract' };
 
-    await handleMessage(messageOf(other, 'm-2'), fake.worker, leaseOf(fake));
+    await fake.handle(other, { message: { messageId: 'm-2' } });
 
     expect(await fake.stored('refused/m-2.json')).toMatchObject({
       faults: ['id: expected an id that no other job has, got "job-1"'],
@@ -259,10 +248,10 @@ describe('a message that cannot become a job', () => {
   });
 
   test('is refused if it is not allowed', async () => {
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
     const worker = { ...fake.worker, allow: { types: ['score' as const] } };
 
-    await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
+    await fake.handle(runFunctionJob, { worker });
 
     expect(await fake.stored('refused/m-1.json')).toMatchObject({
       faults: [expect.stringContaining('type: expected one that SYNC_ALLOW allows (score)')],
@@ -280,12 +269,12 @@ describe('a message with `notBefore`', () => {
   const job = { ...runFunctionJob, notBefore: '2026-11-21T10:30:00+01:00' };
 
   test('is requeued without a claim until then', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const fake = fakeWorker({ 'run-function': succeeds });
 
-    const early = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+    const early = await fake.handle(job);
     const before = await fake.ledger.read('job-1');
     fake.clock.nowMs += 30 * 60_000;
-    const inTime = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+    const inTime = await fake.handle(job);
 
     expect(early).toEqual({ kind: 'later', delayMs: 30 * 60_000 });
     expect(before).toBeUndefined();
@@ -293,11 +282,11 @@ describe('a message with `notBefore`', () => {
   });
 
   test('is the same job at another time, or with another priority', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
-    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const fake = fakeWorker({ 'run-function': succeeds });
+    await fake.handle(runFunctionJob);
     const again = { ...runFunctionJob, notBefore: '2026-11-21', priority: 'high' };
 
-    const handled = await handleMessage(messageOf(again, 'm-2'), fake.worker, leaseOf(fake));
+    const handled = await fake.handle(again, { message: { messageId: 'm-2' } });
 
     expect(handled).toEqual({ kind: 'done' });
     expect(fake.finished.map(({ id }) => id)).toEqual(['job-1', 'job-1']);
@@ -320,9 +309,9 @@ test.for([
     shares.push(turn.priority);
     throw new RequeueError('that is all', 0);
   };
-  await using fake = await fakeWorker({ 'run-function': run, score: run });
+  const fake = fakeWorker({ 'run-function': run, score: run });
 
-  await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+  await fake.handle(job);
 
   expect(shares).toEqual([priority]);
 });
@@ -334,27 +323,24 @@ async function refuses(): Promise<never> {
 
 describe('a message that this worker should not run', () => {
   test('is requeued unchanged and immediately if the worker is stopping', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const fake = fakeWorker({ 'run-function': succeeds });
 
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, {
-      ...leaseOf(fake),
-      stop: AbortSignal.abort(),
-    });
+    const handled = await fake.handle(runFunctionJob, { lease: { stop: AbortSignal.abort() } });
 
     expect(handled).toEqual({ kind: 'later', delayMs: 0 });
     expect(await fake.ledger.read('job-1')).toBeUndefined();
   });
 
   test('is run anyway while there is just enough time for its send', async () => {
-    await using fake = await fakeWorker({ 'run-function': succeeds });
-    const lease = { ...leaseOf(fake), deadlineMs: fake.clock.nowMs + 60_000 };
+    const fake = fakeWorker({ 'run-function': succeeds });
+    const lease = { deadlineMs: fake.clock.nowMs + 60_000 };
 
-    expect(await handleMessage(messageOf(runFunctionJob), fake.worker, lease)).toEqual({ kind: 'done' });
+    expect(await fake.handle(runFunctionJob, { lease })).toEqual({ kind: 'done' });
   });
 });
 
 test('a message that is received for the first time is claimed as a new job, without a read', async () => {
-  await using fake = await fakeWorker({ 'run-function': succeeds });
+  const fake = fakeWorker({ 'run-function': succeeds });
   const seen: unknown[] = [];
   const ledger: typeof fake.ledger = {
     ...fake.ledger,
@@ -365,11 +351,7 @@ test('a message that is received for the first time is claimed as a new job, wit
   };
 
   for (const receives of [1, 2])
-    await handleMessage(
-      { ...messageOf(runFunctionJob), receives },
-      { ...fake.worker, ledger },
-      leaseOf(fake),
-    );
+    await fake.handle(runFunctionJob, { message: { receives }, worker: { ledger } });
 
   expect(seen).toEqual([true, false]);
 });
@@ -377,7 +359,7 @@ test('a message that is received for the first time is claimed as a new job, wit
 test.each(['the lease', 'the worker'])('a job’s signal is aborted when %s ends', async (which) => {
   const [lost, stopping] = [new AbortController(), new AbortController()];
   const seen: boolean[] = [];
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async (_, turn) => {
       await turn.beforeSend();
       (which === 'the lease' ? lost : stopping).abort(new RequeueError('it ends', 0));
@@ -387,18 +369,17 @@ test.each(['the lease', 'the worker'])('a job’s signal is aborted when %s ends
     },
   });
   const holdLease = () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined });
-  const lease = { ...leaseOf(fake), stop: stopping.signal, holdLease };
+  const lease = { stop: stopping.signal, holdLease };
 
-  await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+  await fake.handle(runFunctionJob, { lease });
 
   expect(seen).toEqual([true]);
 });
 
 describe('a job that was certainly not executed', () => {
   test('waits longer after each try', async () => {
-    await using fake = await fakeWorker({ 'run-function': refuses });
-    const handle = (receives: number) =>
-      handleMessage({ ...messageOf(runFunctionJob), receives }, fake.worker, leaseOf(fake));
+    const fake = fakeWorker({ 'run-function': refuses });
+    const handle = (receives: number) => fake.handle(runFunctionJob, { message: { receives } });
 
     expect([await handle(1), await handle(2)]).toEqual([
       { kind: 'later', delayMs: 1_000 },
@@ -407,7 +388,7 @@ describe('a job that was certainly not executed', () => {
   });
 
   test('is tried for 12 hours from its first claim, not from when this became known', async () => {
-    await using fake = await fakeWorker({ 'run-function': refuses });
+    const fake = fakeWorker({ 'run-function': refuses });
     const [hash, sender] = ['hash', 'AIDAEXAMPLE'];
     const ledger = { ...fake.ledger };
     const asked: string[] = [];
@@ -419,9 +400,7 @@ describe('a job that was certainly not executed', () => {
     fake.clock.nowMs += 13 * 3_600_000;
 
     for (let delivery = 1; delivery <= 12; delivery += 1)
-      expect(
-        await handleMessage(messageOf(runFunctionJob), { ...fake.worker, ledger }, leaseOf(fake)),
-      ).toMatchObject({ kind: 'later' });
+      expect(await fake.handle(runFunctionJob, { worker: { ledger } })).toMatchObject({ kind: 'later' });
 
     expect(asked).toHaveLength(12);
   });
@@ -434,7 +413,7 @@ test.each([
   'a failed send that may be repeated, while a harmless read fails for %s ms, counts as %o',
   async (awayMs, counts) => {
     let suspectedMs: number | undefined;
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'data-files': async (_, turn) => {
         await turn.beforeSend();
         turn.onSend();
@@ -449,7 +428,7 @@ test.each([
     };
     const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] };
 
-    await handleMessage(messageOf(job), { ...fake.worker, breaker }, leaseOf(fake));
+    await fake.handle(job, { worker: { breaker } });
 
     const { attempts, unsentAttempts } = (await fake.ledger.read('job-1')) ?? {};
     expect({ attempts, ...(unsentAttempts === undefined ? {} : { unsentAttempts }) }).toEqual(counts);
@@ -457,7 +436,7 @@ test.each([
 );
 
 test('an ended job is reported with its duration, but not again when its message is delivered again', async () => {
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async (job, turn) => {
       fake.clock.nowMs += 400;
       return succeeds(job, turn);
@@ -466,8 +445,7 @@ test('an ended job is reported with its duration, but not again when its message
   const ended: unknown[] = [];
   const worker = { ...fake.worker, onEnded: (job: unknown) => void ended.push(job) };
 
-  for (const receives of [1, 2])
-    await handleMessage({ ...messageOf(runFunctionJob), receives }, worker, leaseOf(fake));
+  for (const receives of [1, 2]) await fake.handle(runFunctionJob, { message: { receives }, worker });
 
   const job = { id: 'job-1', type: 'run-function', status: 'done', error: undefined };
   expect(ended).toEqual([
@@ -480,10 +458,10 @@ test('each log line names the job and the message that it is about', async () =>
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger('info', (line) => void lines.push(JSON.parse(line)));
   let isRefused = true;
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': (job, turn) => (isRefused ? refuses() : succeeds(job, turn)),
   });
-  const handle = (body: unknown) => handleMessage(messageOf(body), { ...fake.worker, logger }, leaseOf(fake));
+  const handle = (body: unknown) => fake.handle(body, { worker: { logger } });
 
   await handle('{"version":2}');
   await handle(runFunctionJob);

@@ -1,27 +1,25 @@
 import { expect, test } from 'vitest';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import { redriveFailed } from '../../lib/jobs/redrive.ts';
 import { findResult } from '../../lib/jobs/result.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
 
 const LARGE = JSON.stringify({ text: 'x'.repeat(200_000) });
 const FOLDER = 'results/run-function/dt=2026-11-21/';
 const failure: Outcome = { status: 'failed', error: { kind: 'status', message: 'no luck' } };
 
-type Fake = Awaited<ReturnType<typeof fakeWorker>>;
+type Fake = ReturnType<typeof fakeWorker>;
 
 /** Runs the job with this id to its end. */
-const run = (fake: Fake, id: string) =>
-  handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+const run = (fake: Fake, id: string) => fake.handle({ ...runFunctionJob, id });
 
 const keysIn = ({ store }: Fake, prefix: string) => Array.fromAsync(store.list(prefix), ({ key }) => key);
 
 test.each(['.', '..', '_a', '.a', 'con', 'A:b', 'X'.repeat(128)])(
   'the job %s is done, with a large response and a result that SQL engines can read',
   async (id) => {
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'run-function': async () => ({ status: 'done', response: LARGE }),
     });
 
@@ -39,7 +37,7 @@ test.each(['.', '..', '_a', '.a', 'con', 'A:b', 'X'.repeat(128)])(
 );
 
 test('two jobs whose ids differ only in case have results whose names differ even without case', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+  const fake = fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
 
   await run(fake, 'Job');
   await run(fake, 'job');
@@ -51,7 +49,7 @@ test('two jobs whose ids differ only in case have results whose names differ eve
 test.each(['..', '_a', 'A:b'])(
   'the failed job %s is found by its id, and in the list of all jobs',
   async (id) => {
-    await using fake = await fakeWorker({ 'run-function': async () => failure });
+    const fake = fakeWorker({ 'run-function': async () => failure });
     await run(fake, id);
 
     expect(await redriveFailed([], { ...fake, queue: memoryQueue() })).toMatchObject({ opened: [id] });

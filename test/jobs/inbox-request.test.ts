@@ -81,7 +81,7 @@ async function split(
   fault: Partial<Store> = {},
   key = 'inbox/b1.json',
 ) {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const { ledger, store, batches } = fake;
   const { table } = batches;
   for (const [at, text] of Object.entries(objects)) await store.put(at, Buffer.from(text));

@@ -1,13 +1,13 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sleep } from '../../lib/base/async.ts';
 import type { Lease } from '../../lib/jobs/delivery.ts';
-import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
+import type { Worker } from '../../lib/jobs/handle-message.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';
 import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -65,7 +65,7 @@ test.each([300_000, -300_000])(
     const right = setClockOff(offMs);
     const { ledger } = await openJobStorage(sessionOf(aws));
     const leftMs: number[] = [];
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'run-function': async ({ id }, turn) => {
         await turn.beforeSend();
         leftMs.push(((await ledger.read(id))?.leaseUntilMs ?? 0) - right());
@@ -74,7 +74,7 @@ test.each([300_000, -300_000])(
     });
     const worker = { ...fake.worker, store: memoryStoreOf(fake.worker), ledger, now: ledger.now, sleep };
 
-    await handleMessage(messageOf(runFunctionJob), worker, leaseWithoutEnd(fake));
+    await fake.handle(runFunctionJob, { worker, lease: leaseWithoutEnd(fake) });
 
     expect(leftMs).toHaveLength(1);
     expect(Math.abs((leftMs[0] ?? 0) - 30_000)).toBeLessThan(2_000);
@@ -85,14 +85,13 @@ test('a worker whose clock is ahead, and that could not reach the table when it 
   await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
   const right = setClockOff(300_000);
   const { ledger } = await openJobStorage(sessionOf(aws));
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const worker = { ...fake.worker, store: memoryStoreOf(fake.worker), ledger, now: ledger.now, sleep };
   const notBefore = new Date(right() + 60_000).toISOString();
 
-  const handled = await handleMessage(
-    messageOf({ ...runFunctionJob, notBefore }),
-    worker,
-    leaseWithoutEnd(fake),
+  const handled = await fake.handle(
+    { ...runFunctionJob, notBefore },
+    { worker, lease: leaseWithoutEnd(fake) },
   );
 
   expect(handled.kind).toBe('later');

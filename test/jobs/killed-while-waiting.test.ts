@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 
 test('a worker that is killed while its jobs wait for their slots leaves at most one that counts as sent', async () => {
   const clock = createVirtualClock();
   const { now, sleep } = clock;
   const pace = createProcessPace({ rate: 2.5, concurrency: 8, now, sleep });
   const left = new Set<string>();
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async ({ id }, turn) => {
       const call = async () => {
         turn.onSend();
@@ -31,7 +30,7 @@ test('a worker that is killed while its jobs wait for their slots leaves at most
   const sentFor: number[] = [];
 
   const handled = Array.from({ length: 8 }, (_, index) =>
-    handleMessage(messageOf({ ...runFunctionJob, id: `job-${index}` }), worker, lease),
+    fake.handle({ ...runFunctionJob, id: `job-${index}` }, { worker, lease }),
   );
   for (let atMs = 0; left.size < 8; atMs += 10) {
     await clock.run(atMs);

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { renewedLease } from '../../lib/jobs/open-worker.ts';
 import { createFleetBreaker } from '../../lib/pace/breaker.ts';
@@ -12,7 +11,7 @@ import { callOutcome, probePlatform } from '../../lib/platform/outage.ts';
 import { defaultRetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
-import { fakeWorker, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 import { workerOver } from './worker-over.ts';
 
 /*
@@ -38,7 +37,7 @@ async function deliver(job: { readonly id: string }, isUnavailable: (nowMs: numb
     const response = { text: '{"results":[]}', json: { results: [] } };
     return { kind: 'response', response, status: 200, sizeBytes: 14 };
   };
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const { table, store } = fake.batches;
   const ledger = createLedger({ table, now });
   const random = () => 0.5;
@@ -67,7 +66,7 @@ async function deliver(job: { readonly id: string }, isUnavailable: (nowMs: numb
   let endedMs: number | undefined;
   const poll = async () => {
     for (let receives = 1; now() < 12 * HOUR_MS; receives += 1) {
-      const handled = await handleMessage({ ...messageOf(job), receives }, worker, lease);
+      const handled = await fake.handle(job, { message: { receives }, worker, lease });
       if (handled.kind === 'done') {
         endedMs = now();
         return;

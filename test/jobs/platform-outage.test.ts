@@ -46,7 +46,7 @@ test.for([
     const calls: number[] = [];
     const untilMs = OUTAGE_MS + 90_000;
 
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
     const { now, sleep } = clock;
     const ledger = createLedger({ table: fake.batches.table, now });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Lease } from '../../lib/jobs/delivery.ts';
-import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
+import type { Worker } from '../../lib/jobs/handle-message.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/record-end.ts';
 import { RequeueError } from '../../lib/jobs/send-context.ts';
@@ -8,14 +8,14 @@ import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 
 const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
-type Fake = Awaited<ReturnType<typeof fakeWorker>>;
+type Fake = ReturnType<typeof fakeWorker>;
 
 /** A worker whose function succeeds with this response, and is counted. */
-async function succeeding(response = '{"executionId":"e-1"}') {
+function succeeding(response = '{"executionId":"e-1"}') {
   const runs: string[] = [];
   const run: Runners['run-function'] = async ({ id }, turn) => {
     await turn.beforeSend();
@@ -23,8 +23,8 @@ async function succeeding(response = '{"executionId":"e-1"}') {
     runs.push(id);
     return { status: 'done', response };
   };
-  const fake = await fakeWorker({ 'run-function': run });
-  return { fake, runs, [Symbol.asyncDispose]: () => fake[Symbol.asyncDispose]() };
+  const fake = fakeWorker({ 'run-function': run });
+  return { fake, runs };
 }
 
 const away = () => new TableError('put job#job-1', { kind: 'busy', code: 'ThrottlingException' });
@@ -52,19 +52,18 @@ const withoutStore = (worker: Worker): Worker => ({
 /** Runs the job while the ledger cannot be told how it ended, until the end of the invocation. */
 async function losesTheEnd(fake: Fake, change: (worker: Worker) => Worker = (worker) => worker) {
   const worker = change(withLedger(fake, ['end'], Number.POSITIVE_INFINITY));
-  await expect(handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).rejects.toThrow();
+  await expect(fake.handle(runFunctionJob, { worker })).rejects.toThrow();
 }
 
 /** The next delivery, after the lease. */
 function delivered(fake: Fake, worker = fake.worker) {
   fake.clock.nowMs += 200_000;
-  return handleMessage(messageOf(runFunctionJob, 'm-2'), worker, leaseOf(fake));
+  return fake.handle(runFunctionJob, { message: { messageId: 'm-2' }, worker });
 }
 
 describe('while the table is unavailable', () => {
   test('a large response is staged once, and found too', async () => {
-    await using given = await succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
-    const { fake } = given;
+    const { fake } = succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
     const put: string[] = [];
     await losesTheEnd(fake, (worker) => ({
       ...worker,
@@ -90,8 +89,7 @@ describe('while the table is unavailable', () => {
   });
 
   test('a write that hangs prevents neither the outcome from being staged nor the invocation from responding', async () => {
-    await using given = await succeeding();
-    const { fake } = given;
+    const { fake } = succeeding();
     const { nowMs } = fake.clock;
     await losesTheEnd(fake, (worker) => ({
       ...worker,
@@ -105,8 +103,7 @@ describe('while the table is unavailable', () => {
   });
 
   test('and the store too, the message is not acknowledged, and storing the outcome is retried until the end', async () => {
-    await using given = await succeeding();
-    const { fake, runs } = given;
+    const { fake, runs } = succeeding();
     const { nowMs } = fake.clock;
     await losesTheEnd(fake, withoutStore);
     expect(fake.clock.nowMs).toBeGreaterThan(nowMs + 110_000);
@@ -118,8 +115,7 @@ describe('while the table is unavailable', () => {
   });
 
   test('and the store was too for 20 s, the outcome is staged as soon as the store responds', async () => {
-    await using given = await succeeding();
-    const { fake, runs } = given;
+    const { fake, runs } = succeeding();
     const backAtMs = fake.clock.nowMs + 20_000;
     await losesTheEnd(fake, (worker) => ({
       ...worker,
@@ -139,8 +135,7 @@ describe('while the table is unavailable', () => {
   });
 
   test('a recorded send of a request that never left is withdrawn', async () => {
-    await using given = await succeeding();
-    const { fake, runs } = given;
+    const { fake, runs } = succeeding();
     const { ledger } = fake;
     const failing = withLedger(fake, ['release'], fake.clock.nowMs + 20_000);
     const claim: Ledger['claim'] = async (request, options) => {
@@ -149,7 +144,7 @@ describe('while the table is unavailable', () => {
     };
 
     const worker = { ...failing, ledger: { ...failing.ledger, claim } };
-    await expect(handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).rejects.toThrow(TableError);
+    await expect(fake.handle(runFunctionJob, { worker })).rejects.toThrow(TableError);
 
     expect(runs).toEqual([]);
     expect(await ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
@@ -160,7 +155,7 @@ describe('while the table is unavailable', () => {
 test('a call that fails while the claim for another call is written leaves the job free', async () => {
   const claiming = Promise.withResolvers<void>();
   const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'data-files': async (_, turn) => {
       await Promise.all([turn.beforeSend(), Promise.reject(new RequeueError('its turn is far off', 7_000))]);
       return { status: 'done', response: '1' };
@@ -173,7 +168,7 @@ test('a call that fails while the claim for another call is written leaves the j
   };
 
   const worker = { ...fake.worker, ledger: { ...ledger, claim } };
-  const handling = handleMessage(messageOf(job), worker, leaseOf(fake));
+  const handling = fake.handle(job, { worker });
   await fake.worker.sleep(1);
   claiming.resolve();
 
@@ -184,7 +179,7 @@ test('a call that fails while the claim for another call is written leaves the j
 
 test('a call that gets its slot after another call has failed does not claim the job', async () => {
   let late: Promise<unknown> = Promise.resolve();
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'data-files': async (_, turn) => {
       late = fake.worker.sleep(1).then(() => turn.beforeSend());
       late.catch(() => undefined);
@@ -193,7 +188,7 @@ test('a call that gets its slot after another call has failed does not claim the
   });
   const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
 
-  const handled = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+  const handled = await fake.handle(job);
 
   expect(handled).toEqual({ kind: 'later', delayMs: 7_000 });
   await expect(late).rejects.toThrow('another worker has it now');
@@ -202,8 +197,7 @@ test('a call that gets its slot after another call has failed does not claim the
 
 describe('a job whose lease expired after its send', () => {
   test('does not become unknown while the store is unavailable', async () => {
-    await using given = await succeeding();
-    const { fake } = given;
+    const { fake } = succeeding();
     await losesTheEnd(fake);
     const store = { ...fake.worker.store, get: () => Promise.reject(new Error('S3 is away')) };
 
@@ -213,8 +207,7 @@ describe('a job whose lease expired after its send', () => {
   });
 
   test('does not end with the outcome of an earlier job with its id', async () => {
-    await using given = await succeeding();
-    const { fake } = given;
+    const { fake } = succeeding();
     const sent = { id: 'job-1', createdAt: fake.clock.nowMs, fence: 1 };
 
     await stageLateOutcome(fake.store, sent, { status: 'done', response: '1' });
@@ -225,8 +218,7 @@ describe('a job whose lease expired after its send', () => {
   });
 
   test('is unknown if the staged value is not an outcome', async () => {
-    await using given = await succeeding();
-    const { fake } = given;
+    const { fake } = succeeding();
     await losesTheEnd(fake, withoutStore);
     await fake.store.put('work/outcomes/job-1/late-1795251600000-1.json', Buffer.from('{"version":1'));
 
@@ -246,7 +238,7 @@ describe('a lease that is lost while the response is on its way', () => {
 
   test('or before the request left lets the job fail and run again, if another worker has called it unknown', async () => {
     let runs = 0;
-    await using fake: Fake = await fakeWorker({
+    const fake: Fake = fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
         runs += 1;
@@ -257,7 +249,7 @@ describe('a lease that is lost while the response is on its way', () => {
     });
     const lease = lossy(fake, new AbortController());
 
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+    const handled = await fake.handle(runFunctionJob, { lease });
 
     expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob) });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'UNKNOWN', attempts: 1 });
@@ -274,7 +266,7 @@ describe('a lease that is lost while the response is on its way', () => {
   test('does not hide a refusal: nothing was executed, so the job is not unknown', async () => {
     const lost = new AbortController();
     const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
         turn.onSend();
@@ -283,7 +275,7 @@ describe('a lease that is lost while the response is on its way', () => {
       },
     });
 
-    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+    const handled = await fake.handle(runFunctionJob, { lease: lossy(fake, lost) });
 
     expect(handled).toMatchObject({ kind: 'later' });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED' });

@@ -14,7 +14,7 @@ const failed = (line: number) => ({ line, sentiment: undefined, error: expect.st
 const bad = { line: 4, sentiment: undefined, error: 'no text' };
 
 test('redrive scores the failed rows of a batch, and pays for no other text again', async () => {
-  await using batch = await scoredBatch({ refused: ['two'] });
+  const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   expect(await batch.part()).toEqual([scored(1), failed(2), scored(3), bad]);
   batch.refused.clear();
@@ -30,7 +30,7 @@ test('redrive scores the failed rows of a batch, and pays for no other text agai
 });
 
 test('the result of a chunk’s job has the costs of the chunk, including those before it was reopened', async () => {
-  await using batch = await scoredBatch({ refused: ['two'] });
+  const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   batch.refused.clear();
   await redriveBatch('b1', batch.parts);
@@ -47,7 +47,7 @@ test('the result of a chunk’s job has the costs of the chunk, including those 
 });
 
 test('redrive does not change a batch without failed rows', async () => {
-  await using batch = await scoredBatch({ refused: [] });
+  const batch = await scoredBatch({ refused: [] });
   await batch.drain();
   const before = await batch.partKeys();
 
@@ -58,7 +58,7 @@ test('redrive does not change a batch without failed rows', async () => {
 });
 
 test('redrive names a chunk that has not ended yet, and leaves it to its own message', async () => {
-  await using batch = await scoredBatch({ refused: [] });
+  const batch = await scoredBatch({ refused: [] });
 
   const redriven = await redriveBatch('b1', batch.parts);
 
@@ -70,7 +70,7 @@ test('redrive names a chunk that has not ended yet, and leaves it to its own mes
 });
 
 test('a row that fails again fails alone, and can be scored later', async () => {
-  await using batch = await scoredBatch({ refused: ['two'] });
+  const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   await redriveBatch('b1', batch.parts);
   await batch.drain();
@@ -84,7 +84,7 @@ test('a row that fails again fails alone, and can be scored later', async () => 
 });
 
 test('redrive of a chunk whose job failed, by its id, scores all of its rows', async () => {
-  await using batch = await scoredBatch({ refused: [], ends: ['failed'] });
+  const batch = await scoredBatch({ refused: [], ends: ['failed'] });
   await batch.drain();
   expect(await batch.part()).toMatchObject([
     { error: 'no luck' },
@@ -101,8 +101,8 @@ test('redrive of a chunk whose job failed, by its id, scores all of its rows', a
 });
 
 test('redrive skips a chunk whose job is unknown, or was cancelled, unless its id is given', async () => {
-  await using unknown = await scoredBatch({ refused: [], ends: ['unknown'] });
-  await using cancelled = await scoredBatch({ refused: [] });
+  const unknown = await scoredBatch({ refused: [], ends: ['unknown'] });
+  const cancelled = await scoredBatch({ refused: [] });
   await unknown.drain();
   const jobs = (await cancelBatch('b1', cancelled.parts)).jobs.map(({ id }) => id);
   await cancelled.drain();
@@ -122,7 +122,7 @@ test('redrive skips a chunk whose job is unknown, or was cancelled, unless its i
 });
 
 test('a batch of which nothing was scored yet has ended once it is cancelled', async () => {
-  await using batch = await scoredBatch({ refused: [] });
+  const batch = await scoredBatch({ refused: [] });
 
   const { jobs, ...counts } = await cancelBatch('b1', batch.parts);
 
@@ -132,7 +132,7 @@ test('a batch of which nothing was scored yet has ended once it is cancelled', a
 });
 
 test('redrive of a batch scores a chunk whose job is unknown, since a repeat does no harm', async () => {
-  await using batch = await scoredBatch({ refused: [], ends: ['unknown'] });
+  const batch = await scoredBatch({ refused: [], ends: ['unknown'] });
   await batch.drain();
 
   await redriveBatch('b1', batch.parts);
@@ -142,7 +142,7 @@ test('redrive of a batch scores a chunk whose job is unknown, since a repeat doe
 });
 
 test('redrive scores a chunk even if its row in the ledger has expired', async () => {
-  await using batch = await scoredBatch({ refused: ['two'] });
+  const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   batch.refused.clear();
   await batch.forgetJob(CHUNK);
@@ -154,7 +154,7 @@ test('redrive scores a chunk even if its row in the ledger has expired', async (
 });
 
 test('redrive names a chunk whose texts have expired, which stays ended', async () => {
-  await using batch = await scoredBatch({ refused: ['two'] });
+  const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   await batch.store.delete('work/scores/b1/chunk-00000.json');
 
@@ -170,7 +170,7 @@ test.for([
   [2, false],
   [2, true],
 ] as const)('a redrive that died at write %i (made: %s) is completed by the next one', async ([at, made]) => {
-  await using batch = await scoredBatch({ refused: ['two'] });
+  const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   batch.refused.clear();
   const dying = crashing(batch.batches, at, made);
@@ -185,7 +185,7 @@ test.for([
 });
 
 test('if a repeated delivery ended a chunk after its redrive, the next redrive reopens it, by its id too', async () => {
-  await using batch = await scoredBatch({ refused: [], ends: ['failed'] });
+  const batch = await scoredBatch({ refused: [], ends: ['failed'] });
   await batch.drain();
   await redriveFailed([CHUNK], batch.parts);
   await failChunk({ batch: 'b1', chunk: 0 }, { error: 'no luck', payer: CHUNK }, batch.batches);
@@ -197,7 +197,7 @@ test('if a repeated delivery ended a chunk after its redrive, the next redrive r
 });
 
 test('a repeated delivery of a chunk that failed ends it again after it was reopened, and loses no score', async () => {
-  await using batch = await scoredBatch({ refused: ['two'] });
+  const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   batch.refused.clear();
   await redriveBatch('b1', batch.parts);

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import { UnsentError } from '../../lib/jobs/queue/queue.ts';
 import { executedJobs, moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 import { forgetfulQueue } from './forgetful-queue.ts';
 import { memoryQueue } from './memory-queue.ts';
 
@@ -13,8 +12,8 @@ const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
 test('a failed job is reopened, runs again, and gets the new result', async () => {
   const outcomes: Outcome[] = [failure, { status: 'done', response: '1' }];
-  await using fake = await fakeWorker({ 'run-function': async () => outcomes.shift() ?? failure });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => outcomes.shift() ?? failure });
+  await fake.handle(runFunctionJob);
   const queue = memoryQueue();
 
   const redriven = await redriveFailed([], { ...fake, queue });
@@ -22,14 +21,13 @@ test('a failed job is reopened, runs again, and gets the new result', async () =
   expect(redriven).toEqual({ opened: ['job-1'], left: [], notSent: [] });
   fake.clock.nowMs += 60_000;
   const [message] = await queue.receive({ max: 10, waitSeconds: 0, visibilitySeconds: 60 });
-  await handleMessage(messageOf(message?.body ?? ''), fake.worker, leaseOf(fake));
+  await fake.handle(message?.body ?? '');
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
 });
 
 test('an executed job is reopened only by its id, or with all executed ones', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => ran });
-  for (const id of ['job-1', 'job-2'])
-    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => ran });
+  for (const id of ['job-1', 'job-2']) await fake.handle({ ...runFunctionJob, id });
   const parts = { ...fake, queue: memoryQueue() };
 
   const all = await redriveFailed([], parts);
@@ -54,14 +52,13 @@ test.each<[string, Outcome]>([
   ['refused', failure],
 ])('a formula that was %s is not set again over a later one', async (_, first) => {
   const outcomes: Outcome[] = [first, first];
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'update-formula': async () => outcomes.shift() ?? { status: 'done', response: 'null' },
   });
   const parts = { ...fake, queue: memoryQueue() };
-  for (const job of [formula, { ...formula, id: 'f2', calculationId: '13' }])
-    await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+  for (const job of [formula, { ...formula, id: 'f2', calculationId: '13' }]) await fake.handle(job);
   fake.clock.nowMs += 1_000;
-  await handleMessage(messageOf({ ...formula, id: 'f3', expression: 'B' }), fake.worker, leaseOf(fake));
+  await fake.handle({ ...formula, id: 'f3', expression: 'B' });
 
   const redriven = await redriveFailed(['f1', 'f2'], parts);
 
@@ -88,8 +85,8 @@ test('a dead letter without an id is requeued with the id of its message', async
 
 test('redrive does not change a job that is unknown, done or missing', async () => {
   const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no response' } };
-  await using fake = await fakeWorker({ 'run-function': async () => unknown });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => unknown });
+  await fake.handle(runFunctionJob);
   const queue = memoryQueue();
 
   const redriven = await redriveFailed(['job-1', 'job-2'], { ...fake, queue });
@@ -107,15 +104,14 @@ test('redrive does not change a job that is unknown, done or missing', async () 
 
 test('redrive by no ids names a job that is done only if it had failed before', async () => {
   const outcomes: Outcome[] = [failure];
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async () => outcomes.shift() ?? { status: 'done', response: '1' },
   });
   const parts = { ...fake, queue: memoryQueue() };
-  for (const id of ['job-1', 'job-2'])
-    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+  for (const id of ['job-1', 'job-2']) await fake.handle({ ...runFunctionJob, id });
   const before = await redriveFailed([], parts);
   fake.clock.nowMs += 60_000;
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  await fake.handle(runFunctionJob);
 
   const [first, second] = [await redriveFailed([], parts), await redriveFailed([], parts)];
 
@@ -125,9 +121,9 @@ test('redrive by no ids names a job that is done only if it had failed before', 
 });
 
 test('redrive does not change a failed job whose row has expired, and continues with the others', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await handleMessage(messageOf({ ...runFunctionJob, id: 'expired' }), fake.worker, leaseOf(fake));
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => failure });
+  await fake.handle({ ...runFunctionJob, id: 'expired' });
+  await fake.handle(runFunctionJob);
   const { table } = fake.batches;
   const key = { partition: 'job#expired', sort: '-' };
   await table.delete(key, (await table.get(key))?.token ?? '');
@@ -141,8 +137,8 @@ test('redrive does not change a failed job whose row has expired, and continues 
 });
 
 test('a redrive that died before it sent a message is completed by the next one', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => failure });
+  await fake.handle(runFunctionJob);
   const unavailable = { send: () => Promise.reject(new Error('the queue is unavailable')) };
   await expect(redriveFailed([], { ...fake, queue: unavailable })).rejects.toThrow(
     'the queue is unavailable',
@@ -159,9 +155,9 @@ test('a redrive that died before it sent a message is completed by the next one'
 const jsonOn = (queue: ReturnType<typeof memoryQueue>) => queue.bodies().map((body) => JSON.parse(body));
 
 test('a job that was cancelled before its message arrived stays cancelled, unless its id is given', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  const fake = fakeWorker({ 'run-function': async () => failure });
   await fake.ledger.cancel('job-1');
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  await fake.handle(runFunctionJob);
   const queue = memoryQueue();
 
   const all = await redriveFailed([], { ...fake, queue });
@@ -179,8 +175,8 @@ test('a job that was cancelled before its message arrived stays cancelled, unles
 
 test('an unknown job that a person has settled as failed can be reopened', async () => {
   const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no response' } };
-  await using fake = await fakeWorker({ 'run-function': async () => unknown });
-  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => unknown });
+  await fake.handle(runFunctionJob);
   await fake.ledger.resolve('job-1', { status: 'failed', note: 'no such execution' });
   const queue = memoryQueue();
 
@@ -206,9 +202,8 @@ function refusing(word: string, code = 'InvalidMessageContents') {
 const REFUSED = 'send: InvalidMessageContents: not accepted';
 
 test('a job that cannot be sent again is named, does not block others, and is reopened by the next redrive', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  for (const id of ['job-1', 'job-2', 'job-3'])
-    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => failure });
+  for (const id of ['job-1', 'job-2', 'job-3']) await fake.handle({ ...runFunctionJob, id });
 
   const first = await redriveFailed([], { ...fake, queue: refusing('job-2') });
   const second = await redriveFailed(['job-2'], { ...fake, queue: memoryQueue() });
@@ -218,9 +213,8 @@ test('a job that cannot be sent again is named, does not block others, and is re
 });
 
 test('a missing queue ends a redrive at the first job', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  for (const id of ['job-1', 'job-2'])
-    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+  const fake = fakeWorker({ 'run-function': async () => failure });
+  for (const id of ['job-1', 'job-2']) await fake.handle({ ...runFunctionJob, id });
 
   const redrive = redriveFailed([], { ...fake, queue: refusing('job', 'QueueDoesNotExist') });
 

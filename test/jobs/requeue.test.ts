@@ -40,7 +40,7 @@ async function drain(
 
 /** A worker that hands its message back for some hours, for `waitMs` each time, and the queue that has the message. */
 async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
-  const fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async (_, turn) => {
       if (fake.clock.nowMs < untilMs)
         throw new RequeueError('paused', Math.min(waitMs, untilMs - fake.clock.nowMs));
@@ -56,7 +56,7 @@ async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
 
 describe('a waiting message', () => {
   test('survives a pause of a day, is not received often, and keeps its first sender', async () => {
-    await using waiting = await handsBack(24);
+    const waiting = await handsBack(24);
     const { counting, runs } = waiting;
 
     await drain(counting, waiting.worker, waiting.clock);
@@ -75,7 +75,7 @@ describe('a waiting message', () => {
   test.each([1, 3, 10])(
     'does not become a dead letter in ten hours on a queue whose limit is %i receives',
     async (maxReceives) => {
-      await using waiting = await handsBack(10, 60_000, maxReceives);
+      const waiting = await handsBack(10, 60_000, maxReceives);
 
       await drain(waiting.counting, waiting.worker, waiting.clock);
 
@@ -87,7 +87,7 @@ describe('a waiting message', () => {
   );
 
   test('is not deleted by the queue in 40 days, though each wait is long', async () => {
-    await using waiting = await handsBack(40 * 24, Number.POSITIVE_INFINITY);
+    const waiting = await handsBack(40 * 24, Number.POSITIVE_INFINITY);
 
     await drain(waiting.counting, waiting.worker, waiting.clock);
 
@@ -102,7 +102,7 @@ describe('a waiting message', () => {
   ])(
     'that was received often is replaced after %i ms by a copy delayed by %i ms',
     async (waitMs, delayMs) => {
-      await using waiting = await handsBack(24, waitMs);
+      const waiting = await handsBack(24, waitMs);
       const { clock, counting, worker } = waiting;
       const { nowMs } = clock;
       const message = { ...counting.next(), receives: 200 } as QueueMessage;
@@ -116,7 +116,7 @@ describe('a waiting message', () => {
   );
 
   test('that was copied but not deleted is still one job', async () => {
-    await using waiting = await handsBack(10);
+    const waiting = await handsBack(10);
     const { counting, runs } = waiting;
     let deletions = 0;
     const queue = {
@@ -136,7 +136,7 @@ describe('a waiting message', () => {
   });
 
   test('is not lost if the table is unavailable for two days, and becomes visible within half a minute', async () => {
-    await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+    const fake = fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
     const untilMs = fake.clock.nowMs + 48 * HOUR;
     const away = new TableError('claim', { kind: 'unreachable', code: 'ECONNREFUSED' });
     const unlessAway = async <T>(act: () => Promise<T>): Promise<T> => {
@@ -162,7 +162,7 @@ describe('a waiting message', () => {
 });
 
 test('a message that our own code cannot handle becomes a dead letter', async () => {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const ledger = { ...fake.ledger, claim: () => Promise.reject(new TypeError('a fault')) };
   const counting = queueOfOne(fake.clock);
 

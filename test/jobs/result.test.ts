@@ -28,7 +28,7 @@ const done: Parameters<typeof writeResult>[1] = {
 };
 
 test('a late response replaces a result of unknown', async () => {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
 
   await writeResult(fake.store, unknown);
   await writeResult(fake.store, done);
@@ -37,7 +37,7 @@ test('a late response replaces a result of unknown', async () => {
 });
 
 test('the first result of a job costs one request', async () => {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const sent: string[] = [];
   const watched: Store = {
     ...fake.store,
@@ -58,7 +58,7 @@ test('the first result of a job costs one request', async () => {
 
 describe('writing `unknown` slowly does not overwrite a result of done', () => {
   test('that is stored just before it', async () => {
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
     const slow: Store = {
       ...fake.store,
       async put(key, body, options) {
@@ -73,7 +73,7 @@ describe('writing `unknown` slowly does not overwrite a result of done', () => {
   });
 
   test('that is stored between its read of an earlier result and its write', async () => {
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
     const slow: Store = {
       ...fake.store,
       async get(key) {
@@ -91,7 +91,7 @@ describe('writing `unknown` slowly does not overwrite a result of done', () => {
 });
 
 test('a result that is deleted while another one is about to replace it is written again', async () => {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const key = await writeResult(fake.store, unknown);
   const slow = beforeFirst(
     fake.store,
@@ -106,7 +106,7 @@ test('a result that is deleted while another one is about to replace it is writt
 });
 
 test('the result of a failure has its error, and the whole execution if there is one', async () => {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const failed: Parameters<typeof writeResult>[1] = {
     ...done,
     state: 'FAILED',
@@ -134,7 +134,7 @@ test('the result of a failure has its error, and the whole execution if there is
 });
 
 test('a result is one line, however the response was formatted, with unchanged values', async () => {
-  await using fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const response = '{\n  "big": 999999999999999999999999999999,\r\n  "text": "a\\nb"\r}\n';
 
   await writeResult(fake.store, { ...done, outcome: { status: 'done', response } });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { RunOutcome } from '../../lib/jobs/ledger/job-row.ts';
 import { parsePart } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { readChunkRow } from '../../lib/jobs/texts/batch/finish-batch.ts';
@@ -8,7 +7,7 @@ import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze } from '../../lib/jobs/texts/scoring/scoring-session.ts';
 import { scoreRunner } from '../../lib/jobs/types/score/runner.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { fakeWorker, leaseOf, messageOf } from './fake-worker.ts';
+import { fakeWorker } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
 import { HOST, refusedText, row, rowsOf, sentimentOf } from './texts/fakes.ts';
 
@@ -25,7 +24,7 @@ type Options = {
 /** A batch of texts and a bad row, split onto a queue, and a worker that scores it. */
 export async function scoredBatch(options: Options) {
   const { texts = ['one', 'two', 'three'], ends = [], beforeText } = options;
-  const fake = await fakeWorker({});
+  const fake = fakeWorker({});
   const { batches, store } = fake;
   const { now, sleep, random } = fake.worker;
   const refused = new Set(options.refused);
@@ -96,7 +95,7 @@ export async function scoredBatch(options: Options) {
         const [message] = await queue.receive(options);
         if (message === undefined) return;
         fake.clock.nowMs += 1_000;
-        const { kind } = await handleMessage(messageOf(message.body), worker, leaseOf(fake));
+        const { kind } = await fake.handle(message.body, { worker });
         if (kind === 'done') await queue.delete(message.receipt);
       }
     },

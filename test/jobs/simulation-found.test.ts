@@ -15,7 +15,7 @@ const loggedLease = (bench: Parameters<typeof leaseOf>[0], order: string[]) => (
 });
 
 test('a lease is released after the result is written, so that a failure to write it is reported', async () => {
-  await using bench = await fakeWorker({ 'run-function': async () => ({ status: 'done' }) });
+  const bench = fakeWorker({ 'run-function': async () => ({ status: 'done' }) });
   const order: string[] = [];
   const store: Store = {
     ...bench.store,
@@ -36,7 +36,7 @@ test('a lease is released after the result is written, so that a failure to writ
 });
 
 test('a job is requeued before its lease is released', async () => {
-  await using bench = await fakeWorker({
+  const bench = fakeWorker({
     'run-function': async () => {
       throw new Error('the store is unavailable');
     },

@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 
 const unreadable = (name: string) =>
   Object.defineProperty(new Error('it failed'), name, {
@@ -13,11 +12,11 @@ const unreadable = (name: string) =>
 
 /** The error that is logged of a job whose runner throws this. */
 async function loggedOf(thrown: unknown): Promise<unknown> {
-  await using fake = await fakeWorker({ 'run-function': () => Promise.reject(thrown) });
+  const fake = fakeWorker({ 'run-function': () => Promise.reject(thrown) });
   const logged: unknown[] = [];
   const warn = ({ err }: { readonly err?: unknown }) => void logged.push(err);
   const logger = Object.assign(pino({ level: 'silent' }), { warn });
-  await handleMessage(messageOf(runFunctionJob), { ...fake.worker, logger }, leaseOf(fake));
+  await fake.handle(runFunctionJob, { worker: { logger } });
   return logged[0];
 }
 

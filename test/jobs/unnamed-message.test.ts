@@ -11,14 +11,14 @@ const { id: _, ...unnamed } = runFunctionJob;
 const done: Outcome = { status: 'done', response: '1' };
 
 /** A worker that counts what it ran, and what drains a queue with it. */
-async function countingWorker() {
+function countingWorker() {
   const ran: string[] = [];
   const run = async ({ id }: { readonly id: string }, { beforeSend }: Pick<SendContext, 'beforeSend'>) => {
     await beforeSend();
     ran.push(id);
     return done;
   };
-  const fake = await fakeWorker({ 'run-function': run, 'update-formula': run });
+  const fake = fakeWorker({ 'run-function': run, 'update-formula': run });
   const drain = (queue: Queue) =>
     work({
       worker: fake.worker,
@@ -34,9 +34,9 @@ async function countingWorker() {
 }
 
 test('a function without an id is not claimed: its message is replaced by one with an id', async () => {
-  await using fake = await countingWorker();
+  const fake = countingWorker();
 
-  const handled = await handleMessage(messageOf(unnamed, 'm-7'), fake.worker, leaseOf(fake));
+  const handled = await fake.handle(unnamed, { message: { messageId: 'm-7' } });
 
   expect(handled).toEqual({ kind: 'replace', body: JSON.stringify({ id: 'm-7', ...unnamed }) });
   expect(fake.ran).toEqual([]);
@@ -44,16 +44,16 @@ test('a function without an id is not claimed: its message is replaced by one wi
 });
 
 test('a body is otherwise unchanged, byte for byte, when it gets its id', async () => {
-  await using fake = await countingWorker();
+  const fake = countingWorker();
   const body = JSON.stringify(unnamed).replace('}', ', "inputVariables": {"id":12345678901234567890.10}}');
 
-  const handled = await handleMessage(messageOf(body, 'm-7'), fake.worker, leaseOf(fake));
+  const handled = await fake.handle(body, { message: { messageId: 'm-7' } });
 
   expect(handled).toEqual({ kind: 'replace', body: body.replace('{', '{"id":"m-7",') });
 });
 
 test('three formula updates A, B, A are all executed', async () => {
-  await using fake = await countingWorker();
+  const fake = countingWorker();
   const set = (expression: string) =>
     JSON.stringify({ version: 1, type: 'update-formula', calculationId: '7', expression });
 
@@ -63,7 +63,7 @@ test('three formula updates A, B, A are all executed', async () => {
 });
 
 test('if the queue refuses the new message, the old one stays, and nothing runs', async () => {
-  await using fake = await countingWorker();
+  const fake = countingWorker();
   const queue = {
     ...memoryQueue([JSON.stringify(unnamed)]),
     send: () => Promise.reject(new Error('the queue refuses')),
@@ -83,7 +83,7 @@ test('if the queue refuses the new message, the old one stays, and nothing runs'
 });
 
 test('a message is deleted only after the queue accepts its replacement', async () => {
-  await using fake = await countingWorker();
+  const fake = countingWorker();
   const memory = memoryQueue([JSON.stringify(unnamed)]);
   let refusals = 2;
   const send: Queue['send'] = async (...given) => {
@@ -100,8 +100,8 @@ test('a message is deleted only after the queue accepts its replacement', async 
 });
 
 test('the result names who sent the first message, not the worker that replaced it', async () => {
-  await using fake = await countingWorker();
-  await handleMessage({ ...messageOf(unnamed, 'm-7'), sender: 'AIDASENDER' }, fake.worker, leaseOf(fake));
+  const fake = countingWorker();
+  await fake.handle(unnamed, { message: { messageId: 'm-7', sender: 'AIDASENDER' } });
   const replaced = { ...messageOf({ ...unnamed, id: 'm-7' }, 'm-8'), sender: 'AROAWORKER' };
 
   await handleMessage(replaced, fake.worker, leaseOf(fake));
@@ -113,21 +113,21 @@ test('the result names who sent the first message, not the worker that replaced 
 });
 
 test('a message that has just enough space for its id is replaced', async () => {
-  await using fake = await countingWorker();
+  const fake = countingWorker();
   const rest = 256 * 1_024 - JSON.stringify({ ...unnamed, inputVariables: { x: '' }, id: 'm-7' }).length;
   const full = { ...unnamed, inputVariables: { x: 'x'.repeat(rest) } };
 
-  const handled = await handleMessage(messageOf(full, 'm-7'), fake.worker, leaseOf(fake));
+  const handled = await fake.handle(full, { message: { messageId: 'm-7' } });
 
   expect(handled).toMatchObject({ kind: 'replace' });
 });
 
 test('a message that has no space for its id is refused', async () => {
-  await using fake = await countingWorker();
+  const fake = countingWorker();
   const rest = 256 * 1_024 - JSON.stringify({ ...unnamed, inputVariables: { x: '' } }).length;
   const full = { ...unnamed, inputVariables: { x: 'x'.repeat(rest) } };
 
-  expect(await handleMessage(messageOf(full, 'm-7'), fake.worker, leaseOf(fake))).toEqual({ kind: 'done' });
+  expect(await fake.handle(full, { message: { messageId: 'm-7' } })).toEqual({ kind: 'done' });
 
   expect(await fake.stored('refused/m-7.json')).toMatchObject({
     faults: ['message: expected at most 262144 bytes of UTF-8 with its id, got 262155'],

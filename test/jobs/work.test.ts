@@ -18,7 +18,7 @@ test.for([1, 2, 3, 4, 5, 6])(
   'work drains all 40 jobs of a queue whose short polls miss messages and whose counts lag: seed %i',
   async (seed) => {
     const back = new Set<string>();
-    await using fake = await fakeWorker({
+    const fake = fakeWorker({
       'run-function': async ({ id }) => {
         // Each fourth goes back to the queue once, for longer than the counts lag.
         if (back.has(id) || Number(id.slice(4)) % 4 > 0) return { status: 'done', response: '1' };
@@ -45,7 +45,7 @@ test.for([1, 2, 3, 4, 5, 6])(
 );
 
 test('with a queue whose counts are exact, work does not wait for an empty poll', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+  const fake = fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
   const received: number[] = [];
 
@@ -77,7 +77,7 @@ describe('a queue that is unavailable', () => {
   test.for(['ECONNREFUSED', 'TimeoutError', 'RequestThrottled', 'InternalFailure'])(
     'is polled again until it responds, at most every 20 s, and logged once: %s',
     async (code) => {
-      await using fake = await fakeWorker({
+      const fake = fakeWorker({
         'run-function': async () => ({ status: 'done', response: '1' }),
       });
       const logged: string[] = [];
@@ -117,7 +117,7 @@ describe('a queue that is unavailable', () => {
   );
 
   test('does not keep a worker from being stopped', async () => {
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
     const stop = new AbortController();
 
     const counts = await work({
@@ -136,7 +136,7 @@ describe('a queue that is unavailable', () => {
   test.for(['QueueDoesNotExist', 'AccessDenied'])(
     'ends the work immediately if it will stay unavailable: %s',
     async (code) => {
-      await using fake = await fakeWorker({});
+      const fake = fakeWorker({});
 
       const ended = work({
         ...options,
@@ -152,7 +152,7 @@ describe('a queue that is unavailable', () => {
 });
 
 test('work receives nothing while the table is unavailable: only the messages in memory use up a receive', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+  const fake = fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const backMs = fake.clock.nowMs + 15_000;
   const isUnavailable = () => fake.clock.nowMs < backMs;
   const table = new TableError('get a row', { kind: 'unreachable', code: 'ECONNREFUSED' });
@@ -193,7 +193,7 @@ test('work receives nothing while the table is unavailable: only the messages in
 test('long polls are used even while a job runs', async () => {
   const waits: number[] = [];
   const ended = Promise.withResolvers<void>();
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async () => {
       await ended.promise;
       return { status: 'done', response: '1' };
@@ -214,7 +214,7 @@ test('long polls are used even while a job runs', async () => {
 });
 
 test('a message whose deletion gets no response is logged as a warning that names it', async () => {
-  await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+  const fake = fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const logged: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
   const stop = new AbortController();
@@ -238,7 +238,7 @@ test('a message whose deletion gets no response is logged as a warning that name
 });
 
 test('a refused delay is logged as a warning, and the job counts as requeued', async () => {
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async () => {
       throw new RequeueError('not now', 86_400_000);
     },
@@ -263,7 +263,7 @@ test('a refused delay is logged as a warning, and the job counts as requeued', a
 });
 
 test('the visibility timeout of a requeued message is no longer extended', async () => {
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': async () => {
       for (let turns = 0; turns < 5; turns += 1) await turn();
       throw new RequeueError('not now', 0);

@@ -262,56 +262,26 @@ describe('what is observed', () => {
 
 describe("the caller's abort passes through with its own reason", () => {
   const reason = new Error('enough');
+  type Stops = (signal?: AbortSignal) => Promise<never>;
 
-  test('during a sleep', async () => {
+  test.each<[string, (stops: Stops) => Parameters<typeof fakeCall>, number]>([
+    ['during a sleep', (stops) => [[status(503)], { sleep: (_ms, signal) => stops(signal) }], 1],
+    ['while it waits for its turn', (stops) => [[good], { turns: [stops] }], 0],
+    ['while it sends, and nothing is tried again', (stops) => [[stops, good]], 1],
+  ])('%s', async (_, given, sends) => {
     const abort = new AbortController();
-    const { platform, sent } = fakeCall([status(503)], {
-      sleep: async (_ms, signal) => {
+    const { platform, sent } = fakeCall(
+      ...given(async (signal) => {
         abort.abort(reason);
         signal?.throwIfAborted();
-      },
-    });
+        throw new Error('not reached');
+      }),
+    );
 
     const error = await thrown(platform.calculations.search({ sort }, { signal: abort.signal }));
 
     expect(error).toBe(reason);
-    expect(sent).toHaveLength(1);
-  });
-
-  test('while it waits for its turn', async () => {
-    const abort = new AbortController();
-    const { platform, sent, slept } = fakeCall([good], {
-      turns: [
-        async (signal) => {
-          abort.abort(reason);
-          signal?.throwIfAborted();
-          throw new Error('not reached');
-        },
-      ],
-    });
-
-    const error = await thrown(platform.calculations.search({ sort }, { signal: abort.signal }));
-
-    expect(error).toBe(reason);
-    expect(sent).toEqual([]);
-    expect(slept).toEqual([]);
-  });
-
-  test('while it sends, and nothing is tried again', async () => {
-    const abort = new AbortController();
-    const { platform, sent, slept } = fakeCall([
-      async (signal) => {
-        abort.abort(reason);
-        signal?.throwIfAborted();
-        return good;
-      },
-    ]);
-
-    const error = await thrown(platform.calculations.search({ sort }, { signal: abort.signal }));
-
-    expect(error).toBe(reason);
-    expect(sent).toHaveLength(1);
-    expect(slept).toEqual([]);
+    expect(sent).toHaveLength(sends);
   });
 });
 
@@ -506,20 +476,13 @@ describe('a call whose sends are recorded', () => {
     expect(log).toEqual(['recorded', 'turn', 'leaving']);
   });
 
-  test('is tried only once with `once`, even if a fresh token is available', async () => {
-    const secrets = ['old', 'new'];
-    const token = secretToken({ fetchSecret: async () => secrets.shift() ?? 'none' });
-    const { platform, sent } = fakeCall([status(401), good], { token });
-
-    await caught(platform.calculations.search({ sort }, { once: true }));
-
-    expect(sent).toHaveLength(1);
-  });
-
   test.each([status(429, 1_000), status(503), refused, status(401)])(
     'is tried only once with `once`, whatever the outcome',
     async (result) => {
-      const { platform, sent, slept } = fakeCall([result, good]);
+      // Even if a fresh token is available.
+      const secrets = ['old', 'new'];
+      const token = secretToken({ fetchSecret: async () => secrets.shift() ?? 'none' });
+      const { platform, sent, slept } = fakeCall([result, good], { token });
 
       const error = await caught(platform.calculations.search({ sort }, { once: true }));
 

@@ -1,20 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import { gatherInPlace } from '../../lib/base/json/index.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { anyCodePoint } from '../any-text.ts';
 import { scaled } from '../scale.ts';
 
+/** Tests that get a new, empty store each. */
+const testsOn = (makeStore: () => Promise<Store>) => base.extend('store', () => makeStore());
+type StoreTest = ReturnType<typeof testsOn>;
+
 /** What every adapter must do. `makeStore` returns a new, empty store for each test. */
 export function describeStore(name: string, makeStore: () => Promise<Store>): void {
+  const test = testsOn(makeStore);
   describe(name, () => {
-    describeObjects(makeStore);
-    describeConditions(makeStore);
-    describeLists(makeStore);
-    describeKeys(makeStore);
-    describeAborts(makeStore);
+    describeObjects(test);
+    describeConditions(test);
+    describeLists(test);
+    describeKeys(test);
+    describeAborts(test);
   });
 }
 
@@ -23,11 +28,10 @@ const bytes = (text: string) => Buffer.from(text);
 const keysUnder = async (store: Store, prefix: string): Promise<readonly string[]> =>
   (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
 
-function describeObjects(makeStore: () => Promise<Store>): void {
-  test.each([0, 10, 9_000_000])(
+function describeObjects(test: StoreTest): void {
+  test.for([0, 10, 9_000_000])(
     'an object of %i bytes that arrives in pieces comes back byte for byte',
-    async (size) => {
-      const store = await makeStore();
+    async (size, { store }) => {
       const body = Buffer.alloc(size, 'pieces of something');
       async function* pieces() {
         for (let from = 0; from < size; from += 1_000_000) yield body.subarray(from, from + 1_000_000);
@@ -41,8 +45,9 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     },
   );
 
-  test('what the pieces of an object throw is thrown as it is, and the object before stays', async () => {
-    const store = await makeStore();
+  test('what the pieces of an object throw is thrown as it is, and the object before stays', async ({
+    store,
+  }) => {
     const failure = new RangeError('the third piece');
     async function* pieces() {
       yield Buffer.alloc(5_000_000);
@@ -57,9 +62,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect((await store.get('a'))?.body).toEqual(bytes('before'));
   });
 
-  test('an empty object is an object', async () => {
-    const store = await makeStore();
-
+  test('an empty object is an object', async ({ store }) => {
     await store.put('empty', bytes(''));
     const found = await store.get('empty');
 
@@ -69,8 +72,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     ]);
   });
 
-  test('a list marks an object differently once other content was stored', async () => {
-    const store = await makeStore();
+  test('a list marks an object differently once other content was stored', async ({ store }) => {
     await store.put('a', bytes('before'));
     const [before] = await Array.fromAsync(store.list(''));
 
@@ -83,9 +85,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect(after?.mark).not.toBe(before?.mark);
   });
 
-  test('the etag changes with the content and not otherwise', async () => {
-    const store = await makeStore();
-
+  test('the etag changes with the content and not otherwise', async ({ store }) => {
     const first = await store.put('a', bytes('one'));
     const second = await store.put('a', bytes('two'));
     const third = await store.put('a', bytes('two'));
@@ -95,16 +95,13 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect((await store.get('a'))?.body).toEqual(bytes('two'));
   });
 
-  test('an object that was never put can be neither read nor streamed', async () => {
-    const store = await makeStore();
-
+  test('an object that was never put can be neither read nor streamed', async ({ store }) => {
     const found = [await store.get('a/b'), await store.stream('a/b')];
 
     expect(found).toEqual([undefined, undefined]);
   });
 
-  test('a folder is not an object, and an object is not a folder', async () => {
-    const store = await makeStore();
+  test('a folder is not an object, and an object is not a folder', async ({ store }) => {
     await store.put('a/b', bytes('x'));
 
     const found = [await store.get('a'), await store.stream('a'), await store.get('a/b/c')];
@@ -115,10 +112,9 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect(await keysUnder(store, '')).toEqual(['a/b']);
   });
 
-  test.each([2, 20])(
+  test.for([2, 20])(
     'a body of %i MiB that grew in place comes back, whole and as a stream',
-    async (size) => {
-      const store = await makeStore();
+    async (size, { store }) => {
       const body = Buffer.alloc(size * 1024 * 1024, 'platform-sync');
       const grown = gatherInPlace();
       grown.add(body);
@@ -134,8 +130,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     },
   );
 
-  test('an object of more bytes than are asked for is not read', async () => {
-    const store = await makeStore();
+  test('an object of more bytes than are asked for is not read', async ({ store }) => {
     await store.put('a/b', bytes('12345'));
 
     const read = await store.get('a/b', { maxBytes: 5 });
@@ -148,8 +143,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     });
   });
 
-  test('a copy has the bytes of its source and remains when the source is deleted', async () => {
-    const store = await makeStore();
+  test('a copy has the bytes of its source and remains when the source is deleted', async ({ store }) => {
     await store.put('work/ü 1+1=2 %41?#&.gz', bytes('part'));
     await store.put('dt=2026-11-21/part.gz', bytes('older'));
 
@@ -160,9 +154,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect(await keysUnder(store, '')).toEqual(['dt=2026-11-21/part.gz']);
   });
 
-  test('copying a missing object is an error', async () => {
-    const store = await makeStore();
-
+  test('copying a missing object is an error', async ({ store }) => {
     const copy = store.copy('a', 'b');
 
     await expect(copy).rejects.toMatchObject({
@@ -172,8 +164,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     await expect(copy).rejects.toThrow('there is no such object');
   });
 
-  test('a deleted object is gone, and deleting it again is not an error', async () => {
-    const store = await makeStore();
+  test('a deleted object is gone, and deleting it again is not an error', async ({ store }) => {
     await store.put('a/b', bytes('x'));
 
     await store.delete('a/b');
@@ -183,8 +174,9 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect(await keysUnder(store, '')).toEqual([]);
   });
 
-  test('after the last object of a folder is deleted, an object may take the folder’s name', async () => {
-    const store = await makeStore();
+  test('after the last object of a folder is deleted, an object may take the folder’s name', async ({
+    store,
+  }) => {
     await store.put('a/b/c', bytes('x'));
     await store.delete('a/b/c');
 
@@ -194,10 +186,8 @@ function describeObjects(makeStore: () => Promise<Store>): void {
   });
 }
 
-function describeConditions(makeStore: () => Promise<Store>): void {
-  test('a put if absent is stored once', async () => {
-    const store = await makeStore();
-
+function describeConditions(test: StoreTest): void {
+  test('a put if absent is stored once', async ({ store }) => {
     const first = await store.put('latest.json', bytes('1'), { condition: { ifAbsent: true } });
     const second = await store.put('latest.json', bytes('2'), { condition: { ifAbsent: true } });
 
@@ -206,8 +196,7 @@ function describeConditions(makeStore: () => Promise<Store>): void {
     expect((await store.get('latest.json'))?.body).toEqual(bytes('1'));
   });
 
-  test('a put over the current etag is stored, over an older one it is not', async () => {
-    const store = await makeStore();
+  test('a put over the current etag is stored, over an older one it is not', async ({ store }) => {
     await store.put('latest.json', bytes('1'));
     const etag = (await store.get('latest.json'))?.etag ?? '';
 
@@ -219,8 +208,7 @@ function describeConditions(makeStore: () => Promise<Store>): void {
     expect((await store.get('latest.json'))?.body).toEqual(bytes('2'));
   });
 
-  test('a put over an etag fails if there is no object, and stores nothing', async () => {
-    const store = await makeStore();
+  test('a put over an etag fails if there is no object, and stores nothing', async ({ store }) => {
     await store.put('latest.json', bytes('1'));
     const etag = (await store.get('latest.json'))?.etag ?? '';
     await store.delete('latest.json');
@@ -231,9 +219,7 @@ function describeConditions(makeStore: () => Promise<Store>): void {
     expect(await keysUnder(store, '')).toEqual([]);
   });
 
-  test('a body of 20 MiB is stored if absent, once', async () => {
-    const store = await makeStore();
-
+  test('a body of 20 MiB is stored if absent, once', async ({ store }) => {
     const first = await store.put('large', Buffer.alloc(20 * 1024 * 1024, 'a'), {
       condition: { ifAbsent: true },
     });
@@ -246,9 +232,7 @@ function describeConditions(makeStore: () => Promise<Store>): void {
     expect((await store.get('large'))?.body.at(-1)).toBe(bytes('a').at(0));
   });
 
-  test('exactly one of several concurrent puts if absent is stored', async () => {
-    const store = await makeStore();
-
+  test('exactly one of several concurrent puts if absent is stored', async ({ store }) => {
     for (const round of Array(scaled(8, 25)).keys()) {
       const writers = ['a', 'b', 'c'];
       const results = await Promise.all(
@@ -263,8 +247,7 @@ function describeConditions(makeStore: () => Promise<Store>): void {
     }
   });
 
-  test('exactly one of several concurrent puts over one etag is stored', async () => {
-    const store = await makeStore();
+  test('exactly one of several concurrent puts over one etag is stored', async ({ store }) => {
     await store.put('a', bytes('start'));
 
     for (const round of Array(scaled(8, 25)).keys()) {
@@ -281,9 +264,8 @@ function describeConditions(makeStore: () => Promise<Store>): void {
   });
 }
 
-function describeLists(makeStore: () => Promise<Store>): void {
-  test('a list has the keys in the order of their UTF-8 bytes, with sizes', async () => {
-    const store = await makeStore();
+function describeLists(test: StoreTest): void {
+  test('a list has the keys in the order of their UTF-8 bytes, with sizes', async ({ store }) => {
     for (const key of ['a/b', 'a-b', 'a0', 'B', '_m', 'é', '\u{1F600}', '\uFF21', 'a/Z/1'])
       await store.put(key, bytes(key));
 
@@ -312,15 +294,17 @@ function describeLists(makeStore: () => Promise<Store>): void {
     ['dt=2/', []],
     ['d', ['dt=1/run=1/a', 'dt=1/run=10/a', 'dt=1/run=2', 'dt=2']],
     ['none/such', []],
-  ] as const)('a list under "%s" has exactly the keys that start with it', async ([prefix, expected]) => {
-    const store = await makeStore();
-    for (const key of ['dt=2', 'dt=1/run=2', 'dt=1/run=10/a', 'dt=1/run=1/a'])
-      await store.put(key, bytes('x'));
+  ] as const)(
+    'a list under "%s" has exactly the keys that start with it',
+    async ([prefix, expected], { store }) => {
+      for (const key of ['dt=2', 'dt=1/run=2', 'dt=1/run=10/a', 'dt=1/run=1/a'])
+        await store.put(key, bytes('x'));
 
-    const keys = await keysUnder(store, prefix);
+      const keys = await keysUnder(store, prefix);
 
-    expect(keys).toEqual(expected);
-  });
+      expect(keys).toEqual(expected);
+    },
+  );
 
   test.for([
     ['', ['a', 'a.B', 'a.b', 'c']],
@@ -331,18 +315,19 @@ function describeLists(makeStore: () => Promise<Store>): void {
     ['a/run/', ['a/run/2']],
     ['c/d', []],
     ['none/such', []],
-  ] as const)('the folders that start with "%s" are each found once', async ([prefix, expected]) => {
-    const store = await makeStore();
-    for (const key of ['a/run/1', 'a/run/2/x', 'a/b', 'a.b/x', 'a.B/x', 'c/d', 'e'])
-      await store.put(key, bytes('x'));
+  ] as const)(
+    'the folders that start with "%s" are each found once',
+    async ([prefix, expected], { store }) => {
+      for (const key of ['a/run/1', 'a/run/2/x', 'a/b', 'a.b/x', 'a.B/x', 'c/d', 'e'])
+        await store.put(key, bytes('x'));
 
-    const folders = await Array.fromAsync(store.folders(prefix));
+      const folders = await Array.fromAsync(store.folders(prefix));
 
-    expect(folders.toSorted()).toEqual(expected);
-  });
+      expect(folders.toSorted()).toEqual(expected);
+    },
+  );
 
-  test('a list may be abandoned early', async () => {
-    const store = await makeStore();
+  test('a list may be abandoned early', async ({ store }) => {
     for (const key of ['a', 'b', 'c']) await store.put(key, bytes('x'));
 
     const seen: string[] = [];
@@ -355,7 +340,7 @@ function describeLists(makeStore: () => Promise<Store>): void {
   });
 }
 
-function describeKeys(makeStore: () => Promise<Store>): void {
+function describeKeys(test: StoreTest): void {
   test.for([
     'dt=2026-11-21/run=20261121T091500Z-3fa9c1/part-00000-1f2e3d4c5b6a.ndjson.gz',
     ' spaces  and\u00A0more ',
@@ -365,9 +350,7 @@ function describeKeys(makeStore: () => Promise<Store>): void {
     '.hidden/..also/...',
     `${'a'.repeat(200)}/${'b'.repeat(200)}/${'c'.repeat(200)}`,
     'constructor/__proto__',
-  ])('%j is a key', async (key) => {
-    const store = await makeStore();
-
+  ])('%j is a key', async (key, { store }) => {
     await store.put(key, bytes('x'));
 
     expect((await store.get(key))?.body).toEqual(bytes('x'));
@@ -391,8 +374,7 @@ function describeKeys(makeStore: () => Promise<Store>): void {
     '.store/locks/a',
     '.STORE',
     'a'.repeat(1_025),
-  ])('%j is not a key, for any call', async (key) => {
-    const store = await makeStore();
+  ])('%j is not a key, for any call', async (key, { store }) => {
     await store.put('a', bytes('x'));
     const calls = [
       () => store.get(key),
@@ -408,25 +390,20 @@ function describeKeys(makeStore: () => Promise<Store>): void {
     }
   });
 
-  test('a bad key is reported with what was expected', async () => {
-    const store = await makeStore();
-
+  test('a bad key is reported with what was expected', async ({ store }) => {
     const error = await store.get('a/../b').catch((thrown: unknown) => thrown);
 
     expect(error).toBeInstanceOf(StoreError);
     expect(String(error)).toContain('expected no segment "." or "..", got "a/../b"');
   });
 
-  test.for(['/', '../', 'a//', 'a/../b'])('%j is not a prefix', async (prefix) => {
-    const store = await makeStore();
-
+  test.for(['/', '../', 'a//', 'a/../b'])('%j is not a prefix', async (prefix, { store }) => {
     const list = Array.fromAsync(store.list(prefix));
 
     await expect(list).rejects.toMatchObject({ failure: { kind: 'bad-key' } });
   });
 
-  test('every object whose key is accepted comes back under that key', async () => {
-    const store = await makeStore();
+  test('every object whose key is accepted comes back under that key', async ({ store }) => {
     const keys = fc.array(fc.string({ unit: anyCodePoint, minLength: 1, maxLength: 12 }), {
       minLength: 1,
       maxLength: 4,
@@ -446,9 +423,8 @@ function describeKeys(makeStore: () => Promise<Store>): void {
   });
 }
 
-function describeAborts(makeStore: () => Promise<Store>): void {
-  test('an aborted signal stops every call with its own reason', async () => {
-    const store = await makeStore();
+function describeAborts(test: StoreTest): void {
+  test('an aborted signal stops every call with its own reason', async ({ store }) => {
     await store.put('a', bytes('x'));
     const reason = new Error('the caller stopped');
     const signal = AbortSignal.abort(reason);
@@ -466,8 +442,7 @@ function describeAborts(makeStore: () => Promise<Store>): void {
     expect(await keysUnder(store, '')).toEqual(['a']);
   });
 
-  test('an abort in the middle of a stream stops it with its own reason', async () => {
-    const store = await makeStore();
+  test('an abort in the middle of a stream stops it with its own reason', async ({ store }) => {
     await store.put('large', Buffer.alloc(8 * 1024 * 1024, 'x'));
     const reason = new Error('the caller stopped');
     const controller = new AbortController();
@@ -480,8 +455,7 @@ function describeAborts(makeStore: () => Promise<Store>): void {
     await expect(read()).rejects.toBe(reason);
   });
 
-  test('a large put that is aborted stores nothing', async () => {
-    const store = await makeStore();
+  test('a large put that is aborted stores nothing', async ({ store }) => {
     const reason = new Error('the caller stopped');
     const controller = new AbortController();
 

@@ -1,22 +1,26 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { test as base, describe, expect } from 'vitest';
 import type { Json, Row, Table } from '../../lib/table/table.ts';
+
+/** Tests that get a new, empty table each. */
+const testsOn = (buildTable: () => Promise<Table>) => base.extend('table', () => buildTable());
+type TableTest = ReturnType<typeof testsOn>;
 
 /** What every adapter must do. `buildTable` returns a new, empty table for each test. */
 export function describeTable(name: string, buildTable: () => Promise<Table>): void {
+  const test = testsOn(buildTable);
   describe(name, () => {
-    describeRows(buildTable);
-    describeConditions(buildTable);
-    describeLists(buildTable);
-    describeLimits(buildTable);
+    describeRows(test);
+    describeConditions(test);
+    describeLists(test);
+    describeLimits(test);
   });
 }
 
 const key = { partition: 'job#a', sort: '-' };
 
-function describeRows(buildTable: () => Promise<Table>): void {
-  test('a row comes back with the token of its write', async () => {
-    const table = await buildTable();
+function describeRows(test: TableTest): void {
+  test('a row comes back with the token of its write', async ({ table }) => {
     const row: Row = {
       text: '',
       number: 1.5,
@@ -36,14 +40,13 @@ function describeRows(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toEqual({ row, token: 't1' });
   });
 
-  test('a row that was never put cannot be read', async () => {
-    const table = await buildTable();
-
+  test('a row that was never put cannot be read', async ({ table }) => {
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('many rows come back in the order of their keys, nothing for those that were never put', async () => {
-    const table = await buildTable();
+  test('many rows come back in the order of their keys, nothing for those that were never put', async ({
+    table,
+  }) => {
     const keys = Array.from({ length: 100 }, (_, index) => ({ partition: `job#${index}`, sort: '-' }));
     const there = keys.filter((_, index) => index % 3 !== 0);
     for (const key of there) await table.put(key, { at: key.partition }, { expected: null, token: 't1' });
@@ -58,17 +61,14 @@ function describeRows(buildTable: () => Promise<Table>): void {
     expect(await table.getAll([])).toEqual([]);
   });
 
-  test('undefined members are left out', async () => {
-    const table = await buildTable();
-
+  test('undefined members are left out', async ({ table }) => {
     await table.put(key, { a: undefined, b: { c: undefined } }, { expected: null, token: 't1' });
 
     expect(Object.keys((await table.get(key))?.row ?? {})).toEqual(['b']);
     expect(await table.get(key)).toStrictEqual({ row: { b: {} }, token: 't1' });
   });
 
-  test('words that DynamoDB reserves are names like any other', async () => {
-    const table = await buildTable();
+  test('words that DynamoDB reserves are names like any other', async ({ table }) => {
     const row = { state: 'a', name: 'b', date: 'c', type: 'd', ttl: 1, partition: 'e', 'a.b#c:d': 'f' };
 
     await table.put(key, row, { expected: null, token: 't1' });
@@ -77,8 +77,7 @@ function describeRows(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toEqual({ row, token: 't2' });
   });
 
-  test('a stored or returned row does not change with the object', async () => {
-    const table = await buildTable();
+  test('a stored or returned row does not change with the object', async ({ table }) => {
     const row = { list: ['a'] };
 
     await table.put(key, row, { expected: null, token: 't1' });
@@ -89,8 +88,7 @@ function describeRows(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toEqual({ row: { list: ['a'] }, token: 't1' });
   });
 
-  test('a put replaces the whole row', async () => {
-    const table = await buildTable();
+  test('a put replaces the whole row', async ({ table }) => {
     await table.put(key, { a: 1, b: 2 }, { expected: null, token: 't1' });
 
     await table.put(key, { b: 3 }, { expected: 't1', token: 't2' });
@@ -98,8 +96,7 @@ function describeRows(buildTable: () => Promise<Table>): void {
     expect((await table.get(key))?.row).toStrictEqual({ b: 3 });
   });
 
-  test('keys and tokens may hold any text', async () => {
-    const table = await buildTable();
+  test('keys and tokens may hold any text', async ({ table }) => {
     const odd = { partition: 'ünï#\u{1F600} "\\', sort: '\n\0.' };
 
     await table.put(odd, { a: 1 }, { expected: null, token: 'tö"k' });
@@ -110,8 +107,7 @@ function describeRows(buildTable: () => Promise<Table>): void {
     ]);
   });
 
-  test('every row that is accepted comes back', async () => {
-    const table = await buildTable();
+  test('every row that is accepted comes back', async ({ table }) => {
     const rows = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
     let written = 0;
 
@@ -128,10 +124,8 @@ function describeRows(buildTable: () => Promise<Table>): void {
   });
 }
 
-function describeConditions(buildTable: () => Promise<Table>): void {
-  test('a first put is stored once', async () => {
-    const table = await buildTable();
-
+function describeConditions(test: TableTest): void {
+  test('a first put is stored once', async ({ table }) => {
     const first = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
     const second = await table.put(key, { a: 2 }, { expected: null, token: 't2' });
 
@@ -139,8 +133,7 @@ function describeConditions(buildTable: () => Promise<Table>): void {
     expect(second).toEqual({ kind: 'other', current: { row: { a: 1 }, token: 't1' } });
   });
 
-  test('a put over the current token is stored, over an older one it is not', async () => {
-    const table = await buildTable();
+  test('a put over the current token is stored, over an older one it is not', async ({ table }) => {
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const won = await table.put(key, { a: 2 }, { expected: 't1', token: 't2' });
@@ -151,17 +144,14 @@ function describeConditions(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toEqual({ row: { a: 2 }, token: 't2' });
   });
 
-  test('a put over a deleted row reports that the row is missing', async () => {
-    const table = await buildTable();
-
+  test('a put over a deleted row reports that the row is missing', async ({ table }) => {
     const result = await table.put(key, { a: 1 }, { expected: 't1', token: 't2' });
 
     expect(result).toEqual({ kind: 'other', current: undefined });
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('a put that is repeated with its token is stored, and changes nothing', async () => {
-    const table = await buildTable();
+  test('a put that is repeated with its token is stored, and changes nothing', async ({ table }) => {
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const again = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -170,8 +160,9 @@ function describeConditions(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toEqual({ row: { a: 1 }, token: 't1' });
   });
 
-  test('exactly one of several writers racing for a row is stored, and the others see it', async () => {
-    const table = await buildTable();
+  test('exactly one of several writers racing for a row is stored, and the others see it', async ({
+    table,
+  }) => {
     await table.put(key, { by: 'none' }, { expected: null, token: 't0' });
     const writers = ['t1', 't2', 't3', 't4', 't5', 't6'];
 
@@ -186,8 +177,7 @@ function describeConditions(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toEqual(current);
   });
 
-  test('a delete needs the current token', async () => {
-    const table = await buildTable();
+  test('a delete needs the current token', async ({ table }) => {
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const refused = await table.delete(key, 't0');
@@ -200,9 +190,8 @@ function describeConditions(buildTable: () => Promise<Table>): void {
   });
 }
 
-function describeLists(buildTable: () => Promise<Table>): void {
-  test('a list has the rows of its partition in the order of their UTF-8 bytes', async () => {
-    const table = await buildTable();
+function describeLists(test: TableTest): void {
+  test('a list has the rows of its partition in the order of their UTF-8 bytes', async ({ table }) => {
     const sorts = ['a', 'B', '10', '9', 'é', '\u{1F600}', '\uFF21'];
     for (const sort of sorts) await table.put({ partition: 'p', sort }, {}, { expected: null, token: sort });
     await table.put({ partition: 'p2', sort: 'a' }, {}, { expected: null, token: 't' });
@@ -221,14 +210,11 @@ function describeLists(buildTable: () => Promise<Table>): void {
     expect(listed[0]).toEqual({ key: { partition: 'p', sort: '10' }, row: {}, token: '10' });
   });
 
-  test('a partition without rows is an empty list', async () => {
-    const table = await buildTable();
-
+  test('a partition without rows is an empty list', async ({ table }) => {
     expect(await Array.fromAsync(table.list('p'))).toEqual([]);
   });
 
-  test('a scan has exactly the rows whose partition starts with its prefix', async () => {
-    const table = await buildTable();
+  test('a scan has exactly the rows whose partition starts with its prefix', async ({ table }) => {
     for (const partition of ['job#a', 'job#b', 'job', 'text#a'])
       await table.put({ partition, sort: '-' }, {}, { expected: null, token: 't' });
     const scanned = async (prefix: string) =>
@@ -239,8 +225,7 @@ function describeLists(buildTable: () => Promise<Table>): void {
     expect(await scanned('none')).toEqual([]);
   });
 
-  test('lists and scans of more than one DynamoDB page lose nothing', async () => {
-    const table = await buildTable();
+  test('lists and scans of more than one DynamoDB page lose nothing', async ({ table }) => {
     const text = 'x'.repeat(100_000);
     const sorts = Array.from({ length: 25 }, (_, index) => String(index).padStart(2, '0'));
     for (const sort of sorts)
@@ -253,8 +238,7 @@ function describeLists(buildTable: () => Promise<Table>): void {
     expect(scanned.map(({ token }) => token).toSorted()).toEqual(sorts);
   });
 
-  test('a list may be abandoned early', async () => {
-    const table = await buildTable();
+  test('a list may be abandoned early', async ({ table }) => {
     for (const sort of ['a', 'b', 'c'])
       await table.put({ partition: 'p', sort }, {}, { expected: null, token: 't' });
 
@@ -268,10 +252,8 @@ function describeLists(buildTable: () => Promise<Table>): void {
   });
 }
 
-function describeLimits(buildTable: () => Promise<Table>): void {
-  test('a row that is larger than an item may be is refused', async () => {
-    const table = await buildTable();
-
+function describeLimits(test: TableTest): void {
+  test('a row that is larger than an item may be is refused', async ({ table }) => {
     const put = table.put(key, { a: 'x'.repeat(410_000) }, { expected: null, token: 't1' });
 
     await expect(put).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'bad-row' } });
@@ -279,8 +261,7 @@ function describeLimits(buildTable: () => Promise<Table>): void {
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('the largest row that is accepted comes back, under the largest key', async () => {
-    const table = await buildTable();
+  test('the largest row that is accepted comes back, under the largest key', async ({ table }) => {
     const largest = { partition: 'a'.repeat(2_048), sort: 'é'.repeat(512) };
 
     await table.put(largest, { a: 'x'.repeat(405_496) }, { expected: null, token: 't'.repeat(36) });
@@ -288,8 +269,7 @@ function describeLimits(buildTable: () => Promise<Table>): void {
     expect((await table.get(largest))?.row).toEqual({ a: 'x'.repeat(405_496) });
   });
 
-  test('whatever JSON a row holds comes back, the names that the adapters use too', async () => {
-    const table = await buildTable();
+  test('whatever JSON a row holds comes back, the names that the adapters use too', async ({ table }) => {
     const row = {
       ...{ token: 't', pk: 1, row: 'r', expires: null, '': 0, constructor: 1 },
       deep: Array.from({ length: 50 }).reduce<Json>((inner) => [inner], 1e200),
@@ -308,8 +288,7 @@ function describeLimits(buildTable: () => Promise<Table>): void {
     { partition: 'a'.repeat(2_049), sort: 'a' },
     { partition: 'a', sort: 'é'.repeat(513) },
     { partition: '\uD800', sort: 'a' },
-  ])('a key that DynamoDB cannot store is refused by every call', async (bad) => {
-    const table = await buildTable();
+  ])('a key that DynamoDB cannot store is refused by every call', async (bad, { table }) => {
     const calls = [
       () => table.get(bad),
       () => table.getAll([bad]),

@@ -23,7 +23,7 @@ async function run(
   runner: Runners['run-function'],
   { withLedger = (): Partial<Ledger> => ({}), others = [] as readonly FileRow[] } = {},
 ) {
-  const fake = await fakeWorker({ 'run-function': runner });
+  const fake = fakeWorker({ 'run-function': runner });
   const ended: Pick<EndedJob, 'id' | 'status'>[] = [];
   const refused: string[] = [];
   const read: string[] = [];
@@ -99,7 +99,7 @@ test('a job that ended before is skipped, and a job with the same id and other c
 test('a row whose job another process has does not wait for the end of that lease', async () => {
   const { contentHash } = rowOf('a');
   const request = { id: 'a', type: 'run-function', contentHash, sender: 'another' };
-  const other = await fakeWorker({});
+  const other = fakeWorker({});
   const claimed = await other.ledger.claim(request, { leaseMs: 10_000_000 });
   if (claimed.kind !== 'claimed') throw new Error('expected a claim');
   let reads = 0;

@@ -34,7 +34,7 @@ function describeWork(open: () => Promise<QueuesUnderTest>): void {
       stop.abort();
       return { status: 'done', response: '1' } as const;
     };
-    await using fake = await fakeWorker({ score, 'run-function': runFunction });
+    const fake = fakeWorker({ score, 'run-function': runFunction });
     const texts = Array.from({ length: 30 }, (_, at) => ({
       ...{ version: 1, type: 'score', id: `texts-${at}` },
       texts: [{ id: 'a', text: 'fine' }],

@@ -7,7 +7,7 @@ import { batchOf, world } from '../texts/batch/batch-suite.ts';
 import { row } from '../texts/fakes.ts';
 
 test('if a chunk’s job failed, its rows fail with the same error, however often its message is received', async () => {
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     score: async () => ({ status: 'failed', error: { kind: 'trouble', message: 'nobody scored it' } }),
   });
   const { split, messages } = world();
@@ -21,11 +21,11 @@ test('if a chunk’s job failed, its rows fail with the same error, however ofte
 });
 
 test('a chunk whose job is done is ended by its runner', async () => {
-  await using fake = await fakeWorker({ score: async () => ({ status: 'done', response: '{}' }) });
+  const fake = fakeWorker({ score: async () => ({ status: 'done', response: '{}' }) });
   const { split, messages } = world();
   await splitBatch(batchOf([row(1, 'good')]), { ...split, ...fake.worker.batches });
 
-  await handleMessage(messageOf(messages[0]), fake.worker, leaseOf(fake));
+  await fake.handle(messages[0]);
 
   expect(await fake.stored('scores/b1/_summary.json')).toBeUndefined();
 });
@@ -35,10 +35,10 @@ test.each([
   ['failed', []],
   ['unknown', []],
 ] as const)('the formula of an update that is %s is logged only if it was set', async (status, logged) => {
-  await using fake = await fakeWorker({ 'update-formula': async () => ({ status, response: '{"id":12}' }) });
+  const fake = fakeWorker({ 'update-formula': async () => ({ status, response: '{"id":12}' }) });
   const message = { version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression: '1' };
 
-  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
+  await fake.handle(message);
 
   const log = await Array.fromAsync(readFormulaLog(fake.store, '12'), ({ calculation }) => calculation);
   expect(log).toEqual(logged);
@@ -46,12 +46,12 @@ test.each([
 
 test('the formula of an update that failed, since the platform stored it as INVALID, is logged', async () => {
   const error = { kind: 'invalid-formula', message: 'it is stored' };
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'update-formula': async () => ({ status: 'failed', error, response: '{"id":12}' }),
   });
   const message = { version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression: '1' };
 
-  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
+  await fake.handle(message);
 
   expect(await Array.fromAsync(readFormulaLog(fake.store, '12'))).toHaveLength(1);
 });

@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { handleMessage } from '../../../../lib/jobs/handle-message.ts';
 import { runFunction } from '../../../../lib/jobs/types/run-function/definition.ts';
 import { readFormulaList } from '../../../../lib/jobs/types/run-function/import-formulas.ts';
 import { listFormulas } from '../../../../lib/model/formulas/known-formulas.ts';
 import type { Call } from '../../../../lib/platform/index.ts';
-import { fakeWorker, leaseOf, messageOf } from '../../fake-worker.ts';
+import { fakeWorker } from '../../fake-worker.ts';
 import { runnerOf } from '../../runner-of.ts';
 
 const read = (text: string | Buffer, name = 'list') =>
@@ -107,11 +106,11 @@ async function known(execution: object, message: object = { ...asked, importForm
   const call = {
     read: async (_: unknown, __: unknown, make: (bytes: Buffer) => unknown) => make(Buffer.from(body)),
   };
-  await using fake = await fakeWorker({
+  const fake = fakeWorker({
     'run-function': runnerOf(runFunction, { call: call as unknown as Call }),
   });
-  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
-  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
+  await fake.handle(message);
+  await fake.handle(message);
   const formulas = await (await listFormulas(fake.store)).read();
   const imports = await Array.fromAsync(fake.store.list('formulas/imported/'));
   const { outcome } = (await fake.worker.ledger.read('nightly')) ?? {};

@@ -95,7 +95,7 @@ test('an execution that is nested deeper than JSON is read ends as its status sa
 
 describe('a response of more than a megabyte', () => {
   test('stays in bytes, and is in the result on one line', async () => {
-    await using fake = await fakeWorker({});
+    const fake = fakeWorker({});
     const { store } = fake;
     const body = JSON.stringify(execution, null, 1).replaceAll('\n', '\r\n');
 

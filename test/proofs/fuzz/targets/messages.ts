@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { parseJson, printJson } from '../../../../lib/base/json/json.ts';
-import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
+import type { Worker } from '../../../../lib/jobs/handle-message.ts';
 import { withId } from '../../../../lib/jobs/message/check-message.ts';
 import { parseMessage } from '../../../../lib/jobs/message/message.ts';
 import { jobTypes, type Runners } from '../../../../lib/jobs/types/job-types.ts';
-import { fakeWorker, leaseOf, messageOf } from '../../../jobs/fake-worker.ts';
+import { fakeWorker } from '../../../jobs/fake-worker.ts';
 import { defineTarget, must } from '../target.ts';
 
 type ParsedMessage = ReturnType<typeof parseMessage>;
@@ -195,7 +195,7 @@ async function checkHandled(
     return { status: 'done', response: '{}' } as const;
   };
   const runners = Object.fromEntries(jobTypes.map((type) => [type, run])) as unknown as Runners;
-  await using fake = await fakeWorker(runners);
+  const fake = fakeWorker(runners);
   // What waits beside the work ends with it, by the signal.
   const sleep: Worker['sleep'] = async (_ms, signal) => {
     await turn();
@@ -206,7 +206,7 @@ async function checkHandled(
     allow: allow.types === undefined ? {} : { types: [...allow.types] },
     sleep,
   };
-  const handled = await handleMessage(messageOf(body, UUID), worker, leaseOf(fake));
+  const handled = await fake.handle(body, { message: { messageId: UUID }, worker });
   const keys = [...fake.store.objects.keys()];
   if (parsed.kind === 'refused') {
     must(
