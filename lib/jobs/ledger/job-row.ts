@@ -80,7 +80,7 @@ const rowSchema = z.object({
    * How many workers died with the job since then, or since it last made progress: expired leases that were taken over.
    */
   takeovers: count,
-  /** How many of these workers were running no other job. */
+  /** How many of these workers were running no other job, since a worker last released it. */
   deathsAlone: z.exactOptional(count),
   /** Whether the holder runs no other job. */
   isAlone: z.exactOptional(z.literal(true)),

@@ -28,7 +28,8 @@ import {
  * CLAIMED with a lease        SENT              the holder; attempts+1                                       sent
  * CLAIMED, SENT; has a lease  the same          the holder: longer lease                                    renew
  * CLAIMED, SENT; has a lease  the same          the holder, once it stored a part; takeovers 0           progress
- * CLAIMED, SENT; has a lease  CLAIMED, no lease the holder; of SENT on proof, attempts-1 if it never left release
+ * CLAIMED, SENT; has a lease  CLAIMED, no lease the holder; of SENT on proof, attempts-1 if it never left; release
+ *                                               deathsAlone 0
  * CLAIMED, SENT; has a lease  an end            the holder                                                    end
  * SENT, lease expired         UNKNOWN           anyone who may not repeat                                   claim
  * SENT, lease expired         CLAIMED or SENT   anyone who may repeat, as if it were CLAIMED                claim
@@ -109,7 +110,7 @@ export type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
  */
 const MAX_DEATHS_BESIDE_OTHERS = 3;
 
-/** After this many deaths alone, without progress, the job itself is to blame. */
+/** After this many deaths alone, with neither progress nor a release between them, the job itself is to blame. */
 const MAX_DEATHS_ALONE = 5;
 
 export function decideClaim(
@@ -248,7 +249,8 @@ export function decideRelease(
   const tries = counts === 'try' ? { unsentTries: (row.unsentTries ?? 0) + 1 } : {};
   const unsent = counts === 'try' && isCounted ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
   const attempts = row.attempts - (isSent && !isCounted ? 1 : 0);
-  const free = withoutLease(isSent ? withoutSend(row) : row);
+  // This worker lives, so the deaths before it were not one after another: a job that waits for days is no killer.
+  const { deathsAlone: _, isAlone: __, ...free } = withoutLease(isSent ? withoutSend(row) : row);
   const write: JobRow = { ...free, ...tries, ...unsent, state: 'CLAIMED', attempts };
   return { write, answer: { kind: 'released', row: write } };
 }

@@ -298,6 +298,12 @@ describe('a release', () => {
       {},
       { ...free, attempts: 1, sentFence: 2 },
     ],
+    [
+      'that four workers died with before, by one that lives',
+      { ...held, takeovers: 7, deathsAlone: 4, isAlone: true },
+      {},
+      { ...free, takeovers: 7 },
+    ],
   ])('frees a job %s, once', (_, row, options, expected) => {
     const { write, answer } = release(row, options);
 

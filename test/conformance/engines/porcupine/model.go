@@ -106,7 +106,7 @@ func (j job) step(in input) (job, output, bool) {
 		if j.state == "SENT" {
 			next = next.unsend()
 		}
-		next.state, next.lease = "CLAIMED", 0
+		next.state, next.lease, next.deathsAlone, next.alone = "CLAIMED", 0, 0, false
 		return say("released", next)
 	case "end":
 		if j.heldBy(in) {
