@@ -42,6 +42,8 @@ export type Plan = {
   readonly odd: number;
   /** How many processes run `work`, beside two pollers. */
   readonly workers: number;
+  /** How long a poll that finds nothing lasts, in seconds, at least: polls of idle nights are most of what a year would cost. */
+  readonly pollSeconds: number;
   /** Clocks of the processes, in turn: how far each is off. */
   readonly skewsMs: readonly number[];
   readonly jobs: readonly PlannedJob[];
@@ -108,6 +110,7 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     compressionLastsMs: Number.POSITIVE_INFINITY,
     odd: 0,
     workers: 2,
+    pollSeconds: 0,
     skewsMs: Array.from({ length: 5 }, () => dice.pick([0, 0, 40, -300, 900, -1_000])),
     jobs,
     batches,
@@ -345,6 +348,7 @@ export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoD
     calmFromMs: endMs,
     odd: 0.3,
     compressionLastsMs: 5 * DAY,
+    pollSeconds: 1_200,
     // Each month the platform lets through half as much for a day, and refuses texts for six hours.
     limits: each(30, (ms) => [
       { fromMs: ms + 3 * DAY, rate: short.rate / 2 },
@@ -359,7 +363,9 @@ export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoD
     deeds: [
       ...each(1, (ms): readonly Deed[] => {
         const first = (ms / DAY) * aDay;
-        return deedsOf(dice, { jobs: aDay, calmFromMs: DAY })
+        // All jobs that wait are tried each minute: a pause of a whole day costs as much as a month.
+        const maxPauseMs = ms % (56 * DAY) === 0 ? DAY : 2 * HOUR;
+        return deedsOf(dice, { jobs: aDay, calmFromMs: DAY, maxPauseMs })
           .map((deed) => ('job' in deed ? { ...deed, job: deed.job + first } : deed))
           .map((deed) => ({ ...deed, atMs: deed.atMs + ms }));
       }),
@@ -379,10 +385,10 @@ export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoD
         return [longSpell(dice, { fromMs, toMs: fromMs + HOUR + dice.below(HOUR) })];
       }),
     ],
-    noisePercent: 0.2,
-    crashPercent: 0.005,
-    pausePercent: 0.01,
-    clockPercent: 0.002,
+    noisePercent: 1,
+    crashPercent: 0.15,
+    pausePercent: 0.2,
+    clockPercent: 0.04,
   };
 }
 
@@ -407,9 +413,9 @@ function jobOf(dice: Dice): JobPlan {
   }
 }
 
-type Bounds = { readonly jobs: number; readonly calmFromMs: number };
+type Bounds = { readonly jobs: number; readonly calmFromMs: number; readonly maxPauseMs?: number };
 
-function deedsOf(dice: Dice, { jobs, calmFromMs }: Bounds): readonly Deed[] {
+function deedsOf(dice: Dice, { jobs, calmFromMs, maxPauseMs = DAY }: Bounds): readonly Deed[] {
   const deeds: Deed[] = Array.from({ length: dice.below(6) }, () => ({
     kind: dice.pick(['cancel', 'redrive', 'redrive', 'send again'] as const),
     job: 1 + dice.below(jobs),
@@ -418,5 +424,6 @@ function deedsOf(dice: Dice, { jobs, calmFromMs }: Bounds): readonly Deed[] {
   if (dice.percent(20)) deeds.push({ kind: 'reset', atMs: dice.below(calmFromMs) });
   if (!dice.percent(20)) return deeds;
   const atMs = dice.below(calmFromMs - MINUTE);
-  return [...deeds, { kind: 'pause', atMs }, { kind: 'resume', atMs: atMs + dice.below(calmFromMs - atMs) }];
+  const lastsMs = dice.below(Math.min(calmFromMs - atMs, maxPauseMs));
+  return [...deeds, { kind: 'pause', atMs }, { kind: 'resume', atMs: atMs + lastsMs }];
 }

@@ -26,7 +26,7 @@ export function createRecords(
   odd: OddPlatform,
 ) {
   const plain = new Map<Version, object>();
-  const versions: Version[] = [];
+  const versionsOf = new Map<number, Version[]>();
   const live: Version[] = [];
   let highest = 0;
   let edits = 0;
@@ -42,7 +42,9 @@ export function createRecords(
     };
     const made = { id, line: odd.calculation(record), fromMs: now(), toMs: Number.POSITIVE_INFINITY };
     plain.set(made, record);
-    versions.push(made);
+    const own = versionsOf.get(id) ?? [];
+    own.push(made);
+    versionsOf.set(id, own);
     return made;
   };
   const add = () => {
@@ -86,7 +88,9 @@ export function createRecords(
       const hasMore = offset + limit < live.length;
       return odd.bodyOf('searchCalculations', { results, totalHits: live.length, hasMore });
     },
-    versions: (): readonly Version[] => versions,
+    /** All that was ever true of each record, in order, by ids. */
+    versionsOf: versionsOf as ReadonlyMap<number, readonly Version[]>,
+    count: () => live.length,
   };
 }
 

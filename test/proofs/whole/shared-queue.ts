@@ -31,7 +31,8 @@ export function createSharedQueue(world: World) {
     queued.push({
       messageId: `m-${sent}`,
       body,
-      sentAtMs: world.now(),
+      // A queue in a file is timed by the clock of its machine, as its table is.
+      sentAtMs: world.plan.table === 'SQLite' ? world.machineNow() : world.now(),
       receives: 0,
       visibleAtMs: world.now() + delayMs,
     });
@@ -74,7 +75,8 @@ export function createSharedQueue(world: World) {
           for (const body of bodies) send(body, delayMs);
         }),
       async receive({ max, waitSeconds, visibilitySeconds }) {
-        const untilMs = world.now() + waitSeconds * 1_000;
+        const waitMs = waitSeconds === 0 ? 0 : 1_000 * Math.max(waitSeconds, world.plan.pollSeconds);
+        const untilMs = world.now() + waitMs;
         for (;;) {
           const wakeMs = Math.min(untilMs, ...queued.map(({ visibleAtMs }) => visibleAtMs)) - world.now();
           if (visible().length > 0 || wakeMs <= 0 || waitSeconds === 0)

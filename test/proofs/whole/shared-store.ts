@@ -1,4 +1,5 @@
 import { StoreError } from '../../../lib/store/error.ts';
+import { compareKeys } from '../../../lib/store/index.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import type { Process, World } from './world.ts';
@@ -7,7 +8,7 @@ const TIMEOUT_MS = 5_000;
 
 /** The one store. `seen` is called for every object that is put whole, at the moment when it becomes visible. */
 export function createSharedStore(seen: (key: string, body: string) => void): Store {
-  const store = createMemoryStore();
+  const store = createFolders();
   return {
     ...store,
     async put(key, body, options) {
@@ -15,6 +16,38 @@ export function createSharedStore(seen: (key: string, body: string) => void): St
       if (result.kind === 'stored') seen(key, Buffer.from(body).toString());
       return result;
     },
+  };
+}
+
+/** A store in memory for each folder: to list the few runs of a year takes no look at the thousands of results. */
+function createFolders(): Store {
+  const folders = new Map<string, Store>();
+  const of = (key: string): Store => {
+    const [name = ''] = key.split('/', 1);
+    const folder = folders.get(name) ?? createMemoryStore();
+    folders.set(name, folder);
+    return folder;
+  };
+  const within = (prefix: string) => (prefix.includes('/') ? [of(prefix)] : [...folders.values()]);
+  return {
+    location: 'memory',
+    get: (key, options) => of(key).get(key, options),
+    stream: (key, options) => of(key).stream(key, options),
+    put: (key, body, options) => of(key).put(key, body, options),
+    putStream: (key, pieces, options) => of(key).putStream(key, pieces, options),
+    async copy(from, to) {
+      const found = await of(from).get(from);
+      if (found === undefined) throw new StoreError(`copy ${from}`, { kind: 'missing', what: 'object' });
+      await of(to).put(to, found.body);
+    },
+    async *list(prefix) {
+      const found = await Promise.all(within(prefix).map((folder) => Array.fromAsync(folder.list(prefix))));
+      yield* found.flat().sort((a, b) => compareKeys(a.key, b.key));
+    },
+    async *folders(prefix) {
+      for (const folder of within(prefix)) yield* folder.folders(prefix);
+    },
+    delete: (key) => of(key).delete(key),
   };
 }
 

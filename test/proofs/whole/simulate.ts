@@ -1,4 +1,5 @@
 import { createExecutions } from './executions.ts';
+import { watchGrowth } from './growth.ts';
 import { meddle, nothingSent, sendAsPlanned } from './people.ts';
 import type { Plan } from './plan.ts';
 import { checkPromises } from './promises/promises.ts';
@@ -20,6 +21,9 @@ import { createWorld } from './world.ts';
  */
 const RECOVERY_MS = 33 * 60_000;
 
+/** For so long the recovery is watched. */
+const MIN_CALM_MS = 125_000;
+
 /**
  * What is not judged where clocks are a month off: that a run is published which the clock of its publisher takes for one of
  * the future. It is counted as `refused`.
@@ -30,7 +34,9 @@ const OF_THE_FUTURE = /^Nothing is given up for a fault: execution \S+ refused /
 export type Ended = {
   readonly violations: readonly string[];
   readonly trace: readonly string[];
-  readonly facts: Readonly<Record<string, number | string | Readonly<Record<string, number>> | undefined>>;
+  readonly facts: Readonly<
+    Record<string, number | string | readonly string[] | Readonly<Record<string, number>> | undefined>
+  >;
 };
 
 /** Runs a schedule, with broken parts if there are any, to its end. */
@@ -62,6 +68,7 @@ export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
   sendAsPlanned(plan, scene, sent);
   for (const deed of plan.deeds) void meddle(plan, deed, scene, sent);
   const recovery = watchRecovery(plan, scene);
+  const growth = watchGrowth(scene);
   const [a = 0, b = 0, ...skewsMs] = plan.skewsMs;
   void pollForInvocations('lambda-1', scene, a);
   void pollForInvocations('lambda-2', scene, b);
@@ -69,14 +76,14 @@ export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
     workForever(`work-${number}`, scene, skewsMs[number - 1] ?? 0);
 
   const isDone = () =>
-    world.sinceStartMs() > plan.calmFromMs + 125_000 &&
     scene.queue.all().length === 0 &&
     [...scene.executions.started().values()].every((how) => how !== undefined);
   const endMs = plan.calmFromMs + RECOVERY_MS;
+  await world.clock.run(plan.calmFromMs + MIN_CALM_MS);
   while (world.sinceStartMs() < endMs && !isDone()) await world.clock.run(world.sinceStartMs() + 5_000);
 
   const facts = await checkPromises({ plan, scene, sent, finished, recovery, published, broken });
-  return { violations, trace: world.trace, facts: { ...facts, ...world.counts, refused } };
+  return { violations, trace: world.trace, facts: { ...facts, ...world.counts, refused, growth: growth() } };
 }
 
 function endOf(plan: Plan, subject: string) {

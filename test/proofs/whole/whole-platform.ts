@@ -36,9 +36,10 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
   const records = createRecords(world.plan, world.dice, world.now, odd);
   /** Requests, in milliseconds from the start. */
   const arrivals: number[] = [];
-  const executions: Execution[] = [];
+  /** What was executed, by its subject, in order. */
+  const executed = new Map<string, Execution[]>();
   /** Subjects of requests that may have been executed without anybody knowing. */
-  const doubtful: string[] = [];
+  const doubtful = new Set<string>();
   /** Subjects of requests that went wrong here, executed or not. */
   const troubled = new Set<string>();
   const throttled: number[] = [];
@@ -61,16 +62,17 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
   };
 
   const execute = (process: Process, request: PlatformRequest, subject: string, troublesBefore: number) => {
-    const count = executions.filter((each) => each.subject === subject).length;
+    const before = executed.get(subject) ?? [];
     const execution: Execution = {
       subject,
       process,
-      name: `${subject}#${count + 1}`,
+      name: `${subject}#${before.length + 1}`,
       atMs: world.sinceStartMs(),
       isKnown: false,
       troublesBefore,
     };
-    executions.push(execution);
+    executed.set(subject, before);
+    before.push(execution);
     world.log('platform', `executes ${execution.name} for ${process.name}`);
     const { operation, body } = bodyTo(request, execution.name, endOf(subject));
     return { execution, result: ok(parseJson(odd.bodyOf(operation, body))) };
@@ -118,7 +120,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     const takesMs = own.pick(TAKES_MS);
     if (fate !== undefined) {
       world.log('platform', `${subject} of ${process.name} meets ${fate.name}`);
-      if (fate.executes !== 'no') doubtful.push(subject);
+      if (fate.executes !== 'no') doubtful.add(subject);
       const when = fate.executes === 'perhaps' ? own.pick(['now', 'later', 'no'] as const) : fate.executes;
       if (when === 'now' && !isRead) execute(process, request, subject, before);
       if (when === 'later' && !isRead)
@@ -141,7 +143,6 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
   return {
     arrivals,
     throttled,
-    executions,
     doubtful,
     troubled,
     records,
@@ -156,7 +157,9 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
         await world.awake(process);
         return result;
       },
-    texts: () => executions.filter(({ name }) => name.startsWith('text ')),
+    executionsOf: (subject: string): readonly Execution[] => executed.get(subject) ?? [],
+    /** The texts that were scored. */
+    texts: () => [...executed.keys()].filter((subject) => subject.startsWith('text ')),
   };
 }
 

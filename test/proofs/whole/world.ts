@@ -65,8 +65,8 @@ export function createWorld(plan: Plan) {
   });
   const trace: string[] = [];
   const counts = { crashes: 0, stops: 0, faults: 0, clocksSet: 0 };
-  const diceOf = new Map<Process, Dice>();
-  const clockDiceOf = new Map<Process, Dice>();
+  const diceOf = new WeakMap<Process, Dice>();
+  const clockDiceOf = new WeakMap<Process, Dice>();
   /** Users of SQLite share a clock, as those of one machine do. */
   const machine = { clockOffMs: 0 };
   const running = new Set<Process>();
@@ -104,7 +104,7 @@ export function createWorld(plan: Plan) {
     running.delete(process);
     process.troubles += 1;
     log(process.name, why);
-    for (const onEnd of process.onEnd) onEnd();
+    for (const onEnd of process.onEnd.splice(0)) onEnd();
   };
 
   /** Resolves once the process can make progress: never if it is dead. */
@@ -140,13 +140,19 @@ export function createWorld(plan: Plan) {
     await awake(process);
   };
 
-  const spellAt = (border: Border, own: Dice): Spell | undefined => {
+  const present = { spells: [] as readonly Spell[], untilMs: 0 };
+  /** The spells of this moment: of a year there are hundreds. */
+  const spellsNow = (): readonly Spell[] => {
     const atMs = clock.now();
-    return plan.spells.find(
-      (spell) =>
-        spell.border === border && spell.fromMs <= atMs && atMs < spell.toMs && own.percent(spell.percent),
-    );
+    if (atMs < present.untilMs) return present.spells;
+    present.spells = plan.spells.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
+    const times = plan.spells.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
+    present.untilMs = Math.min(...times.filter((ms) => ms > atMs));
+    return present.spells;
   };
+
+  const spellAt = (border: Border, own: Dice): Spell | undefined =>
+    spellsNow().find((spell) => spell.border === border && own.percent(spell.percent));
 
   const fateOf = (process: Process, border: Border): Fate | undefined => {
     const own = diceFor(process);

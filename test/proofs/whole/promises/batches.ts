@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
-import { hashOf } from '../../job-plan.ts';
+import { hashOf, textOf } from '../../job-plan.ts';
 import { batchName } from '../batches.ts';
 import type { PlannedBatch } from '../plan.ts';
 import type { Finished } from './promises.ts';
@@ -153,7 +153,7 @@ function checkRow(row: PartRow | undefined, expected: Expected, { scene, sent, b
   if (isForgotten) wrong(`was forgotten`);
   if (row.textHash !== hashOf(text) || row.columns?.number !== String(text)) wrong(`is of text ${text}`);
   if (row.sentiment !== undefined) {
-    if (!scene.platform.texts().some(({ subject }) => subject === `text ${text}`)) wrong('was never scored');
+    if (scene.platform.executionsOf(textOf(text)).length === 0) wrong('was never scored');
     return;
   }
   const isDoubtful = scene.platform.troubled.has(`text ${text}`);
@@ -170,6 +170,9 @@ function checkLimit({ texts, maxCalls }: PlannedBatch, { plan, scene }: Finished
   const own = new Set(
     texts.filter((text) => text !== undefined && !others.has(text)).map((text) => `text ${text}`),
   );
-  const calls = scene.platform.texts().filter(({ subject }) => own.has(subject)).length;
+  const calls = Array.from(own, (text) => scene.platform.executionsOf(text).length).reduce(
+    (a, b) => a + b,
+    0,
+  );
   if (calls > maxCalls) wrong(`made ${calls} calls, and may make ${maxCalls}`);
 }

@@ -18,6 +18,15 @@ async function rowOf(id: string, { table }: Scene) {
   return { ...row, outcome: outcome === undefined ? undefined : outcomeSchema.parse(JSON.parse(outcome)) };
 }
 
+/** The keys of a folder by their last names. */
+export async function keysByName(
+  prefix: string,
+  { store }: Scene,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const keys = await Array.fromAsync(store.list(prefix), ({ key }) => key);
+  return Map.groupBy(keys, (key) => key.slice(key.lastIndexOf('/') + 1));
+}
+
 type EndedRow = {
   readonly state: string;
   readonly attempts: number;
@@ -30,7 +39,7 @@ const resultSchema = z.object({ status: z.enum(['done', 'failed', 'unknown']), a
 export async function checkJobs(ended: Finished) {
   const { plan, scene, sent, recovery, broken } = ended;
   const counts = { jobs: 0, done: 0, failed: 0, unknown: 0 };
-  const keys = (await Array.fromAsync(scene.store.list('results/'))).map(({ key }) => key);
+  const keys = await keysByName('results/', scene);
   const checkEnd = async (id: string): Promise<EndedRow | undefined> => {
     counts.jobs += 1;
     const found = await rowOf(id, scene);
@@ -40,7 +49,7 @@ export async function checkJobs(ended: Finished) {
     }
     const row = { ...found, outcome: found.outcome };
     counts[row.outcome.status] += 1;
-    const own = keys.filter((key) => key.endsWith(`/${id}.json`));
+    const own = keys.get(`${id}.json`) ?? [];
     if (own.length !== 1) {
       broken(`Every job ends in one visible result: ${id} has ${own.length}`);
       return row;
@@ -91,7 +100,7 @@ function checkSends({ id, job, number, row }: Checked, { plan, scene, sent, brok
   if (job.type !== 'run-function' && job.type !== 'update-formula') return;
   const { platform } = scene;
   const subject = `subject-${number}`;
-  const own = platform.executions.filter((each) => each.subject === subject);
+  const own = platform.executionsOf(subject);
   const reopened = sent.reopened.get(id) ?? [];
   const most = 1 + reopened.length;
   if (!mayRepeat(job) && own.length > most)
@@ -119,6 +128,6 @@ function checkSends({ id, job, number, row }: Checked, { plan, scene, sent, brok
   // What was executed before the job was reopened says nothing of how it ended then.
   const last = own.findLast(({ atMs }) => atMs > (reopened.at(-1) ?? 0));
   const isSound = last?.isKnown === true && last.process.troubles === last.troublesBefore;
-  if (status === 'unknown' && !isNamed && isSound && !platform.doubtful.includes(subject))
+  if (status === 'unknown' && !isNamed && isSound && !platform.doubtful.has(subject))
     wrong('its response reached a process that had no trouble');
 }

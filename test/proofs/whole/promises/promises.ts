@@ -115,8 +115,7 @@ function checkOthers({ plan, scene, broken }: Finished): number | undefined {
     const isOther = job.type === 'run-function' || job.type === 'update-formula';
     const isMeanwhile = plan.quotas.some(({ fromMs, toMs }) => atMs >= fromMs + OTHERS_MS && atMs < toMs);
     if (!isOther || !isMeanwhile) return [];
-    const number = String(index + 1);
-    const execution = scene.platform.executions.find(({ subject }) => subject.split('-')[1] === number);
+    const [execution] = scene.platform.executionsOf(`subject-${index + 1}`);
     return [(execution?.atMs ?? Number.POSITIVE_INFINITY) - atMs];
   });
   const median = waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)];

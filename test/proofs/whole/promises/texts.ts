@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { hashOf, textOf } from '../../job-plan.ts';
+import { keysByName } from './jobs.ts';
 import type { Finished } from './promises.ts';
 
 /** What a text's row in the table says as far as it is checked. */
@@ -33,11 +34,10 @@ export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string,
     .filter(({ textHash }) => !forgotten.has(textHash));
   const sendsOf = new Map(rows.map(({ textHash, sends }) => [textHash, sends]));
   const inBatches = new Set(plan.batches.flatMap(({ texts }) => texts.map((text) => `text ${text}`)));
-  const calls = scene.platform.texts();
-  const texts = new Set(calls.map(({ subject }) => subject));
+  const texts = scene.platform.texts();
   let [again, uncounted] = [0, 0];
   for (const text of texts) {
-    const own = calls.filter(({ subject }) => subject === text);
+    const own = scene.platform.executionsOf(text);
     again += own.length - 1;
     if (forgotten.has(text)) continue;
     const sends = sendsOf.get(hash('sha256', text));
@@ -65,15 +65,15 @@ export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string,
     broken(
       `A text is paid for once: ${uncounted} calls are in no row, and in batches ${ofFailed.join(' + ')}`,
     );
-  return { texts: texts.size, paidAgain: again };
+  return { texts: texts.length, paidAgain: again };
 }
 
 /** The calls of texts that failed, as the results of their jobs say. */
 async function callsOfFailures({ plan, scene, sent }: Finished): Promise<ReadonlyMap<string, number>> {
   const calls = new Map<string, number>();
-  const keys = (await Array.fromAsync(scene.store.list('results/score/'))).map(({ key }) => key);
+  const keys = await keysByName('results/score/', scene);
   for (const [index, { job }] of plan.jobs.entries()) {
-    const own = keys.find((key) => key.endsWith(`/${sent.ids.get(index + 1)}.json`));
+    const [own] = keys.get(`${sent.ids.get(index + 1)}.json`) ?? [];
     if (job.type !== 'score' || own === undefined) continue;
     const result = resultSchema.safeParse(JSON.parse(String((await scene.store.get(own))?.body)));
     for (const [at, each] of (result.data?.response.results ?? []).entries()) {
