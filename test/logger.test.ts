@@ -19,7 +19,7 @@ class E extends Error {
   override readonly name = 'ExecutionInputError';
 }
 
-test('a line has a level and a timestamp that Lambda understands, and nothing of the process', () => {
+test('a log line has a level and a timestamp that Lambda understands, and nothing about the process', () => {
   const line = lineOf((logger) => logger.warn({ run: 'r' }, 'said'));
 
   expect(line).toEqual({
@@ -30,7 +30,7 @@ test('a line has a level and a timestamp that Lambda understands, and nothing of
   });
 });
 
-test('the type of an error is the name that its class gives it', () => {
+test('the type of an error in the log is the name that its class gives it', () => {
   const line = lineOf((logger) => logger.error({ err: new E('bad', { cause: busy }) }, 'failed'));
 
   expect(line.err.type).toBe('ExecutionInputError');
@@ -39,7 +39,7 @@ test('the type of an error is the name that its class gives it', () => {
   expect(line.err).not.toHaveProperty('name');
 });
 
-test('the errors within an error have their types too', () => {
+test('the errors within an error are logged with their types too', () => {
   const line = lineOf((logger) => logger.error({ err: new AggregateError([busy, new E('x')], 'both') }, 'm'));
 
   expect(line.err.type).toBe('AggregateError');
@@ -62,7 +62,7 @@ test.each<[string, Error]>([
   ['of a job', new JobRefusedError('no-such-row', 'no row has this name')],
   ['that hands a job back', new RequeueError('the worker is stopping', 0)],
   ['that another error carries', new UnfinishedError(busy, '{}')],
-])('a refusal %s has no stack, and its own message', (_, error) => {
+])('a refusal %s is logged without a stack, and with its own message', (_, error) => {
   const { err } = lineOf((logger) => logger.warn({ err: error }, 'job not done'));
 
   expect(err).toMatchObject({ type: error.name, message: error.message });
@@ -70,17 +70,17 @@ test.each<[string, Error]>([
   expect(Object.keys(err)).not.toContain('isRefusal');
 });
 
-test('a failure of unknown kind has its stack', () => {
+test('a failure of unknown kind is logged with its stack', () => {
   const unnamed = new StoreError('get a', { kind: 'other', code: 'EIO' }, { cause: new Error('c') });
 
   expect(lineOf((logger) => logger.warn({ err: unnamed }, 'm')).err.stack).toContain('caused by');
 });
 
-test('a thrown value that is no error is logged unchanged', () => {
+test('a thrown value that is not an Error is logged unchanged', () => {
   expect(lineOf((logger) => logger.error({ err: 'a text' }, 'm')).err).toBe('a text');
 });
 
-test('every error class gives its errors its own name: in a bundle it has another one', () => {
+test('every error class sets the name of its errors, since a bundle renames classes', () => {
   const classes = globSync('{lib,functions,infra}/**/*.ts').flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/(?<!abstract )class (\w+) extends \w*Error \{\n(.*)/g)].map(
       ([, name = '', first = '']) => ({ name, first }),

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stateFolder, storePlace, warnOfThisHost, withPlaces } from '../lib/places.ts';
 import { readSyncSettings, SettingsError } from '../lib/settings.ts';
 
-test('a setting that is empty is not set: all places are those of the store', () => {
+test('an empty setting counts as unset: all locations follow from the store', () => {
   const empty = { SYNC_STORE: '/data', SYNC_TABLE: '', SYNC_QUEUE_URL: '', SYNC_DEAD_LETTER_URL: '' };
 
   const places = withPlaces(empty);
@@ -18,7 +18,7 @@ test.each([
   ['darwin', 'Library/Application Support/platform-sync'],
   ['win32', 'AppData/Local/platform-sync'],
   ['linux', '.local/state/platform-sync'],
-] as const)('what is of this user and host is where %s has it', (platform, folder) => {
+] as const)('files of this user and host are where %s says', (platform, folder) => {
   expect(stateFolder({}, platform)).toBe(join(homedir(), folder));
 });
 
@@ -49,7 +49,7 @@ test.each([
     { SYNC_QUEUE_URL: SQS, SYNC_TABLE: 'sqlite:a.db' },
   ],
   ['dead letters', { SYNC_DEAD_LETTER_URL: DEAD }, { ...allIn(IN_STORE), SYNC_DEAD_LETTER_URL: DEAD }],
-])('where %s is set, the other places are the table’s file, or not set', (_, given, places) => {
+])('if %s is set, the other locations are the table’s file, or unset', (_, given, places) => {
   expect(withPlaces({ SYNC_STORE: '/data', ...given })).toStrictEqual({ SYNC_STORE: '/data', ...places });
 });
 
@@ -67,7 +67,7 @@ test.each([
   [{ SYNC_STORE: 's3://bucket', SYNC_QUEUE_URL: SQS }, 0],
   [{ SYNC_STORE: '/data' }, 0],
   [{}, 0],
-])('of %j a warning is due because others may use the store, and not the table: %i', (given, count) => {
+])('%j causes a warning that others may use the store without the table: %i', (given, count) => {
   const warnings: string[] = [];
 
   warnOfThisHost(given, (text) => warnings.push(text));
@@ -86,22 +86,22 @@ describe('the home folder', () => {
     ['/data/~', '/data/~'],
     ['s3://bucket/~', 's3://bucket/~'],
     ['', './platform-sync-data'],
-  ])('of the store %j is %j', (SYNC_STORE, place) => {
+  ])('in the store %j is expanded to %j', (SYNC_STORE, place) => {
     expect(storePlace({ ...ME, SYNC_STORE })).toBe(place);
   });
 
-  test.each(['SYNC_TABLE', 'SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const)('is for ~ in %s', (name) => {
+  test.each(['SYNC_TABLE', 'SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const)('replaces ~ in %s', (name) => {
     expect(withPlaces({ ...ME, [name]: 'sqlite:~/a.db' })[name]).toBe(`sqlite:${join('/home/me', 'a.db')}`);
   });
 
-  test('of another user is refused by the name of the setting, together with all other faults', () => {
+  test('of another user is refused with the name of the setting, together with all other faults', () => {
     const read = () => readSyncSettings({ ...ME, SYNC_STORE: '~you/data', SYNC_QUEUE_URL: 'jobs' });
 
     expect(read).toThrow(/SYNC_STORE: expected a path, or ~\/ for the home folder, got "~you"/);
     expect(read).toThrow(/SYNC_QUEUE_URL: expected/);
   });
 
-  describe('that is not there, as in a container whose user has no name,', () => {
+  describe('is missing, as in a container whose user has no name,', () => {
     beforeEach(() => {
       vi.spyOn(os, 'homedir').mockImplementation(() => {
         throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)');
@@ -116,13 +116,13 @@ describe('the home folder', () => {
     test.each([
       ['~ in a setting', { SYNC_STORE: '~/data' }, 'SYNC_STORE without ~'],
       ['a table that is not named', { SYNC_STORE: 's3://bucket' }, 'SYNC_TABLE'],
-    ])('is a fault of settings that names what to set: %s', (_, given, named) => {
+    ])('and the error of settings says what to set: %s', (_, given, named) => {
       expect(() => readSyncSettings(given)).toThrow(SettingsError);
       expect(() => readSyncSettings(given)).toThrow(`HOME: expected the user’s home folder`);
       expect(() => readSyncSettings(given)).toThrow(named);
     });
 
-    test('is not looked for where nothing is in it', () => {
+    test('and no setting needs it', () => {
       expect(readSyncSettings({ SYNC_STORE: '/data' }).SYNC_STORE).toBe('/data');
       expect(readSyncSettings({ SYNC_STORE: 's3://bucket', SYNC_TABLE: 'jobs' }).SYNC_TABLE).toBe('jobs');
     });
@@ -136,7 +136,7 @@ test.each([
   'C:\\data',
   'd:/data',
   '\\\\server\\share',
-])('%s would be a folder of that name', (place) => {
+])('%s is refused, since it would be a folder of that name', (place) => {
   expect(() => storePlace({ SYNC_STORE: place })).toThrow(
     /SYNC_STORE: expected a path, got ".*means nothing here/,
   );

@@ -5,7 +5,7 @@ import { costWords, maxCostWords, moneyFor } from '../lib/prices.ts';
 
 const prices = { unit: 'credits', score: 1.1, 'run-function': 0.1 };
 
-test('calls cost their prices, without digits that no price has, and others cost nothing', () => {
+test('calls cost their prices, without rounding errors, and other calls are free', () => {
   expect(moneyFor(prices, { score: 3, 'run-function': 3, 'data-files': 9 }, { score: 1 })).toEqual({
     unit: 'credits',
     amount: 3.6,
@@ -14,7 +14,7 @@ test('calls cost their prices, without digits that no price has, and others cost
   expect(moneyFor(prices, { score: 0 })).toEqual({ unit: 'credits', amount: 0, possibly: 0 });
 });
 
-test('no cost is printed if no prices are set, or none for these calls', () => {
+test('no cost is printed if no prices are configured, or none for these calls', () => {
   expect(moneyFor(undefined, { score: 3 })).toBeUndefined();
   expect(moneyFor(prices, { 'update-formula': 3 })).toBeUndefined();
   expect([...maxCostWords(undefined), ...costWords(undefined)]).toEqual([]);
@@ -67,7 +67,7 @@ test.each<[string, string, number | undefined, PlatformFailure | undefined, obje
   ['a refusal', 'analyzeSentiment', 400, { kind: 'status', status: 400 }, { calls: {}, unknown: {} }],
   ['throttling', 'analyzeSentiment', 429, { kind: 'status', status: 429 }, { calls: {}, unknown: {} }],
   ['a search', 'searchCalculations', 200, undefined, { calls: {}, unknown: {} }],
-])('%s is counted as what it may have cost', (_, operation, status, failure, paid) => {
+])('the possible cost of %s is counted', (_, operation, status, failure, paid) => {
   const counted = countCalls();
 
   counted.observe({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openSession } from '../lib/session.ts';
 
-test('a line of the log holds no character that could move a cursor or reverse a text, and the same value', () => {
+test('a log line contains no character that could move a cursor or reverse text, and has the same JSON value', () => {
   const lines: string[] = [];
   const { logger } = openSession({
     environment: { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret' },
@@ -16,7 +16,7 @@ test('a line of the log holds no character that could move a cursor or reverse a
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ name: hostile, msg: hostile });
 });
 
-test('a line of the log has at most 15,000 characters, whatever is in it, and is still JSON', () => {
+test('a log line has at most 15,000 characters, whatever is in it, and is still JSON', () => {
   const lines: string[] = [];
   const { logger } = openSession({
     environment: { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret' },

@@ -40,7 +40,7 @@ test('two variables are enough; all the others have defaults', () => {
   });
 });
 
-test('all faults are reported at once, each with what was expected and what was found', () => {
+test('all faults of the settings are reported together, each with what was expected and what was found', () => {
   const faults = faultsOf({
     PLATFORM_RATE: '-1',
     PLATFORM_CONCURRENCY: '2.5',
@@ -63,7 +63,7 @@ test.each([
   'aws:kms',
   'aws:kms:alias/acme',
   'aws:kms:arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e',
-])('what is put into S3 may be encrypted by %s', (SYNC_ENCRYPTION) => {
+])('SYNC_ENCRYPTION may be %s', (SYNC_ENCRYPTION) => {
   const fault = `SYNC_ENCRYPTION: expected SYNC_STORE to be in S3, got "./data"`;
 
   expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([]);
@@ -71,7 +71,7 @@ test.each([
 });
 
 test.each(['aes256', 'AES256:key', 'aws:kms:', 'aws:kms:a key', 'kms'])(
-  '%s is no encryption',
+  'SYNC_ENCRYPTION may not be %s',
   (SYNC_ENCRYPTION) => {
     expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([
       expect.stringMatching(/^SYNC_ENCRYPTION: expected AES256, aws:kms or aws:kms: with/),
@@ -87,7 +87,7 @@ describe('the base URL', () => {
     'http://127.0.0.1:3000',
     'http://localhost:1',
     'http://[::1]:80',
-  ])('%s is accepted', (url) => {
+  ])('may be %s', (url) => {
     expect(faultsOf({ ...least, PLATFORM_BASE_URL: url })).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe('the base URL', () => {
     'ftp://acme.example.com',
     'acme.example.com',
     'http://127.0.0.1.example.com',
-  ])('%s is refused', (url) => {
+  ])('may not be %s', (url) => {
     expect(faultsOf({ ...least, PLATFORM_BASE_URL: url })[0]).toMatch(
       /^PLATFORM_BASE_URL: expected an origin over https .* got /,
     );
@@ -125,7 +125,7 @@ test.each([
   ['https_proxy', 'user:password@proxy.example.com:port'],
   ['ALL_PROXY', 'socks5://user:password@proxy.example.com:1080'],
   ['SYNC_STACK', 'https://user:password@acme.example.com'],
-])('%s is refused without the password in %s', (name, given) => {
+])('%s is refused, and the error hides the password in %s', (name, given) => {
   const [fault, ...others] = faultsOf({ ...least, [name]: given });
 
   expect(fault).toMatch(`${name}: expected `);
@@ -146,7 +146,7 @@ test.each(['socks5://proxy.example.com:1080', 'proxy:port', 'http://', ' http://
 );
 
 test.each(['127.0.0.1:80800', 'socks5://127.0.0.1:1080', 'socks5h://proxy'])(
-  'a proxy for everything that cannot be used is refused, unless one for https is named: %s',
+  'a proxy for everything that cannot be used is refused, unless there is one for https: %s',
   (proxy) => {
     for (const read of [readSettings, readSyncSettings, readPaceSettings]) {
       expect(faultsOf({ ...least, ALL_PROXY: proxy }, read)).toEqual([
@@ -157,7 +157,7 @@ test.each(['127.0.0.1:80800', 'socks5://127.0.0.1:1080', 'socks5h://proxy'])(
   },
 );
 
-test('a header that may be a token by mistake is not shown', () => {
+test('a header name that may be a token by mistake is not shown', () => {
   expect(faultsOf({ ...least, PLATFORM_TOKEN_HEADER: 'X-Token: DDCI0123456789' })).toEqual([
     'PLATFORM_TOKEN_HEADER: expected a header name, got 23 characters (not shown)',
   ]);
@@ -175,7 +175,7 @@ test.each([
 });
 
 test.each(['Host', 'content-length', 'Transfer-Encoding', 'CONNECTION', 'Content-Type', 'Upgrade'])(
-  'the token cannot be in the header %s, which the request needs itself',
+  'the token cannot be in the header %s, which every request needs',
   (PLATFORM_TOKEN_HEADER) => {
     expect(faultsOf({ ...least, PLATFORM_TOKEN_HEADER })).toEqual([
       `PLATFORM_TOKEN_HEADER: expected a header of its own, not one that the request or its connection needs, got "${PLATFORM_TOKEN_HEADER}"`,
@@ -183,23 +183,23 @@ test.each(['Host', 'content-length', 'Transfer-Encoding', 'CONNECTION', 'Content
   },
 );
 
-test('a token and a secret together are refused: the choice would be a guess', () => {
+test('a token and a secret together are refused, since choosing one would be a guess', () => {
   const faults = faultsOf({ ...least, PLATFORM_TOKEN_SECRET: 'platform/token' });
 
   expect(faults).toEqual(['PLATFORM_TOKEN or PLATFORM_TOKEN_SECRET: expected one of the two, got both']);
 });
 
-test('an empty variable counts as absent', () => {
+test('an empty variable counts as unset', () => {
   expect(readSettings({ ...least, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
 });
 
-test('the rate has no ceiling of its own unless one is set', () => {
+test('the rate has no separate ceiling unless one is configured', () => {
   expect(readSettings(least)).not.toHaveProperty('PLATFORM_RATE_CEILING', expect.anything());
   expect(readSettings({ ...least, PLATFORM_RATE_CEILING: '20.5' }).PLATFORM_RATE_CEILING).toBe(20.5);
 });
 
 describe('the table and the queues', () => {
-  test('are read as given', () => {
+  test('are read as they are given', () => {
     const given = {
       SYNC_TABLE: 'platform-sync',
       SYNC_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/123456789012/jobs',
@@ -267,12 +267,12 @@ describe('the snapshot function', () => {
     'snapshot:live',
     'snapshot:7',
     'arn:aws:lambda:eu-central-1:123456789012:function:acme-snapshot:live',
-  ])('%s is accepted', (name) => {
+  ])('may be %s', (name) => {
     expect(faultsOf({ ...least, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([]);
   });
 
   test.each(['snapshot', 'arn:aws:lambda:eu-west-1:123456789012:function:a', 'snapshot:'])(
-    '%s is refused',
+    'may not be %s',
     (name) => {
       expect(faultsOf({ ...least, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([
         `SYNC_SNAPSHOT_FUNCTION: expected a function’s ARN or name with its version or alias, got "${name}"`,
@@ -284,7 +284,7 @@ describe('the snapshot function', () => {
 describe('the links into the platform', () => {
   const links = (value: object) => ({ ...least, PLATFORM_LINKS: JSON.stringify(value) });
 
-  test('are addresses by kind, with the place of the id', () => {
+  test('are URLs by kind, with {id} in place of the id', () => {
     const given = { card: 'https://acme.example.com/cards/{id}', 'data-file': 'http://localhost:80/{id}' };
 
     expect(readSettings(links(given)).PLATFORM_LINKS).toEqual(given);
@@ -298,17 +298,20 @@ describe('the links into the platform', () => {
     'https://me:secret@acme.example.com/{id}',
     '/cards/{id}',
     7,
-  ])('are no %s', (card) => {
+  ])('may not be %s', (card) => {
     expect(faultsOf(links({ card }))).toEqual([
       expect.stringMatching(/^PLATFORM_LINKS\.card: expected an address with \{id\} over https \(or http/),
     ]);
   });
 
-  test.each(['{', '[]', 'null', '{"page": "https://acme.example.com/{id}"}'])('are an object: %s', (text) => {
-    expect(faultsOf({ ...least, PLATFORM_LINKS: text })).toEqual([
-      `PLATFORM_LINKS: expected an object of calculation, card, dataset and data-file, got ${JSON.stringify(text)}`,
-    ]);
-  });
+  test.each(['{', '[]', 'null', '{"page": "https://acme.example.com/{id}"}'])(
+    'must be an object: %s',
+    (text) => {
+      expect(faultsOf({ ...least, PLATFORM_LINKS: text })).toEqual([
+        `PLATFORM_LINKS: expected an object of calculation, card, dataset and data-file, got ${JSON.stringify(text)}`,
+      ]);
+    },
+  );
 });
 
 test('the contract names exactly the settings that are read', () => {
@@ -336,7 +339,7 @@ test('the contract names exactly the settings that are read', () => {
 });
 
 describe('a command that needs no platform', () => {
-  test('reads where things are stored, and nothing about the platform', () => {
+  test('reads the settings of store, table and queues, and none of the platform', () => {
     const read = readSyncSettings({
       SYNC_TABLE: 'platform-sync',
       PLATFORM_BASE_URL: 'nowhere',
@@ -360,7 +363,7 @@ describe('a command that needs no platform', () => {
 });
 
 describe('a command that needs only the budget', () => {
-  test('reads the platform’s origin, the rate and the table, and no token', () => {
+  test('reads the platform’s URL, the rate and the table, and no token', () => {
     const read = readPaceSettings({
       PLATFORM_BASE_URL: 'https://acme.example.com',
       SYNC_TABLE: 'platform-sync',
@@ -393,11 +396,11 @@ test.each([
   ['SYNC_COMPRESSION', 'ZSTD', 'zstd'],
   ['LOG_LEVEL', ' WARN', 'warn'],
   ['PLATFORM_LINKS', ' \'{"card":"https://a.example.com/{id}"}\' ', { card: 'https://a.example.com/{id}' }],
-])('%s is read without what surrounds it: %j', (name, value, read) => {
+])('%s is read without surrounding space and quotes: %j', (name, value, read) => {
   expect(readSettings({ ...least, [name]: value })).toHaveProperty(name, read);
 });
 
-test('a lone quote, or one of another kind, is part of the value', () => {
+test('an unpaired quote, or a quote of another kind, is part of the value', () => {
   expect(readSettings({ ...least, PLATFORM_TOKEN: '"abc\'' }).PLATFORM_TOKEN).toBe('"abc\'');
   expect(readSettings({ ...least, PLATFORM_TOKEN: '"' }).PLATFORM_TOKEN).toBe('"');
 });

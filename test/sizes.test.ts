@@ -6,7 +6,7 @@ test('no size exceeds its bound, and each bound is lowered once its size falls',
   expect(faultsIn(measure(), readBounds())).toEqual([]);
 });
 
-test('what is too large, what is new and what fell is named with its bound and what to do', () => {
+test('sizes that are too large, new or smaller are named with their bound and what to do', () => {
   const bounds = { 'lib: lines': 58_000, 'lib: files': 500, 'docs/old.md: words': 1_600 };
   const sizes = {
     'lib: lines': 58_001,
@@ -45,14 +45,14 @@ test('an import that reaches into another room past its doors is named, whatever
   ]);
 });
 
-test('a handler reaches what is loaded with it, and neither types nor what is loaded when needed', () => {
+test('the reach of a handler counts the files loaded at its start, without types and lazy imports', () => {
   const reach = (entry: string) => reachOf(entry, (file) => HOUSE[file] ?? '');
 
   expect(reach('lib/b/index.ts')).toEqual({ files: 5, chain: 4 });
   expect(reach('functions/x/handler.ts')).toEqual({ files: 8, chain: 5 });
 });
 
-test('a fragment is a short file that one other loads with itself', () => {
+test('a fragment is a short file that only one other file loads', () => {
   const house = { ...HOUSE, 'lib/b/long.ts': '\n'.repeat(40), 'lib/b/g.ts': "import './long.ts';" };
 
   expect(fragmentsIn(Object.keys(house), (file) => house[file as keyof typeof house] ?? '')).toEqual([
@@ -63,7 +63,7 @@ test('a fragment is a short file that one other loads with itself', () => {
   ]);
 });
 
-test('a door shows each name that it exports, on however many lines', () => {
+test('all names that a door exports are counted, on any number of lines', () => {
   expect(
     namesAt(
       "export { a, type B } from './a.ts';\nexport type {\n  C,\n} from './c.ts';\nexport const d = 1;",
@@ -71,7 +71,7 @@ test('a door shows each name that it exports, on however many lines', () => {
   ).toBe(4);
 });
 
-test('each door is in the table of docs/architecture.md, and a room has three of them at most', () => {
+test('each door is in the table of docs/architecture.md, and a room has at most three', () => {
   const doors = Object.keys(measure()).flatMap(
     (name) => /^lib\/(.+)\/index\.ts: names$/.exec(name)?.[1] ?? [],
   );

@@ -178,7 +178,7 @@ test('the values of lists are in lower case in SQL, and there are many', () => {
   );
 });
 
-test('a column whose values are listed has no other', () => {
+test('a column with a list of values has no other value', () => {
   const listed = viewsOver(sources).flatMap(({ name, columns }) =>
     Object.entries(columns).flatMap(([column, { values }]) =>
       values === undefined ? [] : [[`query ${name}.${column}`, values] as const],
@@ -217,7 +217,7 @@ describe('a batch that was scored without a queue', () => {
     expect(said('report').batches).toMatchObject([{ rows: 3, ...counts, failures: [] }]);
   });
 
-  test('has its calls and tokens in SQL, and a saved query has them', () => {
+  test('has its calls and tokens in SQL, also in a saved query', () => {
     const { calls, tokens } = said('score --json');
     const costs = { calls, input_tokens: tokens.input, total_tokens: tokens.total };
 
@@ -241,7 +241,7 @@ describe('a batch that was scored without a queue', () => {
   });
 });
 
-test('the views of Athena have them in lower case too', () => {
+test('the Athena views have the values in lower case too', () => {
   const views = new Map(
     glueViews('db').map(({ name, text }) => {
       const [, encoded = ''] = /Presto View: (\S+)/.exec(text) ?? [];

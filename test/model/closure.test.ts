@@ -16,7 +16,7 @@ function distances(nodes: number, pairs: readonly (readonly [number, number])[],
   return found;
 }
 
-test('equals a naive search, on any graph, with circles, at any bound', () => {
+test('the closure equals a naive search, on any graph, with circles, at any bound', () => {
   const graphs = fc.integer({ min: 1, max: 12 }).chain((nodes) => {
     const node = fc.nat(nodes - 1);
     return fc.record({

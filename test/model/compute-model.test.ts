@@ -78,7 +78,7 @@ async function expectNaive(store: NaiveStore): Promise<void> {
   ).toEqual(naive.owners);
 }
 
-test('a link to a calculation names what uses this one; what only a link says leaves neither end unused', async () => {
+test('a link to a calculation names its user, and a link alone makes neither end count as unused', async () => {
   const linked = (id: number, ...users: readonly number[]) => ({
     id,
     links: users.map((user) => link('FUNCTION_TEMPLATE', String(user))),
@@ -102,15 +102,15 @@ test('a link to a calculation names what uses this one; what only a link says le
 });
 
 describe('the model equals a naive computation', () => {
-  test('of every shape that a link may have', () => expectNaive(craftedStore));
+  test('for every shape that a link may have', () => expectNaive(craftedStore));
 
-  test('where a run is narrowed, or nothing is published', async () => {
+  test('if a run is narrowed, or nothing is published', async () => {
     await expectNaive({ ...craftedStore, narrowed: ['calculations'] });
     await expectNaive({ ...craftedStore, cards: undefined });
     await expectNaive({});
   });
 
-  test('of things that are wrong in circles, and depend on themselves', async () => {
+  test('for broken things in circles, which depend on themselves', async () => {
     const calculations = [[2], [3, 1], [3], [5], [2], [6]].map((others, at) => ({
       id: at + 1,
       status: [0, 2, 5].includes(at) ? 'INVALID' : 'VALID',
@@ -120,7 +120,7 @@ describe('the model equals a naive computation', () => {
     await expectNaive({ calculations });
   });
 
-  test('of calculations that two narrowed runs hold', async () => {
+  test('for calculations that two narrowed runs have', async () => {
     const calculations = [
       { id: 1, name: 'Revenue', owner: 5, status: 'VALID' },
       { id: 2, status: 'VALID' },
@@ -132,13 +132,13 @@ describe('the model equals a naive computation', () => {
     await expectNaive({ calculations: calculations.toReversed(), narrowed: ['calculations'] });
   });
 
-  test('of thousands of calculations and names', async () => {
+  test('for thousands of calculations and names', async () => {
     const calculations = Array.from({ length: 3_000 }, (_, id) => ({ id, name: `name ${id % 1_500}` }));
 
     await expectNaive({ calculations });
   });
 
-  test('of any small store', async () => {
+  test('for any small store', async () => {
     await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: 60 });
   });
 });

@@ -359,13 +359,13 @@ async function expectOneTruth(given: NaiveStore, as: 'lines' | 'parquet'): Promi
 }
 
 test.each(['lines', 'parquet'] as const)(
-  'every door gives the same ids over %s, whatever shape links have',
+  'every door returns the same ids over %s, whatever shape links have',
   (as) => expectOneTruth(craftedStore, as),
   120_000,
 );
 
 test(
-  'every door gives the same ids where only narrowed snapshots are published',
+  'every door returns the same ids if only narrowed snapshots are published',
   () => expectOneTruth({ ...craftedStore, narrowed: ['calculations', 'cards'] }, 'parquet'),
   120_000,
 );
@@ -387,7 +387,7 @@ test('every door says that snapshots are narrowed', async () => {
   expect(searched.map(({ place }) => place)).toEqual(expect.arrayContaining(places));
 });
 
-test('SQL names the places where nothing is published', async () => {
+test('SQL names the places in which nothing is published', async () => {
   await using tables = await openTables(
     await publishStore({ calculations: craftedStore.calculations }, 'lines'),
   );
@@ -397,7 +397,7 @@ test('SQL names the places where nothing is published', async () => {
   expect(notes).toEqual(['no run of cards is published: it has no rows']);
 });
 
-test('every door gives the same ids over any store', async () => {
+test('every door returns the same ids over any store', async () => {
   const expectIt = (given: NaiveStore) => expectOneTruth(given, 'lines');
   await fc.assert(fc.asyncProperty(anyStore, expectIt), { numRuns: 2, endOnFailure: true });
 }, 120_000);
@@ -410,7 +410,7 @@ const readOnly = (store: Store): Store => ({
   },
 });
 
-test('every door gives the same ids where nothing may be written, or the model was deleted', async () => {
+test('every door returns the same ids if the store is read-only, or the model was deleted', async () => {
   const store = await publishStore(craftedStore, 'lines');
   const naive = sorted(naiveAnswers(craftedStore));
   const unused = 'calculations unused';

@@ -45,7 +45,7 @@ const rowsIn = (day: string) =>
 const historyKeys = () => [...store.objects.keys()].filter((key) => key.startsWith('model/history/')).sort();
 const history = () => new Map(historyKeys().map((key) => [key, store.objects.get(key)?.toString('base64')]));
 
-test('the first model says that things have been so since its own run, and begins the history', async () => {
+test('the first model dates all flags from its own run, and begins the history', async () => {
   await publish(monday, [owned(1), owned(2, 1), broken(3)]);
 
   await renew();
@@ -84,7 +84,7 @@ test('a flag that persists dates from the first run that has it, and a new flag 
   ]);
 });
 
-test('a flag that was lost in between dates from when it came back', async () => {
+test('a flag that disappeared in between dates from its return', async () => {
   await publish(monday, [owned(1)]);
   await renew();
   await publish(tuesday, [owned(1), owned(2, 1)]);
@@ -96,7 +96,7 @@ test('a flag that was lost in between dates from when it came back', async () =>
   expect(await sinceIn()).toEqual({ 1: { unused: wednesday.startedAt, broken: null } });
 });
 
-test('the last of two models of a day is stored, and a flag that the first one ended stays ended', async () => {
+test('the second of two models of a day replaces the first, and a flag that the first one ended stays ended', async () => {
   await publish(monday, [owned(1), owned(7)]);
   await renew();
   await publish(tuesday, [owned(1), owned(2, 1), owned(7)]);
@@ -113,7 +113,7 @@ test('the last of two models of a day is stored, and a flag that the first one e
   expect(historyKeys()).toHaveLength(4);
 });
 
-test('a source that states no uses begins no day', async () => {
+test('a source without uses does not begin a day of the history', async () => {
   await publish(monday, [{ id: 'f-1', createdBy: 5 }], 'files');
 
   await renew();
@@ -122,21 +122,24 @@ test('a source that states no uses begins no day', async () => {
 });
 
 describe('a model that is computed again', () => {
-  test.each(['model/latest.json', 'model/packed/'])('since %s is lost stores the same', async (lost) => {
-    await publish(monday, [owned(1), broken(3)]);
-    await renew();
-    await publish(tuesday, [owned(1), broken(3)]);
-    await renew();
-    const [since, before] = [await sinceIn(), history()];
-    for (const key of [...store.objects.keys()]) if (key.startsWith(lost)) await store.delete(key);
+  test.each(['model/latest.json', 'model/packed/'])(
+    'since %s is missing is stored with the same content',
+    async (lost) => {
+      await publish(monday, [owned(1), broken(3)]);
+      await renew();
+      await publish(tuesday, [owned(1), broken(3)]);
+      await renew();
+      const [since, before] = [await sinceIn(), history()];
+      for (const key of [...store.objects.keys()]) if (key.startsWith(lost)) await store.delete(key);
 
-    await renew();
+      await renew();
 
-    expect(await sinceIn()).toEqual(since);
-    expect(history()).toEqual(before);
-  });
+      expect(await sinceIn()).toEqual(since);
+      expect(history()).toEqual(before);
+    },
+  );
 
-  test.each([1, 2, 3, 4])('after its writer was killed at write %i says the same', async (killedAt) => {
+  test.each([1, 2, 3, 4])('after its writer was killed at write %i is the same', async (killedAt) => {
     await publish(monday, [owned(1)]);
     await renew();
     await publish(tuesday, [owned(1), broken(3)]);
@@ -164,7 +167,7 @@ describe('a model that is computed again', () => {
     ]);
   });
 
-  test('by a writer that began before a newer run changes nothing of its day', async () => {
+  test('by a writer that began before a newer run does not change that run’s day', async () => {
     await publish(tuesday, [owned(1)]);
     // Between what the slow writer read and what it writes, another one finds a newer run of that day.
     let isFirst = true;
@@ -192,7 +195,7 @@ describe('a model that is computed again', () => {
   test.each([
     ['that day', tuesday],
     ['a day before', monday],
-  ])('over a run of %s, published again, changes nothing of the days', async (_, again) => {
+  ])('over a run of %s, published again, does not change the days', async (_, again) => {
     await publish(again, [owned(1)]);
     await renew();
     await publish(tuesdayNight, [owned(1), broken(3)]);
@@ -207,7 +210,7 @@ describe('a model that is computed again', () => {
   });
 });
 
-test('counts stay when their run is removed, and a damaged state is skipped', async () => {
+test('counts stay after their run is removed, and a damaged state is skipped', async () => {
   await publish(monday, [owned(1)]);
   await renew();
   await publish(tuesday, [owned(1), broken(3)]);
@@ -223,7 +226,7 @@ test('counts stay when their run is removed, and a damaged state is skipped', as
   expect(await sinceIn()).toMatchObject({ 1: { unused: monday.startedAt } });
 });
 
-test('as of a morning, no flag dates only from the following night', async () => {
+test('as of a morning, no flag has the date of the following night', async () => {
   await publish(tuesday, [owned(1)]);
   await renew();
   await publish({ id: '20261117T120000Z-eeeeee', startedAt: '2026-11-17T12:00:00.000Z' }, [
@@ -239,7 +242,7 @@ test('as of a morning, no flag dates only from the following night', async () =>
   expect(await sinceIn(past)).toEqual({ 1: { unused: tuesday.startedAt, broken: null } });
 });
 
-test('as of a day, flags date from the runs of that time', async () => {
+test('as of a day, flags have the dates known at that time', async () => {
   await publish(monday, [owned(1), broken(3)]);
   await renew();
   const then = await sinceIn();

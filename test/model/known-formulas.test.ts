@@ -39,8 +39,8 @@ const textsOf = async (of: Pick<typeof store, 'get' | 'list'> = store) => {
   return Object.fromEntries([...known].map(([id, { expression }]) => [id, expression]));
 };
 
-describe('the text of a formula', () => {
-  test('is the newest of what imports and our updates say', async () => {
+describe('the known text of a formula', () => {
+  test('is the newest of what imports and our updates have', async () => {
     await storeImport(store, [formula('1', 'a'), formula('2', 'b')], { atMs: day(20) });
     await storeFormula(store, { calculationId: '1', expression: 'c', finishedAtMs: day(21), response: '{}' });
     await storeFormula(store, { calculationId: '2', expression: 'd', finishedAtMs: day(21), response: '{}' });
@@ -49,7 +49,7 @@ describe('the text of a formula', () => {
     expect(await textsOf()).toEqual({ 1: 'c', 2: 'e' });
   });
 
-  test('is as it was known at a time', async () => {
+  test('can be read as it was at a given time', async () => {
     await publishLines(store, { place: 'calculations', run: monday, lines: ['{"id":1}'] });
     await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
     await storeFormula(store, { calculationId: '1', expression: 'b', finishedAtMs: day(21), response: '{}' });
@@ -64,7 +64,7 @@ describe('the text of a formula', () => {
     ]);
   });
 
-  test('is found in the newest import alone, whatever earlier ones had of others', async () => {
+  test('comes from the newest import only, even if earlier imports had others', async () => {
     await storeImport(store, [formula('1', 'a'), formula('2', 'b')], { atMs: day(20) });
     await storeImport(store, [formula('2', 'c')], { atMs: day(21) });
     await store.delete('formulas/imported/20261120T000000000Z.ndjson.gz');
@@ -72,7 +72,7 @@ describe('the text of a formula', () => {
     expect(await textsOf()).toEqual({ 1: 'a', 2: 'c' });
   });
 
-  test('is lost by no import of two at once, nor by two in one millisecond', async () => {
+  test('survives two concurrent imports, and two within one millisecond', async () => {
     await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
     const list = store.list.bind(store);
     const before = await Array.fromAsync(list('formulas/imported/'));
@@ -89,7 +89,7 @@ describe('the text of a formula', () => {
     expect(await textsOf()).toEqual({ 1: 'a', 2: 'b', 3: 'c', 4: 'd' });
   });
 
-  test('is stored once of a job, however often its message is received', async () => {
+  test('is stored once for a job, however often its message is received', async () => {
     const first = await storeImport(store, [formula('1', 'a')], { atMs: day(20), job: 'nightly' });
     await storeImport(store, [formula('1', 'b')], { atMs: day(20), job: 'other' });
 
@@ -97,7 +97,7 @@ describe('the text of a formula', () => {
     expect(await Array.fromAsync(store.list('formulas/imported/'))).toHaveLength(2);
   });
 
-  test('is that of the import before if the newest is damaged', async () => {
+  test('comes from the previous import if the newest is damaged', async () => {
     await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
     const key = await storeImport(store, [formula('1', 'b')], { atMs: day(21) });
     await store.put(String(key), Buffer.from('not gzip'));
@@ -106,7 +106,7 @@ describe('the text of a formula', () => {
   });
 });
 
-describe('what the model learns from formulas', () => {
+describe('known formulas', () => {
   const link = (type: string, id: string, valid = 'VALID') => ({
     resource: { type, id },
     visible: true,
@@ -130,7 +130,7 @@ describe('what the model learns from formulas', () => {
     };
   }
 
-  test('is their columns, functions and type, with the dataset that an import names', async () => {
+  test('give the model their columns, functions and type, and the dataset that an import names', async () => {
     await storeImport(store, [formula('7', 'SUM(`Net Sales`) / 2', { datasetIds: ['D-1'], name: 'Half' })], {
       atMs: day(20),
     });
@@ -153,7 +153,7 @@ describe('what the model learns from formulas', () => {
     ]);
   });
 
-  test('is only the text, without columns, of a formula that does not parse', async () => {
+  test('give the model only their text, without columns, if they do not parse', async () => {
     await storeImport(store, [formula('7', 'SUM(`Sales`')], { atMs: day(20) });
 
     const { uses, formulas } = await modelOf();
@@ -162,7 +162,7 @@ describe('what the model learns from formulas', () => {
     expect(formulas).toMatchObject([{ id: '7', status: 'invalid', dataType: null, columns: [] }]);
   });
 
-  test('decides which of two calculations refers to the other, and that the other is used', async () => {
+  test('decide which of two calculations refers to the other, which then counts as used', async () => {
     // The link alone would say that 2 refers to 1.
     await publish(
       'calculations',
@@ -178,7 +178,7 @@ describe('what the model learns from formulas', () => {
     expect(flagged(flagBits.broken_links)).toEqual(['calculation 1']);
   });
 
-  test('flags one that refers to a calculation that was deleted', async () => {
+  test('flag a calculation that refers to a deleted one', async () => {
     await publish('calculations', { id: 1 });
     await storeImport(store, [formula('1', 'SERVICE_BEAST_MODE(9)')], { atMs: day(30) });
 
@@ -187,7 +187,7 @@ describe('what the model learns from formulas', () => {
     expect(flagged(flagBits.missing_target)).toEqual(['calculation 1']);
   });
 
-  test('flags equal formulas, regardless of white space, case of names and order of AND', async () => {
+  test('flag equal formulas, regardless of white space, case of names and order of AND', async () => {
     await publish('calculations', { id: 1 }, { id: 2 }, { id: 3 }, { id: 4 });
     const texts = [
       "CASE WHEN `A` = 'x' AND `B` > 1 THEN sum(`c`) END",
@@ -207,7 +207,7 @@ describe('what the model learns from formulas', () => {
     expect(flagged(flagBits.same_links)).toEqual([]);
   });
 
-  test('is forgotten once a later whole snapshot lacks the calculation', async () => {
+  test('are forgotten once a later whole snapshot lacks the calculation', async () => {
     await publish('calculations', { id: 1 });
     await storeImport(store, [formula('2', '`a`')], { atMs: day(1) });
     expect((await modelOf()).formulas).toEqual([]);

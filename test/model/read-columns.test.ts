@@ -39,7 +39,7 @@ async function rowsOf(bytes: Buffer) {
   return rows;
 }
 
-test('columns are as hyparquet reads them, also with values missing in rows and lists', async () => {
+test('columns are read as hyparquet reads them, even if rows and lists lack values', async () => {
   const check = async (records: readonly object[], times: number) => {
     const lines = Array.from({ length: times }, () => records.map((each) => JSON.stringify(each))).flat();
     const { bytes } = writeLines(lines, table);
@@ -56,7 +56,7 @@ test('columns are as hyparquet reads them, also with values missing in rows and 
   await fc.assert(fc.asyncProperty(fc.array(record, { maxLength: 20 }), fc.constantFrom(1, 40), check));
 });
 
-test('a cut file is damaged', async () => {
+test('a truncated file counts as damaged', async () => {
   const { bytes } = writeLines(['{"text":"a"}'], table);
 
   await expect(rowsOf(bytes.subarray(0, -20))).rejects.toThrow(StoredObjectError);

@@ -41,7 +41,7 @@ function expectNaive({ calculations = [], cards = [] }: NaiveStore): void {
 }
 
 describe('an id', () => {
-  test('is its digits, and a word in lower case', () => {
+  test('is its digits, or a word in lower case', () => {
     const ids = [7, 7n, '7', '0007', ' 7 ', '-007', '-0', '000', 'Ab', '', ' ', 1.5, 2 ** 53, null, true, {}];
 
     expect(ids.map(canonicalId)).toEqual([
@@ -61,10 +61,10 @@ describe('an id', () => {
   });
 });
 
-describe('what a record uses', () => {
-  test('is what a naive reading of it finds, in every shape', () => expectNaive(craftedStore));
+describe('the uses of a record', () => {
+  test('are those that a naive reading finds, in every shape', () => expectNaive(craftedStore));
 
-  test('is what a naive reading finds of any record', () => {
+  test('are those that a naive reading finds in any record', () => {
     fc.assert(fc.property(anyStore, expectNaive));
   });
 });
@@ -86,7 +86,7 @@ test.each([
   ['its only link says nothing', [undefined], [], false],
   ['it is only active', [], ['d-1'], false],
   ['it is active, too, which says nothing else', ['ILLEGAL_REFERENCE'], ['D-1'], true],
-])('a dataset that a calculation links to is gone, or not: %s', (_, valid, active, isGone) => {
+])('a dataset that a calculation links to counts as deleted or not: %s', (_, valid, active, isGone) => {
   const links = valid.map((each) => ({ resource: { type: 'DATA_SOURCE', id: 'd-1' }, valid: each }));
 
   const [used] = datasetsUsed({ id: 1, links, activeLinks: { DATA_SOURCE: active } });

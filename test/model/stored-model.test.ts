@@ -66,7 +66,7 @@ async function rowsOf(table: ModelTable) {
   return rows;
 }
 
-describe('a model that is stored', () => {
+describe('a stored model', () => {
   test('names the runs that it was computed over, and has their flags', async () => {
     await publish('calculations', monday, revenue, margin);
     await publish('cards', monday, { id: 31, datasourceId: 'd-1', ownerId: 5 });
@@ -111,7 +111,7 @@ describe('a model that is stored', () => {
     expect(await rowsOf('calculations')).toHaveLength(2);
   });
 
-  test('is computed again once a source is published no longer', async () => {
+  test('is computed again once a source is no longer published', async () => {
     await publish('calculations', monday, revenue);
     await publish('cards', monday, { id: 31, datasourceId: 'd-1' });
     await renew();
@@ -122,7 +122,7 @@ describe('a model that is stored', () => {
     expect(await rowsOf('cards')).toEqual([]);
   });
 
-  test('leaves the model that it replaces to its readers, and deletes older ones', async () => {
+  test('leaves its predecessor to readers, and deletes older models', async () => {
     await publish('calculations', monday, revenue);
     await store.put('model/cards/left-by-a-killed-writer.parquet', Buffer.from('PAR1'));
     const first = await renew();
@@ -137,7 +137,7 @@ describe('a model that is stored', () => {
     expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(second), ...keysOf(third)].sort());
   });
 
-  test('has tables once they are asked for, and until then those of the model before', async () => {
+  test('gets tables on request, and uses those of the previous model until then', async () => {
     await publish('calculations', monday, revenue);
     const openedAt = (time: string) => openModel({ store, now: () => Date.parse(`2026-11-20T${time}Z`) });
     await openedAt('11:00:00');
@@ -159,7 +159,7 @@ describe('a model that is stored', () => {
     );
   });
 
-  test('is whole at whichever operation of the store its writer is killed', async () => {
+  test('is complete at whichever operation its writer is killed', async () => {
     await publish('calculations', monday, revenue);
     const first = await renew();
     await publish('calculations', tuesday, revenue, margin);
@@ -208,21 +208,24 @@ describe('a model that is stored', () => {
   test.each([
     { which: 'first', before: [] },
     { which: 'next', before: [monday] },
-  ])('is one of two $which ones that are written at once, with all that it names', async ({ before }) => {
-    for (const run of before) {
-      await publish('calculations', run, revenue);
-      await renew();
-    }
-    const there = keysIn('model/');
-    await publish('calculations', tuesday, revenue, margin);
+  ])(
+    'is one of two $which models that are written concurrently, with everything that it names',
+    async ({ before }) => {
+      for (const run of before) {
+        await publish('calculations', run, revenue);
+        await renew();
+      }
+      const there = keysIn('model/');
+      await publish('calculations', tuesday, revenue, margin);
 
-    const [one, other] = await Promise.all([renew(), renew()]);
+      const [one, other] = await Promise.all([renew(), renew()]);
 
-    expect(one).toEqual(other);
-    expect(keysIn('model/')).toEqual([...new Set(['model/latest.json', ...there, ...keysOf(one)])].sort());
-  });
+      expect(one).toEqual(other);
+      expect(keysIn('model/')).toEqual([...new Set(['model/latest.json', ...there, ...keysOf(one)])].sort());
+    },
+  );
 
-  test('keeps the tables of the model before if two are written at once without tables', async () => {
+  test('keeps the tables of the previous model if two are written concurrently without tables', async () => {
     await publish('calculations', monday, revenue);
     const before = await renew();
     await publish('calculations', tuesday, revenue, margin);
@@ -249,7 +252,7 @@ describe('a model that is stored', () => {
     expect((await findModel(store)).model?.asOf).toBe('2026-11-20T13:00:00.000Z');
   });
 
-  test('is of the whole run of a source, even if there are narrowed ones', async () => {
+  test('covers the whole run of a source, even if there are narrowed ones', async () => {
     await publish('calculations.mine' as Place, tuesday, margin);
     await publish('calculations', monday, revenue);
 
@@ -269,20 +272,23 @@ describe('a model that is stored', () => {
       missing: [{ id: 'd-2', status: 410, since: monday.startedAt }],
       isMissing: true,
     },
-  ])('a card’s target is missing only by a run of all cards: of $datasets, without $missing', async (of) => {
-    const { datasets, missing, isMissing } = of;
-    const lines = ['{"id":32,"datasourceId":"d-1","urn":"dr:32:31"}'];
-    const manifest = { selection: { datasets }, missing };
-    await publishLines(store, { place: 'cards', run: monday, lines, manifest });
+  ])(
+    'reports a card’s target as missing only by a run of all cards: datasets $datasets, missing $missing',
+    async (of) => {
+      const { datasets, missing, isMissing } = of;
+      const lines = ['{"id":32,"datasourceId":"d-1","urn":"dr:32:31"}'];
+      const manifest = { selection: { datasets }, missing };
+      await publishLines(store, { place: 'cards', run: monday, lines, manifest });
 
-    await renew();
+      await renew();
 
-    expect(await rowsOf('cards')).toMatchObject([{ record_id: '32', missing_target: isMissing }]);
-  });
+      expect(await rowsOf('cards')).toMatchObject([{ record_id: '32', missing_target: isMissing }]);
+    },
+  );
 });
 
 describe('the uses of a part', () => {
-  test('are stored once, and made again if they are lost or damaged', async () => {
+  test('are stored once, and computed again if they are missing or damaged', async () => {
     await publish('calculations', monday, revenue, margin);
     await renew();
     const [key = ''] = keysIn('parquet/uses/');
@@ -302,7 +308,7 @@ describe('the uses of a part', () => {
     expect((await storedUses(store, key))?.uses.user).toHaveLength(2);
   });
 
-  test('are read with their bytes, which may be stored again for another run, however many', async () => {
+  test('are all read with their bytes, which may be stored again for another run', async () => {
     const many = Array.from({ length: 8_000 }, (_, id) => ({
       id,
       links: [link('DATA_SOURCE', randomUUID())],
@@ -358,7 +364,7 @@ describe('the uses of a part', () => {
     expect(found).toEqual(expected);
   });
 
-  test('are the same where another pass reads the lines, one part after another', async () => {
+  test('are the same if another pass reads the lines, one part after another', async () => {
     const all = ['DATA_SOURCE', 'FUNCTION_TEMPLATE', 'CARD', 'page', 'Data_Source', 'card'].map(
       (type, at) => ({
         id: at + 1,

@@ -15,8 +15,8 @@ function createWorker() {
   return { clock, acceptance, pass };
 }
 
-describe('that the platform accepts calls since the last 429 is proved', () => {
-  test('by a call that left after just as many, and was accepted', () => {
+describe('that the platform has accepted calls since the last 429', () => {
+  test('is proved by an accepted call that left after that 429', () => {
     const { acceptance } = createWorker();
     const slot = slotAt(0);
 
@@ -26,7 +26,7 @@ describe('that the platform accepts calls since the last 429 is proved', () => {
     expect([1, 2, 3].map(acceptance.acceptedSince)).toEqual([false, true, false]);
   });
 
-  test('not by a call that failed, nor by one that it does not know', async () => {
+  test('is not proved by a call that failed, or by an unknown call', async () => {
     const { acceptance, pass } = createWorker();
     const slot = slotAt(0);
 
@@ -38,7 +38,7 @@ describe('that the platform accepts calls since the last 429 is proved', () => {
     expect(acceptance.acceptedSince(0)).toBe(false);
   });
 
-  test('by a call that has taken two seconds: a 429 would have come at once', async () => {
+  test('is proved by a call that has taken two seconds, since a 429 would have arrived sooner', async () => {
     const { acceptance, pass } = createWorker();
     acceptance.left(slotAt(0), 1);
 
@@ -55,7 +55,7 @@ describe('a sleep', () => {
   test.each([
     ['a call is accepted', true],
     ['something else has changed', false],
-  ])('ends when %s, also if it could be aborted', async (_, isCall) => {
+  ])('ends when %s, even if it could be aborted', async (_, isCall) => {
     const { acceptance, clock } = createWorker();
     const slot = slotAt(0);
     acceptance.left(slot, 0);
@@ -70,7 +70,7 @@ describe('a sleep', () => {
     expect(clock.now()).toBe(1_000);
   });
 
-  test('that is aborted throws the reason', async () => {
+  test('throws the reason if it is aborted', async () => {
     const { acceptance, clock } = createWorker();
     const stop = new AbortController();
     const slept = acceptance.sleep(5_000, stop.signal);

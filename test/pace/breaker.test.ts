@@ -78,7 +78,7 @@ const awayBetween =
 describe('an outage of an hour', () => {
   const call = awayBetween(MINUTE, 61 * MINUTE);
 
-  test('stops all workers within seconds, and ten minutes of it see only one probe in ten seconds', async () => {
+  test('stops all workers within seconds, and causes one probe in ten seconds for its first ten minutes', async () => {
     const { between, probes } = await runFleet([{ call }, { call }, { call }], 30 * MINUTE);
 
     expect(between(MINUTE + 5 * SECOND, 30 * MINUTE)).toEqual([0, 0, 0]);
@@ -93,7 +93,7 @@ describe('an outage of an hour', () => {
     for (const calls of between(62 * MINUTE, 63 * MINUTE)) expect(calls).toBeGreaterThan(100);
   });
 
-  test('ends though the worker dies that probes', async () => {
+  test('ends even if the probing worker dies', async () => {
     const dying = [2, 3, 4].map((minute) => ({ call, diesMs: minute * MINUTE + 10_030 }));
 
     const { between } = await runFleet([...dying, { call }], 63 * MINUTE);
@@ -101,7 +101,7 @@ describe('an outage of an hour', () => {
     expect(between(62 * MINUTE, 63 * MINUTE).at(-1)).toBeGreaterThan(100);
   });
 
-  test('ends though the clock of one worker is five minutes ahead, and that worker dies', async () => {
+  test('ends even if the clock of one worker is five minutes ahead, and that worker dies', async () => {
     const ahead = { call, skewMs: 5 * MINUTE, diesMs: 60 * MINUTE };
 
     const { between } = await runFleet([ahead, { call }], 63 * MINUTE);
@@ -109,7 +109,7 @@ describe('an outage of an hour', () => {
     expect(between(62 * MINUTE, 63 * MINUTE).at(-1)).toBeGreaterThan(100);
   });
 
-  test('stops each worker by itself while the table is unavailable, too', async () => {
+  test('stops each worker by itself if the table is unavailable, too', async () => {
     const { between } = await runFleet([{ call }, { call }], 63 * MINUTE, (atMs) => atMs > MINUTE);
 
     expect(between(MINUTE + 5 * SECOND, 61 * MINUTE)).toEqual([0, 0]);
@@ -117,7 +117,7 @@ describe('an outage of an hour', () => {
   });
 });
 
-test('a breaker that stays closed is never written, and read once a worker in half a minute at most', async () => {
+test('a breaker that stays closed is never written, and each worker reads it at most every half minute', async () => {
   const call = () => 'answered' as const;
 
   const { reads, writes, probes } = await runFleet([{ call }, { call }], 10 * MINUTE);
@@ -133,7 +133,7 @@ test.for([
   ['refused token', 1],
   ['not the platform', 0],
 ] as const)(
-  'jobs that fail by their own fault (%s) do not open it: a probe that gets a response refutes them',
+  'jobs that fail by their own fault (%s) do not open the breaker: a probe that gets a response refutes them',
   async ([outcome, written]) => {
     const failing = { call: () => outcome, probe: () => 'answered' as const };
 
@@ -144,7 +144,7 @@ test.for([
   },
 );
 
-test('a fault of less than two seconds opens nothing', async () => {
+test('a fault of less than two seconds does not open the breaker', async () => {
   const call = awayBetween(MINUTE, MINUTE + 1_800);
 
   const { writes } = await runFleet([{ call }], 2 * MINUTE);
@@ -152,7 +152,7 @@ test('a fault of less than two seconds opens nothing', async () => {
   expect(writes).toBe(0);
 });
 
-test('a worker that is cut off alone stops the others for seconds once, and then only itself', async () => {
+test('a worker that alone is cut off stops the others once, for seconds, and then only itself', async () => {
   const cut = { call: awayBetween(MINUTE, 9 * MINUTE, 'refused token') };
   const sound = { call: () => 'answered' as const };
 

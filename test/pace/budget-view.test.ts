@@ -40,14 +40,14 @@ test('the budget is read once, and is as old as the request for it', async () =>
   expect([view.ageMs(), view.leadMs()]).toEqual([40, 40]);
 });
 
-test('a request that fails is thrown, and shows nothing', async () => {
+test('a failed request throws, and does not update the view of the budget', async () => {
   const { view, run } = createView({ failures: 1 });
 
   await expect(run(view.look)).rejects.toThrow('no response');
   expect(view.last()).toBeUndefined();
 });
 
-test('a change shows the budget, also if it is refused: as old as what decided', async () => {
+test('a change updates the view of the budget, even if it is refused, with the state that decided', async () => {
   const { view, run } = createView();
 
   const changed = await run(() => view.change('set', (budget) => ({ ...budget, incidents: 1 })));
@@ -59,7 +59,7 @@ test('a change shows the budget, also if it is refused: as old as what decided',
   expect([...ages, view.ageMs(), view.leadMs()]).toEqual([40, 40, 0, 40]);
 });
 
-test('a change of something else leaves a line unchanged that this clock does not believe', async () => {
+test('an unrelated change does not move a line that this clock finds implausible', async () => {
   const aMonthAheadMs = 2_678_400_000;
   const before = { ...emptyBudget, tatMs: aMonthAheadMs, throttle: learnedTo(5, aMonthAheadMs) };
   const item = createMemoryBudget(before);

@@ -12,7 +12,7 @@ describe('the spacing of the line', () => {
     expect(lineSpacing(50, budget, 41_999).intervalMs).toBeCloseTo(intervalMs, 9);
   });
 
-  test('at the full rate knows caps, but no throttling', () => {
+  test('at the full rate depends on caps, but not on throttling', () => {
     const budget: Budget = { ...emptyBudget, capRate: 40, throttle: learnedTo(35, 41_999) };
 
     expect(fullSpacing(50, budget).intervalMs).toBeCloseTo(25.75, 9);
@@ -32,7 +32,7 @@ describe('a 429', () => {
     });
   });
 
-  test('of a probe follows the last one, unless a call is known to have succeeded', () => {
+  test('of a probe continues the throttling, unless a call is known to have succeeded', () => {
     const budget = { ...emptyBudget, incidents: 3, throttle: refusedAt(9_000) };
 
     expect(afterRefusal(budget, refusal)).toMatchObject({ incidents: 4, throttle: { refusals: 2 } });

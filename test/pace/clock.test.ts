@@ -9,7 +9,7 @@ function clockSet() {
   return { state, clock };
 }
 
-test('a moment is as far away as before once the clock was set', () => {
+test('a moment is as far ahead as before if the clock is set', () => {
   const { state, clock } = clockSet();
   const [now, later] = [trackTime(clock), trackTime(clock, 1_500)];
 
@@ -27,7 +27,7 @@ test('the error of a call that would wait too long differs from that of a paused
   );
 });
 
-test('a clock that moves by more than 50 ms beside one that is never set was set, once', () => {
+test('a clock that moves by more than 50 ms relative to a monotonic one was set, once', () => {
   const { state, clock } = clockSet();
   const wasSet = watchSteps(clock);
   const after = (byMs: number) => {
@@ -38,7 +38,7 @@ test('a clock that moves by more than 50 ms beside one that is never set was set
   expect([after(0), after(50), after(51), after(0), after(-51)]).toEqual([false, false, true, false, true]);
 });
 
-test('a clock without another one beside it is never set', () => {
+test('a clock without a monotonic one beside it never counts as set', () => {
   const { state, clock } = clockSet();
   const wasSet = watchSteps({ now: clock.now });
 

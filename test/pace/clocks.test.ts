@@ -25,13 +25,13 @@ async function fleetOf(workers: readonly SimulatedWorker[], plan: Partial<FleetP
 const skewed = (...skewsMs: readonly number[]): readonly SimulatedWorker[] =>
   skewsMs.map((skewMs) => ({ skewMs }));
 
-describe('clocks that are apart', () => {
+describe('clocks that differ', () => {
   test.each([
     ['by nothing', skewed(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)],
     ['by 100 ms', skewed(100, 0, -100, 50, -50, 0, 0, 100, -100, 20)],
     ['by 2 s', skewed(1_000, -1_000, 500, -500, 0, 900, -900, 300, 0, -100)],
     ['by 5 minutes', skewed(300_000, 0, 0, -300_000, 0, 0, 0, 0, 0)],
-  ])('%s let no second hold more than the rate, use it, and starve no worker', async (_, workers) => {
+  ])('%s let no second exceed the rate, use the rate, and starve no worker', async (_, workers) => {
     const { used, most, minShare } = await fleetOf(workers);
 
     expect(most).toBeLessThanOrEqual(RATE);
@@ -40,7 +40,7 @@ describe('clocks that are apart', () => {
   });
 
   test.each([100, 2_000])(
-    'by %i ms let no second hold more, as long as the exact time is unknown',
+    'by %i ms let no second exceed the rate while the exact time is unknown',
     async (byMs) => {
       for (let seed = 1; seed <= 12; seed += 1) {
         const random = randomFor(seed, 'responses');
@@ -60,7 +60,7 @@ describe('clocks that are apart', () => {
     },
   );
 
-  test('by 2 s let no second hold more than the rate even while workers come and go', async () => {
+  test('by 2 s let no second exceed the rate even while workers come and go', async () => {
     const workers = skewed(1_000, -1_000, 500, -500, 0, 900, -900, 300).map((worker, at) => ({
       ...worker,
       startsMs: 700 * at,
@@ -72,7 +72,7 @@ describe('clocks that are apart', () => {
     expect(most).toBeLessThanOrEqual(RATE);
   });
 
-  test('by minutes are reported, one line for each process that is off', async () => {
+  test('by minutes are reported, in one line for each process with a wrong clock', async () => {
     const { clocksOff } = await fleetOf(skewed(300_000, 0, 0, -300_000, 1_000));
 
     expect(clocksOff.map(({ worker }) => worker)).toEqual([0, 3]);
@@ -88,13 +88,11 @@ describe('clocks that are apart', () => {
 });
 
 describe('a clock that is set while the fleet works', () => {
-  test.each([2_000, -2_000, 300_000, -300_000])(
-    'by %i ms lets no second hold more than the rate',
-    async (byMs) => {
-      const workers = [
-        ...skewed(0, 0, 0, 0, 0),
-        { skewAt: (atMs: number) => (atMs < 5_030 ? 0 : byMs) },
-      ] satisfies readonly SimulatedWorker[];
+  test.each([2_000, -2_000, 300_000, -300_000])('by %i ms lets no second exceed the rate', async (byMs) => {
+    const workers = [
+      ...skewed(0, 0, 0, 0, 0),
+      { skewAt: (atMs: number) => (atMs < 5_030 ? 0 : byMs) },
+    ] satisfies readonly SimulatedWorker[];
 
       const { most, used, minShare } = await fleetOf(workers);
 
@@ -105,7 +103,7 @@ describe('a clock that is set while the fleet works', () => {
   );
 });
 
-describe('whatever the clocks, and however long requests take,', () => {
+describe('whatever the clocks and the length of requests,', () => {
   type Times = Record<'skewMs' | 'drift' | 'setAtMs' | 'setByMs', number>;
   /** A clock that agrees with the table's to within 40 ms is left alone: those that are off are further off. */
   const off = (min: number, max: number) =>
@@ -143,7 +141,7 @@ describe('whatever the clocks, and however long requests take,', () => {
       : { hasDates: true };
 
   test.each(['DynamoDB', 'SQLite'])(
-    'no second holds more than the rate, and calls leave: over %s',
+    'no second exceeds the rate, and calls leave, over %s',
     async (name) => {
       const check = fc.asyncProperty(plans, async ({ rate, farMs, lateMs, callsMs, seed, ...plan }) => {
         const random = randomFor(seed, 'responses').next;
@@ -192,20 +190,20 @@ test('a table whose responses have no Date is not waited for', async () => {
   expect(departures[0]?.atMs).toBeLessThan(30);
 });
 
-test('the first call of a process waits for the beginning of a second at most', async () => {
+test('the first call of a process waits at most for the next second to begin', async () => {
   const { departures, requests } = await fleetOf(skewed(0), { durationMs: 1_500 });
 
   expect(departures[0]?.atMs).toBeLessThan(1_100);
   expect(requests.reads).toBeLessThan(50);
 });
 
-describe('a process whose clock is off by minutes, and that meets a table that is unavailable first', () => {
+describe('a process with a wrong clock whose table is unavailable at first', () => {
   test.each([
     { skewMs: 300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },
     { skewMs: -300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },
     // While it is cut off alone, its own slots come on top: a sixth of the rate.
     { skewMs: 300_000, awayMs: 12_000, others: 'only it is', most: RATE * (7 / 6) },
-  ])('for $awayMs ms by $skewMs ms, and $others, shares the rate 15 s later', async (given) => {
+  ])('(for $awayMs ms, by $skewMs ms, and $others) shares the rate 15 s later', async (given) => {
     const { skewMs, awayMs, others, most } = given;
     const workers = skewed(skewMs, 0, 0).map((worker) => ({ ...worker, maxWaitMs: 60_000 }));
     const isUnavailable = (atMs: number, worker: number) =>

@@ -25,7 +25,7 @@ test('a task that is aborted while it waits leaves the queue with the signal’s
   expect(started).toEqual([]);
 });
 
-test('a task that runs is not aborted, and listens no more', async () => {
+test('a running task is not aborted, and no longer listens to the signal', async () => {
   const stop = new AbortController();
   const { queue, running, end } = busyQueue(stop.signal);
   await queue.onSizeLessThan(1);
@@ -38,7 +38,7 @@ test('a task that runs is not aborted, and listens no more', async () => {
   expect(await running).toBe('done');
 });
 
-test('a task whose signal was aborted before never waits', async () => {
+test('a task whose signal was already aborted never waits', async () => {
   const { queue, running, end } = busyQueue();
 
   await expect(enqueue(queue, async () => 1, AbortSignal.abort(new Error('enough')))).rejects.toThrow(

@@ -25,7 +25,7 @@ async function leaving(
 const countOf = (left: readonly string[], priority: Priority) =>
   left.filter((each) => each.startsWith(priority)).length;
 
-test('calls of one priority leave in the order they came', async () => {
+test('calls of one priority leave in the order in which they came', async () => {
   const left = await leaving([{ priority: 'bulk', count: 30 }]);
 
   expect(left).toEqual(Array.from({ length: 30 }, (_, index) => `bulk ${index + 1}`));
@@ -41,7 +41,7 @@ test('an urgent call waits for a few of a batch, not for all of it', async () =>
   expect(before).toBeLessThanOrEqual(5);
 });
 
-test('a priority that had no calls for a while has saved up no turns', async () => {
+test('a priority that had no calls for a while does not save up turns', async () => {
   const left = await leaving([
     { priority: 'bulk', count: 200 },
     { priority: 'normal', count: 100, atMs: 10_000 },
@@ -50,7 +50,7 @@ test('a priority that had no calls for a while has saved up no turns', async () 
   expect(countOf(left.slice(110, 160), 'bulk')).toBeGreaterThanOrEqual(8);
 });
 
-test('while calls of all priorities wait, each has its part: none is starved', async () => {
+test('while calls of all priorities wait, each priority gets its share, and none is starved', async () => {
   const left = await leaving([
     { priority: 'bulk', count: 200 },
     { priority: 'normal', count: 200 },

@@ -52,8 +52,8 @@ function fail(breaker: Breaker, times: number): void {
 /** As another worker opened it at 0. */
 const opened: OpenBreaker = { sinceMs: 0, cause: 'unreachable', probeAtMs: 10_000 };
 
-describe('a worker that nothing stops', () => {
-  test('reads the breaker once in half a minute, for all waiting calls together', async () => {
+describe('a worker without an outage', () => {
+  test('reads the breaker at most every half minute, for all waiting calls together', async () => {
     const { breaker, blockedMs, pass, takeLog } = createWorker();
 
     await Promise.all([breaker.blockedMs(), breaker.blockedMs()]);
@@ -75,7 +75,7 @@ describe('a worker that nothing stops', () => {
   });
 });
 
-describe('three failures in a row', () => {
+describe('three consecutive failures', () => {
   test('open the breaker if probes fail too, until two seconds after the first failure', async () => {
     const { breaker, blockedMs, pass, takeLog, memory } = createWorker();
     breaker.seen({});
@@ -89,7 +89,7 @@ describe('three failures in a row', () => {
     expect(await memory.read()).toEqual({ sinceMs: 0, cause: 'unreachable', probeAtMs: 12_000 });
   });
 
-  test('open nothing if a call gets a response while a probe fails', async () => {
+  test('do not open the breaker if a call gets a response while a probe fails', async () => {
     const { breaker, pass, clock, takeLog } = createWorker();
     breaker.seen({});
     fail(breaker, 3);
@@ -105,7 +105,7 @@ describe('three failures in a row', () => {
 });
 
 describe('a breaker that another worker opened', () => {
-  test('is known from a response of the budget, and looked at again after a second', async () => {
+  test('is known from a response of the budget, and read again after a second', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
     breaker.seen({ breaker: opened });
@@ -121,7 +121,7 @@ describe('a breaker that another worker opened', () => {
     expect(takeLog()).toEqual(['read at 1001']);
   });
 
-  test('that a response says is closed is looked at first', async () => {
+  test('is read again before a response that says it is closed is believed', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
     breaker.seen({ breaker: opened });
@@ -155,7 +155,7 @@ describe('a call that gets a response', () => {
     expect(await memory.read()).toBeUndefined();
   });
 
-  test('closes nothing that was opened since it left', async () => {
+  test('does not close a breaker that was opened since it left', async () => {
     const reopened = { ...opened, sinceMs: 9_000, probeAtMs: 30_000 };
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker([
       () => {
@@ -174,7 +174,7 @@ describe('a call that gets a response', () => {
   });
 });
 
-describe('within a minute of an outage that others ended,', () => {
+describe('an outage within a minute of one that others ended', () => {
   async function cutOffAfter(ms: number) {
     const worker = createWorker(['unreachable', 'unreachable', 'unreachable', 'answered']);
     const { breaker, memory, blockedMs, pass, takeLog } = worker;
@@ -190,7 +190,7 @@ describe('within a minute of an outage that others ended,', () => {
     return { ...worker, blocked };
   }
 
-  test('an outage is of this worker alone: it writes nothing, and looks at nothing', async () => {
+  test('affects this worker only: it writes nothing, and reads nothing', async () => {
     const { breaker, blocked, blockedMs, pass, takeLog } = await cutOffAfter(31_000);
     await pass(2_000);
     breaker.seen({});
@@ -212,7 +212,7 @@ describe('within a minute of an outage that others ended,', () => {
     ]);
   });
 
-  test('and not later', async () => {
+  test('opens the breaker again if it comes later', async () => {
     const { takeLog } = await cutOffAfter(60_000);
 
     expect(takeLog()).toContain('open at 62000');
@@ -223,7 +223,7 @@ describe.each([
   ['forward', 5 * 3_600_000],
   ['back', -5 * 3_600_000],
 ])('a clock that is set %s by hours', (_, setMs) => {
-  test('opens no breaker: failures that a probe refutes stay ones of a moment', async () => {
+  test('does not open the breaker: failures that a probe refutes still count as momentary', async () => {
     const { breaker, setClock, blockedMs, takeLog } = createWorker(['answered']);
     breaker.seen({});
     fail(breaker, 1);
@@ -239,7 +239,7 @@ describe.each([
     expect(takeLog()).toEqual(['probe at 0']);
   });
 
-  test('shortens none of the two seconds for which calls must have failed', async () => {
+  test('does not shorten the two seconds for which calls must have failed', async () => {
     const { breaker, setClock, blockedMs, takeLog } = createWorker();
     breaker.seen({});
     fail(breaker, 3);
@@ -250,7 +250,7 @@ describe.each([
     expect(takeLog()).toEqual(['probe at 0', 'probe at 2000', 'open at 2000', 'opened']);
   });
 
-  test('closes no breaker by a response to a call that began before it opened', async () => {
+  test('does not close the breaker by a response to a call that began before it opened', async () => {
     const { breaker, memory, setClock, pass, takeLog } = createWorker();
     await memory.set(opened);
     await pass(500);
@@ -263,7 +263,7 @@ describe.each([
     expect(takeLog()).toEqual(['opened']);
   });
 
-  test('closes it all the same by a response to one that began later, or by a probe within ten seconds', async () => {
+  test('still lets the breaker close by a response to a later call, or by a probe within ten seconds', async () => {
     const responded = createWorker();
     const probing = createWorker(['answered']);
     for (const { breaker, memory, setClock, pass } of [responded, probing]) {

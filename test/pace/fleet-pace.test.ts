@@ -43,7 +43,7 @@ function paced(options: Omit<Parameters<typeof createFleetPace>[0], 'item'>) {
 }
 
 describe('while the table is unavailable', () => {
-  test('nothing leaves, with one warning, and calls leave at once when it is back', async () => {
+  test('nothing leaves, with one warning, and calls leave immediately afterwards', async () => {
     const reported: string[] = [];
     const { clock, pace, state } = paced({
       rate: 9.5,
@@ -64,7 +64,7 @@ describe('while the table is unavailable', () => {
     expect(reported).toEqual(['TableError: try: busy, ThrottlingException', 'back']);
   });
 
-  test('a call that may not wait as long is refused, and calls that have waited stop trying', async () => {
+  test('a call that may not wait that long is refused, and calls that have waited stop trying', async () => {
     const { clock, pace, state } = paced({ rate: 1, concurrency: 8, maxWaitMs: 5_000 });
     state.isUnavailable = true;
 
@@ -81,7 +81,7 @@ describe('while the table is unavailable', () => {
   test.each([
     { kind: 'bad-table', table: 'paces', expected: 'a table', got: 'none' },
     { kind: 'denied', code: 'AccessDeniedException' },
-  ] as const)('for good, $kind, it is not waited for', async (failure) => {
+  ] as const)('permanently ($kind), calls do not wait for it', async (failure) => {
     const clock = createVirtualClock();
     const read = () => Promise.reject(new TableError('try', failure));
     const pace = createFleetPace({ ...clock, item: { ...createItem().item, read }, rate: 1, concurrency: 1 });
@@ -89,7 +89,7 @@ describe('while the table is unavailable', () => {
     await expect(pace.run(async () => 'left')).rejects.toBeInstanceOf(TableError);
   });
 
-  test('a 429 stops this process immediately, and the fleet once the table is back', async () => {
+  test('a 429 stops this process immediately, and the fleet once the table is available', async () => {
     const { clock, pace, item, state } = paced({ rate: 9.5, concurrency: 1 });
     await clock.finish(
       pace.run(async (slot) => {
@@ -106,7 +106,7 @@ describe('while the table is unavailable', () => {
   });
 });
 
-test('a take that was aborted while the table responds does not run beside the next one', async () => {
+test('a take that was aborted while the table responds does not run concurrently with the next one', async () => {
   const clock = createVirtualClock();
   const { item } = createItem();
   let [running, most] = [0, 0];
@@ -137,7 +137,7 @@ test('a take that was aborted while the table responds does not run beside the n
 });
 
 describe('a paused budget', () => {
-  test('refuses a call that may not wait, for a minute', async () => {
+  test('refuses a call that may not wait, without reading again for a minute', async () => {
     const { pace, set } = paced({ rate: 10, concurrency: 1, maxWaitMs: 20_000 });
     await set({ pausedAtMs: 0 });
 
@@ -176,7 +176,7 @@ describe('a paused budget', () => {
   });
 });
 
-test('a refusal changes nothing, and stands for a second without another look', async () => {
+test('a refusal changes nothing, and stands for a second without reading the budget again', async () => {
   const clock = createVirtualClock();
   const { item, state, set } = createItem();
   await set({ incidents: 1, tatMs: 60_000, throttle: learnedTo(7, 0) });
@@ -192,7 +192,7 @@ test('a refusal changes nothing, and stands for a second without another look', 
 test.each([
   ['a fleet', () => createFleetPace({ item: createMemoryBudget(), rate: 1_000, concurrency: 1 })],
   ['one process', () => createProcessPace({ rate: 1_000, concurrency: 1 })],
-])('the pace of %s goes by the clock of the process, unless another is given', async (_, create) => {
+])('the pace of %s uses the clock of the process, unless another clock is given', async (_, create) => {
   const pace = create();
 
   expect(await pace.run(async () => 'done')).toBe('done');
@@ -200,7 +200,7 @@ test.each([
   expect(pace.counts().waitedMs).toBeLessThan(60_000);
 });
 
-test('a 429 is reported to a pace that is opened later', async () => {
+test('a 429 is reported to a pace that opens its budget lazily', async () => {
   const clock = createVirtualClock();
   const budget = createMemoryBudget();
   const pace = openFleetPace({ ...clock, budget: async () => budget, rate: 10, concurrency: 1 });
@@ -209,7 +209,7 @@ test('a 429 is reported to a pace that is opened later', async () => {
   expect((await budget.read()).incidents).toBe(1);
 });
 
-test('a pace that is opened later is opened once, by its first call', async () => {
+test('a pace opens its budget once, with its first call', async () => {
   const clock = createVirtualClock();
   let opened = 0;
   const budget = async () => {
@@ -231,6 +231,6 @@ test('a pace that is opened later is opened once, by its first call', async () =
 test.each([
   ['twenty minutes', 1_200_000, 1_200_000],
   ['a month, which only a clock that was set explains,', 31 * 86_400_000, 1_000],
-])('a call whose turn is in %s is tried again then, or soon', (_, dueInMs, waitMs) => {
+])('a call whose turn is in %s is retried then, or soon', (_, dueInMs, waitMs) => {
   expect(new PaceWaitError(dueInMs, 20_000).waitMs).toBe(waitMs);
 });

@@ -86,7 +86,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
 }
 
 describe('a slot', () => {
-  test('of a free line is used once the response is here, and the line continues as if it began then', async () => {
+  test('of a free line is used once the response has arrived, and the line continues as if it began then', async () => {
     const { take, memory, takeLog } = createWorker();
 
     const first = await take();
@@ -98,7 +98,7 @@ describe('a slot', () => {
     expect((await memory.read()).tatMs).toBe(80 + 206);
   });
 
-  test('in a block reserved long before is looked at again shortly before it begins', async () => {
+  test('in a block reserved long before is checked again shortly before it begins', async () => {
     const { take, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
 
     const { atMs } = await take();
@@ -107,7 +107,7 @@ describe('a slot', () => {
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40', 'look at 4955']);
   });
 
-  test('in such a block is void if the budget cannot be looked at', async () => {
+  test('in such a block is void if the budget cannot be read', async () => {
     const { take, state, slots, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
     state.failsAtMs = 4_900;
 
@@ -173,7 +173,7 @@ describe('a probe', () => {
   });
 });
 
-test('a call that must prepare reserves at once if no other will, and is let through as long before its slot as it prepares', async () => {
+test('a call that must prepare reserves immediately if no other will, and may begin that much before its slot', async () => {
   const { waitUntilDue, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
 
   expect(await waitUntilDue(300)).toBe(4_995 - 40 - 300);
@@ -188,7 +188,7 @@ test('a call behind another one prepares for the slot after that one’s, though
   expect(await waitUntilDueBehind(10)).toBe(1_000 + 103 - 5 - 10);
 });
 
-test('where the line was seen to be free, a call prepares while its slot is reserved', async () => {
+test('if the line was seen to be free, a call prepares while its slot is reserved', async () => {
   const { waitUntilDue, take, pass, takeLog } = createWorker();
   await take();
   await pass(300);
@@ -199,7 +199,7 @@ test('where the line was seen to be free, a call prepares while its slot is rese
 });
 
 describe('a 429', () => {
-  test('of a slot of before the last one changes nothing', async () => {
+  test('of a slot before the last 429 changes nothing', async () => {
     const { throttled, memory, takeLog } = createWorker({
       budget: { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) },
     });
@@ -210,7 +210,7 @@ describe('a 429', () => {
     expect(takeLog()).toEqual(['look at 0']);
   });
 
-  test('lowers the rate if a call of this worker was accepted since the last one', async () => {
+  test('lowers the rate if a call of this worker was accepted since the last 429', async () => {
     const { slots, take, throttled, memory } = createWorker({
       budget: { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) },
     });
@@ -236,7 +236,7 @@ describe('a 429', () => {
   });
 });
 
-test('where users share a clock that was set, nothing leaves for a second after it', async () => {
+test('if all users of a clock see it being set, nothing leaves for a second', async () => {
   const { state, take } = createWorker();
   const first = await take({ waiting: 1 });
 

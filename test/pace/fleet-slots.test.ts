@@ -26,7 +26,7 @@ function createWorker({
   return { item, slots, take, pass };
 }
 
-test('a 429 of its own makes a worker drop the slots that it holds', async () => {
+test('a worker that gets a 429 drops the slots that it holds', async () => {
   const { slots, take } = createWorker();
 
   const slot = await take();
@@ -48,7 +48,7 @@ test('slots that passed while no call waited are wasted, and the next are reserv
   expect(waitedMs).toBe(0);
 });
 
-describe('after the first response took', () => {
+describe('after a first response', () => {
   async function firstSlotAfter(tookMs: number) {
     const clock = createVirtualClock();
     const memory = createMemoryBudget();
@@ -57,11 +57,11 @@ describe('after the first response took', () => {
     return (await createWorker({ item, clock }).take()).atMs;
   }
 
-  test('a second, slots are reserved a second ahead, less a quarter by which they may be late', async () => {
+  test('that took a second, slots are reserved a second ahead, less a quarter by which they may be late', async () => {
     expect(await firstSlotAfter(1_000)).toBe(1_745);
   });
 
-  test('an hour, because the process was stopped, no slot is reserved an hour ahead', async () => {
+  test('that took an hour, because the process was stopped, no slot is reserved an hour ahead', async () => {
     expect(await firstSlotAfter(3_600_000)).toBe(3_600_000);
   });
 });

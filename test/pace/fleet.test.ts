@@ -28,11 +28,11 @@ function longestGap(departures: readonly Departure[], untilMs: number): number {
 const busy = (count: number, worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
   Array.from({ length: count }, () => worker);
 
-test('with clocks that agree, a second holds no more than the rate', () => {
+test('with synchronous clocks, no second exceeds the rate', () => {
   expect([1, 2, 7.5, 50, 60].map((rate) => mostWith(rate, 0))).toEqual([1, 2, 8, 50, 60]);
 });
 
-describe('with any actions of the workers', () => {
+describe('whatever the workers do,', () => {
   const workers = fc.array(
     fc.record({
       skewMs: fc.integer({ min: -50, max: 50 }),
@@ -59,7 +59,7 @@ describe('with any actions of the workers', () => {
     lateness: fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 7 }),
   });
 
-  test('no second holds more of the line than the rate and the difference between the clocks explain', async () => {
+  test('no second exceeds the rate by more than the difference between the clocks explains', async () => {
     await fc.assert(
       fc.asyncProperty(plans, async ({ callMs, responseMs, lost, lateness, ...plan }) => {
         let woken = 0;
@@ -100,7 +100,7 @@ describe('a busy fleet', () => {
     expect(departures.filter(({ atMs }) => atMs < 10_000).length / 500).toBeGreaterThan(0.95);
   });
 
-  test('loses little when workers die with the slots that they hold', async () => {
+  test('loses little when workers die while they hold slots', async () => {
     const dying = [2_000, 4_000, 6_000, 8_000, 10_000].map((diesMs) => ({ diesMs }));
     const { departures } = await simulateFleet({
       rate: 50,
@@ -124,7 +124,7 @@ describe('a busy fleet', () => {
   });
 });
 
-test('a process whose timers are always late still sends, and never more than the rate', async () => {
+test('a process whose timers are always late still sends, and never exceeds the rate', async () => {
   const { departures, paces } = await simulateFleet({
     rate: 10,
     workers: busy(2),
@@ -137,7 +137,7 @@ test('a process whose timers are always late still sends, and never more than th
   expect(paces[0]?.counts().wasted).toBeGreaterThan(0);
 });
 
-describe('calls that must prepare, such as by writing SENT,', () => {
+describe('calls that must prepare, for example by writing SENT,', () => {
   async function share(prepareMs: (call: number) => number, count = 20, durationMs = 20_000) {
     const { departures } = await simulateFleet({
       rate: 49,
@@ -163,7 +163,7 @@ describe('calls that must prepare, such as by writing SENT,', () => {
   test.each([
     ['always take the same', () => 200, 0.95],
     ['vary', (call: number) => 200 + (call % 5) * 10, 0.95],
-  ])('reserve no slots that they cannot be ready for, where writes %s', async (_, prepareMs, least) => {
+  ])('reserve no slots that they cannot be ready for, if writes %s', async (_, prepareMs, least) => {
     const { departures } = await simulateFleet({
       rate: 49,
       workers: busy(10, { prepareMs }),
@@ -175,14 +175,14 @@ describe('calls that must prepare, such as by writing SENT,', () => {
     expect(mostInASecond(departures)).toBeLessThanOrEqual(49);
   });
 
-  test('use most of it with one worker too', async () => {
+  test('use most of the rate even with one worker', async () => {
     const { used, most } = await share(() => 200, 1);
 
     expect(most).toBeLessThanOrEqual(49);
     expect(used).toBeGreaterThan(0.95);
   });
 
-  test('use nearly all of it even if most find that they need not leave', async () => {
+  test('use nearly all of it even if most of them need not leave', async () => {
     const clock = createVirtualClock();
     const pace = createFleetPace({ ...clock, item: createMemoryBudget(), rate: 49, concurrency: 8 });
     let [prepared, left] = [0, 0];
@@ -210,7 +210,7 @@ describe('calls that must prepare, such as by writing SENT,', () => {
     expect(left / (49 * 6)).toBeGreaterThan(0.95);
   });
 
-  test('leave one after another if a write stalls all of them at once', async () => {
+  test('leave one after another if a write stalls all of them simultaneously', async () => {
     let stalledUntilMs = 0;
     const clock = createVirtualClock();
     const pace = createFleetPace({ ...clock, item: createMemoryBudget(), rate: 49, concurrency: 40 });
@@ -240,7 +240,7 @@ describe('calls that must prepare, such as by writing SENT,', () => {
 });
 
 describe('a difference between clocks', () => {
-  test('lets a fast clock steal nothing, and a slow one pile up nothing', async () => {
+  test('does not let a fast clock steal slots, or a slow one accumulate them', async () => {
     const skews = [100, 0, 0, 0, 0, 0, 0, 0, 0, -100];
     const { departures } = await simulateFleet({
       rate: 50,
@@ -267,8 +267,8 @@ describe('a difference between clocks', () => {
   });
 });
 
-describe('no one starves', () => {
-  test('a snapshot that takes one slot at a time waits for one block of each other worker at most', async () => {
+describe('no worker starves:', () => {
+  test('a snapshot that takes one slot at a time waits for at most one block of each other worker', async () => {
     const { departures } = await simulateFleet({
       rate: 50,
       workers: [...busy(10), { reserve: 'single', loops: 4 }],
@@ -279,7 +279,7 @@ describe('no one starves', () => {
     expect(gapMs).toBeLessThan(10 * 250 + 250);
   });
 
-  test('a worker with one call at a time does not starve either', async () => {
+  test('a worker with one call at a time gets its share', async () => {
     const { departures } = await simulateFleet({
       rate: 10,
       workers: [...busy(6, { loops: 16 }), { loops: 1 }],
@@ -307,7 +307,7 @@ describe('a 429', () => {
     expect(after.length / 10).toBeLessThanOrEqual(50);
   });
 
-  test('of a later incident lowers the rate below what went through', async () => {
+  test('of a later incident lowers the rate below what succeeded', async () => {
     const { budget } = await simulateFleet({
       rate: 50,
       workers: busy(3),

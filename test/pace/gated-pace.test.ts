@@ -47,7 +47,7 @@ test('a slot may be used until its last moment', async () => {
   expect(givenBack).toEqual([]);
 });
 
-test('reports of each slot whether its call was accepted: not if it failed, was refused or throttled', async () => {
+test('a gated pace reports for each slot whether its call was accepted: not if it failed, was refused or throttled', async () => {
   const clock = createVirtualClock();
   const { source, demands } = createSource(clock);
   const accepted: boolean[] = [];
@@ -68,7 +68,7 @@ test('reports of each slot whether its call was accepted: not if it failed, was 
   expect(demands.map(({ arrived }) => arrived)).toEqual([1, 2, 3, 4]);
 });
 
-test('a call that is stopped between its slot and its leaving takes another slot', async () => {
+test('a call that is stopped between its slot and its departure takes another slot', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: limits.sleep };
   const { source, givenBack } = createSource(clock, 10);

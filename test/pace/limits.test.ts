@@ -53,7 +53,7 @@ const first = Math.floor(Date.now() / 86_400_000) * picked;
 const chosen = Array.from({ length: picked }, (_, at) => cases[(first + at * 11) % cases.length] ?? cases[0]);
 
 test.each(chosen)(
-  '%o: a fleet of 10 a second uses nine tenths, and hardly a call is refused',
+  'with %o, a fleet at 10 a second uses nine tenths, and hardly a call is refused',
   async (given) => {
     const { limit, form, says, workers } = given ?? {
       limit: 1,
@@ -100,7 +100,7 @@ test('a limit that falls and rises is found again within minutes', async () => {
   ]);
 });
 
-test('a fleet that may rise to a ceiling sends 100,000 calls in less than 1.6 hours from a start at 2, at a limit of 20', async () => {
+test('a fleet that may rise to a ceiling sends 100,000 calls in less than 1.6 hours if it starts at 2 under a limit of 20', async () => {
   const limiter = createSlidingWindow(20);
 
   const run = await simulateFleet({

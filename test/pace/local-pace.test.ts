@@ -6,7 +6,7 @@ import { createVirtualClock } from './virtual-clock.ts';
 
 paceSuite('the pace of one process', createProcessPace);
 
-describe('in virtual time, with timers that wake late', () => {
+describe('in virtual time, with timers that fire late,', () => {
   const schedules = fc.record({
     rate: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.double({ min: 0.5, max: 40, noNaN: true })),
     concurrency: fc.integer({ min: 1, max: 16 }),
@@ -15,7 +15,7 @@ describe('in virtual time, with timers that wake late', () => {
     lateness: fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 7 }),
   });
 
-  test('no sliding second holds more than the rate, and every call leaves', async () => {
+  test('no sliding second exceeds the rate, and every call leaves', async () => {
     await fc.assert(
       fc.asyncProperty(schedules, async ({ rate, concurrency, arrivals, durations, lateness }) => {
         let woken = 0;
@@ -59,6 +59,6 @@ test.each([
   [{ rate: Number.NaN, concurrency: 1 }, 'rate: expected a number above 0, got NaN'],
   [{ rate: 1, concurrency: 1.5 }, 'concurrency: expected a whole number of at least 1, got 1.5'],
   [{ rate: 1, concurrency: 1, maxWaitMs: -1 }, 'maxWaitMs: expected a number of at least 0, got -1'],
-])('%o is refused: %s', (options, message) => {
+])('a rate of %o is refused: %s', (options, message) => {
   expect(() => createProcessPace(options)).toThrow(message);
 });

@@ -45,7 +45,7 @@ test.each([
   },
 );
 
-test('an operation with a limit of its own keeps to that, and the others use the rest', async () => {
+test('an operation with a limit of its own stays below it, and the others use the rest', async () => {
   const limiter = createSlidingWindow(3);
 
   const fleet = await run((atMs, operation) => {
@@ -59,7 +59,7 @@ test('an operation with a limit of its own keeps to that, and the others use the
   expect(own.rate + others.rate).toBeGreaterThan(9.3);
 });
 
-test('a limit of all operations together is the fleet’s', async () => {
+test('a limit for all operations together slows the whole fleet', async () => {
   const limiter = createSlidingWindow(6);
 
   const fleet = await run((atMs) => (limiter.arrive(atMs).kind === 'refused' ? 'absent' : undefined));

@@ -16,7 +16,7 @@ describe('while the table is unavailable', () => {
     [2, 4],
     [2, 1],
   ])(
-    'nothing leaves but what holds slots, and the rate is used again soon: %s a second with %s workers',
+    'only calls with slots leave, and the rate is used again soon afterwards: %s a second with %s workers',
     async (rate, count) => {
       const { departures, outages } = await simulateFleet({
         rate,
@@ -36,7 +36,7 @@ describe('while the table is unavailable', () => {
   );
 });
 
-test('one worker that is cut off alone leaves the rate to the others, and returns', async () => {
+test('one worker that alone is cut off leaves the rate to the others, and returns', async () => {
   const { departures } = await simulateFleet({
     rate: 20,
     workers: workers(4),
@@ -55,7 +55,7 @@ test('one worker that is cut off alone leaves the rate to the others, and return
 });
 
 test.each([500, 2_000, 20_000])(
-  'calls that may wait for %i ms leave again within a second of the table’s return',
+  'calls that may wait for %i ms leave within a second of the table’s return',
   async (maxWaitMs) => {
     const { departures } = await simulateFleet({
       rate: 10,

@@ -18,7 +18,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
   };
 
   describe(name, () => {
-    test('lets the first call leave immediately and spaces the calls that follow', async () => {
+    test('a pace lets the first call leave immediately and spaces the following calls', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const leftAt: number[] = [];
 
@@ -27,7 +27,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(leftAt).toEqual([0, 395, 795]);
     });
 
-    test('never has more in flight than allowed', async () => {
+    test('a pace never has more calls in flight than allowed', async () => {
       const { clock, pace } = paced({ rate: 100, concurrency: 3 });
       let [inFlight, most] = [0, 0];
       const call = async () => {
@@ -42,7 +42,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(most).toBe(3);
     });
 
-    test('returns and throws as the call does', async () => {
+    test('a pace returns and throws as the call does', async () => {
       const { clock, pace } = paced({ rate: 100, concurrency: 3 });
 
       const returned = pace.run(async () => 'result');
@@ -55,7 +55,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       await expect(thrown).rejects.toThrow('from the call');
     });
 
-    test('stops all calls for as long as a 429 asks, and then lets fewer leave', async () => {
+    test('a pace stops all calls for as long as a 429 asks, and then lowers the rate', async () => {
       const { clock, pace } = paced({ rate: 9.5, concurrency: 8 });
       const leftAt: number[] = [];
 
@@ -67,7 +67,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts()).toMatchObject({ granted: 3, throttled: 1 });
     });
 
-    test('waits a second if a 429 does not say how long', async () => {
+    test('a pace waits a second if a 429 does not say how long', async () => {
       const { clock, pace } = paced({ rate: 9.5, concurrency: 8 });
 
       await clock.finish(pace.run(async (slot) => pace.throttled(slot)));
@@ -76,7 +76,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(next).toBeCloseTo(995);
     });
 
-    test('lowers the rate once for all calls of one incident, and comes back to the full one', async () => {
+    test('a pace lowers the rate once for all calls of one incident, and returns to the full rate', async () => {
       const { clock, pace } = paced({ rate: 50, concurrency: 8 });
       const refused = async (slot: { readonly atMs: number; readonly waitedMs: number }) => {
         await clock.sleep(500);
@@ -96,7 +96,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().effectiveRate).toBe(50);
     });
 
-    test('refuses a call that would wait too long, without calling and without taking its slot', async () => {
+    test('a pace refuses a call that would wait too long, without calling and without taking its slot', async () => {
       const { clock, pace } = paced({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000 });
       let called = false;
       await clock.finish(pace.run(async (slot) => pace.throttled(slot, 60_000)));
@@ -114,7 +114,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().granted).toBe(1);
     });
 
-    test('counts the slots that it granted and the calls that used them', async () => {
+    test('a pace counts the slots that it granted and the calls that used them', async () => {
       const { clock, pace } = paced({ rate: 50, concurrency: 4 });
 
       await clock.finish(Promise.all(Array.from({ length: 30 }, () => pace.run(() => clock.sleep(10)))));
@@ -125,7 +125,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(waitedMs).toBeGreaterThan(5_000);
     });
 
-    test('lets the call after a refused one leave on time, as if the refused one had never existed', async () => {
+    test('a pace lets the call after a refused one leave on time, as if the refused one had never existed', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 8, maxWaitMs: 500 });
       const leftAt: number[] = [];
       const call = async () => leftAt.push(clock.now());
@@ -143,7 +143,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts()).toMatchObject({ granted: 3, used: 3, wasted: 0 });
     });
 
-    test('passes the abort of a caller through, and lets the next one have the slot', async () => {
+    test('a pace rethrows the abort of a caller, and gives the slot to the next call', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const stop = new AbortController();
       const reason = new Error('enough');
@@ -162,7 +162,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       await expect(next).resolves.toBe(395);
     });
 
-    test('lets a call prepare shortly before its slot, and takes the slot last', async () => {
+    test('a pace lets a call prepare shortly before its slot, and takes the slot last', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const log: string[] = [];
       const run = (name: string, prepareMs: number) =>
@@ -193,7 +193,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(at('c leaves')).toBeGreaterThan(5_000);
     });
 
-    test('counts no slot for a call whose preparation fails', async () => {
+    test('a pace counts no slot for a call whose preparation fails', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 1 });
 
       const failing = pace.run(async () => 'left', { prepare: () => Promise.reject(new Error('no table')) });
@@ -206,7 +206,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().used).toBe(1);
     });
 
-    test('refuses a call that has prepared if its slot then moves too far off', async () => {
+    test('a pace refuses a call that has prepared if its slot then moves too far off', async () => {
       const { clock, pace } = paced({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000 });
       const log: string[] = [];
       const refuse = () => pace.run(async (slot) => pace.throttled(slot, 60_000));
@@ -222,7 +222,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(log).toEqual(['prepared']);
     });
 
-    test('an aborted take does not run beside the next one', async () => {
+    test('an aborted take does not run concurrently with the next one', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 1 });
       let [inFlight, most] = [0, 0];
       const stop = new AbortController();
@@ -241,7 +241,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(most).toBe(1);
     });
 
-    test('an aborted caller never leaves', async () => {
+    test('an aborted call never leaves', async () => {
       const { pace } = paced({ rate: 2, concurrency: 1 });
       const reason = new Error('before it began');
 

@@ -101,7 +101,7 @@ const plans = fc.record({
   ),
 });
 
-test('after any spells of 429, with or without the table, half of the rate is used within minutes of the return, after a single one within one, and no second holds more than the rate', async () => {
+test('after any 429s, half of the rate is used within minutes (after a single 429 within one), and no second exceeds the rate', async () => {
   await fc.assert(
     fc.asyncProperty(plans, async ({ rate, spells: given, workers, callMs, away }) => {
       const platform = platformOf(given.map(({ flapping, ...spell }) => ({ ...spell, ...flapping })));
@@ -133,7 +133,7 @@ test('after any spells of 429, with or without the table, half of the rate is us
   );
 });
 
-test('429s that keep the rate at its minimum until the platform returns do not keep it there', async () => {
+test('429s that keep the rate at its minimum until the platform recovers do not keep it there afterwards', async () => {
   const flapping = { onMs: 1_000, everyMs: 2_000, retryAfterMs: 0 };
   const platform = platformOf([
     { ...flapping, afterMs: 0, lastsMs: 25_909 },
@@ -187,7 +187,7 @@ test.each([
   expect(mostInASecond(departures)).toBeLessThanOrEqual(2);
 });
 
-test('a fleet keeps to a cap that an operator sets while it runs', async () => {
+test('a fleet obeys a cap that an operator sets while it runs', async () => {
   const { table, item } = await tableWith();
   const { departures } = await simulateFleet({
     rate: 20,
@@ -219,7 +219,7 @@ test('60 s of 429 with `Retry-After: 1` leave no trace a few seconds later, and 
   expect(budget.throttle?.rate).toBeCloseTo(1.9);
 });
 
-test('a table that goes away during a long pause does not prolong it', async () => {
+test('a table that becomes unavailable during a long pause does not prolong it', async () => {
   const { departures } = await simulateFleet({
     rate: 0.5,
     workers: busy(1, { maxWaitMs: 20_000 }),

@@ -84,7 +84,7 @@ function createWorker({ budget, responseMs = 0, clockErrorMs = 0, ...given }: Gi
 }
 
 describe('a block', () => {
-  test('begins as soon as it can be used, and holds a slot for each call that waits', async () => {
+  test('begins as soon as it can be used, and has a slot for each waiting call', async () => {
     const { reserve, read } = createWorker();
 
     const { block } = await reserve();
@@ -108,7 +108,7 @@ describe('a block', () => {
     expect((await reserve({ ...punctual, followers })).block?.slots).toHaveLength(size);
   });
 
-  test('may be used for as much longer as a response takes, and as the worker wants besides', async () => {
+  test('stays usable for the time of a response longer, plus the time that the worker asks for', async () => {
     const { reserve, read } = createWorker({ responseMs: 40 });
 
     const { block } = await reserve({ ...punctual, aheadMs: 30.5 });
@@ -117,14 +117,14 @@ describe('a block', () => {
     expect((await read()).tatMs).toBe(40 + 206 + 40 + 30.5);
   });
 
-  test('begins at the end of the line, and is to be checked if that is far off', async () => {
+  test('begins at the end of the line, and must be checked again if that is far off', async () => {
     const { reserve, read } = createWorker({ budget: { tatMs: 5_000 } });
 
     expect((await reserve()).block).toMatchObject({ slots: [5_000, 5_103], state: 'held' });
     expect((await read()).tatMs).toBe(5_206);
   });
 
-  test('leaves both of its ends empty where the clock may be off', async () => {
+  test('leaves a gap at both ends if the clock may be off', async () => {
     const { reserve, read } = createWorker({ clockErrorMs: 3 });
 
     const { block } = await reserve();
@@ -133,7 +133,7 @@ describe('a block', () => {
     expect(block).toMatchObject({ slots: [3, 106] });
   });
 
-  test('begins again where the line is so far ahead that nothing explains it', async () => {
+  test('begins again if the line is inexplicably far ahead', async () => {
     const given = { maxWaitMs: 20_000, budget: { tatMs: 80_001, longestWaitMs: 5_000, incidents: 3 } };
     const { reserve, read, setBack } = createWorker(given);
 
@@ -156,7 +156,7 @@ describe('a block', () => {
     expect(budgets.map(({ longestWaitMs }) => longestWaitMs)).toEqual([20_000, 20_001, 1_200_000]);
   });
 
-  test('records it again after half a minute, since it is valid only as long as the slots last', async () => {
+  test('records it again after half a minute, since the record is valid only while the slots last', async () => {
     const workers = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
       createWorker({
         maxWaitMs: at < 2 ? 20_000 : 5_000,
@@ -175,7 +175,7 @@ describe('a block', () => {
   });
 });
 
-test('the line starts at its end, unless no wait explains how far ahead that is, or where a probe is due', () => {
+test('the line starts at its end, unless it is inexplicably far ahead, or a probe is due', () => {
   const line = { maxWaitMs: 20_000, nowMs: 0 };
   const throttle = refusedAt(0, { nextMs: 900 });
 
@@ -194,7 +194,7 @@ test('the line starts at its end, unless no wait explains how far ahead that is,
 });
 
 describe('a call', () => {
-  test('is refused if it would wait longer, and learns how long from now', async () => {
+  test('is refused if it would wait longer, and learns how long', async () => {
     const { reserve, clock, pass, read } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
     await pass(500);
     const calledAt = trackTime(clock);
@@ -210,7 +210,7 @@ describe('a call', () => {
     ['a line that was long', { tatMs: 60_000 }],
     ['a pause', { pausedAtMs: 0 }],
   ] as const)(
-    'is refused by what was seen of %s within a second, and not by what was before',
+    'is refused by a view of %s that is less than a second old, and not by an older one',
     async (_, seen) => {
       const { reserve, pass, set, readAt } = createWorker({ budget: seen, maxWaitMs: 5_000 });
       const first = await reserve();
@@ -232,7 +232,7 @@ describe('a call', () => {
 });
 
 describe('a worker that is overtaken', () => {
-  test('reserves what follows', async () => {
+  test('reserves the slots that follow', async () => {
     const { reserve, read } = createWorker({ overtaking: { tatMs: 150 } });
 
     expect((await reserve()).block).toMatchObject({ slots: [150, 253] });
@@ -258,11 +258,11 @@ test('the usage of a worker is reported later if the table does not respond', as
   expect(usage.reportOf(0)).toEqual({ ...emptyBudget.tally, used: 5 });
 });
 
-describe('while the platform refuses', () => {
+describe('while the platform refuses calls', () => {
   const throttle = refusedAt(0, { rate: 28, nextMs: 30_000 });
   const refusing = { tatMs: 500, incidents: 1, throttle };
 
-  test('a worker looks every five seconds, then sooner and sooner, and reserves one slot when it is due', async () => {
+  test('a worker checks every five seconds, then more often, and reserves one slot when the probe is due', async () => {
     const { reserve, readAt, read, clock } = createWorker({ rate: 40, budget: refusing });
 
     const { block } = await reserve();
@@ -275,7 +275,7 @@ describe('while the platform refuses', () => {
     expect(block).toMatchObject({ slots: [30_000], throttleEpoch: 1 });
   });
 
-  test('a worker whose call was accepted restarts the line after the last probe, without another look', async () => {
+  test('a worker whose call was accepted restarts the line after the last probe, without checking again', async () => {
     const probing = refusedAt(-500, { rate: 5, probedAtMs: 0, nextMs: 1_000 });
     const { reserve, read, succeed, readAt } = createWorker({ budget: { ...refusing, throttle: probing } });
     succeed(1);
@@ -291,7 +291,7 @@ describe('while the platform refuses', () => {
     expect(readAt).toEqual([0]);
   });
 
-  test('a worker that waits learns at once that its own call was accepted', async () => {
+  test('a waiting worker learns immediately that its own call was accepted', async () => {
     const { reserve, read, succeed, readAt, clock } = createWorker({ budget: refusing });
     void clock.sleep(1_000).then(() => succeed(1));
 
@@ -302,7 +302,7 @@ describe('while the platform refuses', () => {
     expect(readAt).toEqual([0]);
   });
 
-  test('of two workers that would probe one does, and the other waits for the next', async () => {
+  test('one of two workers probes, and the other waits for the next probe', async () => {
     const { reserve, read, clock } = createWorker({
       budget: { ...refusing, throttle: refusedAt(0) },
       overtaking: { throttle: refusedAt(0, { nextMs: 1_000 }) },

@@ -26,7 +26,7 @@ function createLogged(table: Table = createMemoryTable()) {
 }
 
 onEveryTable((buildTable) => {
-  test('a budget is empty at first, and then as a process stored it', async () => {
+  test('a budget is empty at first, and then what a process stored', async () => {
     const table = await buildTable();
     const budgets = [
       createTableBudget({ table, host: 'a' }),
@@ -42,7 +42,7 @@ onEveryTable((buildTable) => {
     expect(await Promise.all(budgets.map(({ read }) => read()))).toEqual([changed, changed, emptyBudget]);
   });
 
-  test('changes of several processes at once are made one after another, and none is lost', async () => {
+  test('concurrent changes of several processes are applied one after another, and none is lost', async () => {
     const table = await buildTable();
     const budgets = Array.from({ length: 4 }, () => createTableBudget({ table, host: 'a' }));
 
@@ -52,7 +52,7 @@ onEveryTable((buildTable) => {
     expect(ends).toEqual([242.4, 484.8, expect.closeTo(727.2, 6), expect.closeTo(969.6, 6)]);
   });
 
-  test('of several changes on the same condition one is made', async () => {
+  test('of several changes on the same condition, one is applied', async () => {
     const table = await buildTable();
     const budgets = Array.from({ length: 4 }, () => createTableBudget({ table, host: 'a' }));
     const open = (budget: Budget) => (budget.breaker ? undefined : { ...budget, breaker });
@@ -64,7 +64,7 @@ onEveryTable((buildTable) => {
 });
 
 describe('a process', () => {
-  test('that alone changes the budget does not read it each time', async () => {
+  test('that is alone does not read the budget before each change', async () => {
     const { table, takeLog } = createLogged();
     const budget = createTableBudget({ table, host: 'a' });
 
@@ -74,7 +74,7 @@ describe('a process', () => {
     expect((await budget.read()).tatMs).toBeCloseTo(4 * 242.4, 6);
   });
 
-  test('that believed itself alone leaves nothing out of what another one stored', async () => {
+  test('that believed itself alone does not overwrite what another process stored', async () => {
     const { table, takeLog } = createLogged();
     const [own, other] = [createTableBudget({ table, host: 'a' }), createTableBudget({ table, host: 'a' })];
     for (let change = 0; change < 2; change += 1) await own.change('grant', granted);
@@ -90,7 +90,7 @@ describe('a process', () => {
     expect(await other.read()).toMatchObject({ pausedAtMs: 7, tatMs: expect.closeTo(3 * 242.4, 6) });
   });
 
-  test('that believed itself alone reads before it makes no change', async () => {
+  test('that believed itself alone reads before it decides to change nothing', async () => {
     const { table, takeLog } = createLogged();
     const [own, other] = [createTableBudget({ table, host: 'a' }), createTableBudget({ table, host: 'a' })];
     const close = (budget: Budget) => (budget.breaker ? { ...budget, breaker: undefined } : undefined);
@@ -103,7 +103,7 @@ describe('a process', () => {
     expect((await other.read()).breaker).toBeUndefined();
   });
 
-  test('that is overtaken each time gives up', async () => {
+  test('that is overtaken every time gives up', async () => {
     const table = createMemoryTable();
     const { table: overtaken, takeLog } = createLogged({
       ...table,

@@ -44,7 +44,7 @@ function createClocks(offMs: number) {
 }
 
 describe('a clock that agrees with the table', () => {
-  test('stays exactly the same at any phase of the responses', () => {
+  test('is not changed at all, at any phase of the responses', () => {
     const { respondFor, errorMs, clock } = createClocks(0);
 
     respondFor(10_000, 43);
@@ -52,16 +52,16 @@ describe('a clock that agrees with the table', () => {
     expect([errorMs(), clock.clockErrorMs()]).toEqual([0, 0]);
   });
 
-  test('is used before the first response of the table, when nothing is known', () => {
+  test('is used before the first response of the table', () => {
     const { clock, errorMs } = createClocks(0);
 
     expect([errorMs(), clock.clockErrorMs(), isKnown(clock)]).toEqual([0, 0, false]);
   });
 });
 
-describe('a clock that is off', () => {
+describe('a wrong clock', () => {
   test.each([100, -100, 2_000, -2_000, 300_000, -300_000, 86_400_000])(
-    'by %i ms is right within a few milliseconds after some seconds of responses',
+    '(by %i ms) is corrected to a few milliseconds after some seconds of responses',
     (offMs) => {
       const { respondFor, errorMs } = createClocks(offMs);
 
@@ -71,7 +71,7 @@ describe('a clock that is off', () => {
     },
   );
 
-  test('by minutes is right within half a second after three responses, and not before', () => {
+  test('by minutes is corrected to half a second after three responses, and not before', () => {
     const { respond, errorMs } = createClocks(300_000);
 
     respond();
@@ -84,7 +84,7 @@ describe('a clock that is off', () => {
   });
 
   test.each([40, -40, 300, -300, 480, -900])(
-    'by %i ms doubts as much as that after a single response, even where it agrees with it',
+    'by %i ms adds as much to the uncertainty after a single response, even if the response agrees with it',
     (offMs) => {
       const { clock, respond, errorMs } = createClocks(offMs);
 
@@ -106,7 +106,7 @@ describe('a clock that is off', () => {
   });
 });
 
-test('a clock that is set is noticed at once where another clock shows it, and right again after some responses', () => {
+test('a clock that is set is detected immediately if another clock shows it, and corrected after some responses', () => {
   const { clock, state, respondFor, errorMs } = createClocks(0);
   respondFor(5_000, 43);
 
@@ -130,7 +130,7 @@ test('a clock that is set back while a response is on its way is right once a se
   expect(Math.abs(errorMs())).toBeLessThan(60);
 });
 
-test('a clock that is set counts as set, though the response that notices it corrects most of it', () => {
+test('a clock that is set counts as set, though the response that shows it corrects most of it', () => {
   const { clock, pass, respond, respondFor } = createClocks(300);
   respondFor(3_000, 43);
   pass(480);
@@ -141,7 +141,7 @@ test('a clock that is set counts as set, though the response that notices it cor
   expect([wasSet(), wasSet()]).toEqual([true, false]);
 });
 
-test('a process that was suspended for an hour keeps its offset, and is less certain of it', () => {
+test('a process that was suspended for an hour keeps its offset, with more uncertainty', () => {
   const { clock, pass, respondFor, errorMs } = createClocks(100);
   respondFor(5_000, 43);
   const before = errorMs();
@@ -152,7 +152,7 @@ test('a process that was suspended for an hour keeps its offset, and is less cer
   expect(clock.clockErrorMs()).toBeGreaterThan(50);
 });
 
-test('a clock that drifts is followed', () => {
+test('a drifting clock is tracked', () => {
   const { state, respondFor, errorMs } = createClocks(0);
 
   for (let second = 0; second < 600; second += 1) {
@@ -163,7 +163,7 @@ test('a clock that drifts is followed', () => {
   expect(Math.abs(errorMs())).toBeLessThan(30);
 });
 
-describe('a Date that is wrong', () => {
+describe('a wrong Date', () => {
   /** A response whose `Date` is off by `wrongMs`, beside a process whose clock is off by 300 ms. */
   const wrong = ({ clock, state }: ReturnType<typeof createClocks>, wrongMs: number) => {
     const atMs = state.tableMs + state.offMs;
@@ -172,7 +172,7 @@ describe('a Date that is wrong', () => {
   };
 
   test.each([563_000, -563_000, 4_000, -2_000])(
-    'by %i ms changes nothing, also twice in a row',
+    'by %i ms changes nothing, even twice in a row',
     (wrongMs) => {
       const clocks = createClocks(300);
       clocks.respondFor(5_000, 43);
@@ -188,7 +188,7 @@ describe('a Date that is wrong', () => {
     },
   );
 
-  test('and stands still, as in a cache, changes nothing however often it comes', () => {
+  test('that never changes, as from a cache, has no effect however often it comes', () => {
     const clocks = createClocks(300);
     clocks.respondFor(5_000, 43);
     const cachedMs = clocks.state.tableMs - 90_000;
@@ -201,7 +201,7 @@ describe('a Date that is wrong', () => {
     expect(Math.abs(clocks.errorMs())).toBeLessThan(25);
   });
 
-  test('is followed where three in a row move on together, and no more once the right ones are back', () => {
+  test('is believed if three in a row advance together, and dropped once the right ones return', () => {
     const clocks = createClocks(0);
     clocks.respondFor(5_000, 43);
 
@@ -217,7 +217,7 @@ describe('a Date that is wrong', () => {
   });
 });
 
-test('a server whose Date is sometimes a little late does not widen the bounds', () => {
+test('a server whose Date is sometimes slightly late does not widen the bounds', () => {
   const { clock, state, respondFor, errorMs } = createClocks(0);
   respondFor(10_000, 43);
 
@@ -228,7 +228,7 @@ test('a server whose Date is sometimes a little late does not widen the bounds',
   expect([errorMs(), clock.clockErrorMs()]).toEqual([0, 0]);
 });
 
-describe('looks for the time', () => {
+describe('requests for the time', () => {
   /** A process whose clock is off, and that looks, each time as `look` does. */
   const lookingWith = (
     offMs: number,
@@ -247,7 +247,7 @@ describe('looks for the time', () => {
     return { ...clocks, looked, find };
   };
 
-  test.each([0, 300, -700, 300_000])('find it within a second: by %i ms off', async (offMs) => {
+  test.each([0, 300, -700, 300_000])('find it within a second if it is off by %i ms', async (offMs) => {
     const { find, errorMs, state, looked } = lookingWith(offMs);
 
     await find();
@@ -272,17 +272,20 @@ describe('looks for the time', () => {
     expect(Math.abs(errorMs())).toBeLessThan(30);
   });
 
-  test.each([2, 3, 20])('find it although the clock is set back by a month at look %i', async (setAt) => {
-    const { find, errorMs } = lookingWith(300, async (respond, looks) =>
-      respond(looks === setAt ? -31 * 86_400_000 : 0),
-    );
+  test.each([2, 3, 20])(
+    'find it although the clock is set back by a month during request %i',
+    async (setAt) => {
+      const { find, errorMs } = lookingWith(300, async (respond, looks) =>
+        respond(looks === setAt ? -31 * 86_400_000 : 0),
+      );
 
-    await find();
+      await find();
 
-    expect(Math.abs(errorMs())).toBeLessThan(30);
-  });
+      expect(Math.abs(errorMs())).toBeLessThan(30);
+    },
+  );
 
-  test('give up after some seconds where the clock is set at every look', async () => {
+  test('are given up after some seconds if the clock is set during every request', async () => {
     const { find, state } = lookingWith(0, async (respond) => respond(-60_000));
 
     await find();
@@ -290,7 +293,7 @@ describe('looks for the time', () => {
     expect(state.steadyMs).toBeLessThan(6_000);
   });
 
-  test('are over soon where responses have no Date, and not made again', async () => {
+  test('end soon if responses have no Date, and are not repeated', async () => {
     const { find, looked, state } = lookingWith(300, async () => undefined);
 
     await find();
@@ -300,7 +303,7 @@ describe('looks for the time', () => {
     expect(state.steadyMs).toBeLessThan(200);
   });
 
-  test('leave it to the caller that the table is unavailable', async () => {
+  test('rethrow the error of an unavailable table to the caller', async () => {
     const { find, looked } = lookingWith(300, () => Promise.reject(new Error('away')));
 
     await expect(find()).rejects.toThrow('away');

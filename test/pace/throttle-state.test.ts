@@ -63,22 +63,25 @@ function usedOf(
   return { used: admitted / ((limit * (untilMs - fromMs)) / 1_000), refused: 1 - admitted / within.length };
 }
 
-describe('a whole day', () => {
+describe('over a whole day', () => {
   test.each([
     ['1 in any second', 1, () => createSlidingWindow(1)],
     ['6 in any second', 6, () => createSlidingWindow(6)],
     ['100 in each minute', 100 / 60, () => createFixedWindow(100, 60_000)],
     ['3,000 in each ten minutes', 5, () => createFixedWindow(3_000, 600_000)],
-  ] as const)('at %s uses nine tenths of it, and is hardly ever refused', (_, limit, create) => {
-    for (const says of ['Retry-After', 'nothing'] as const) {
-      const limiter = create();
-      const calls = runLine({ cap: 10, hours: 24, limiter: () => limiter, says });
-      const { used, refused: share } = usedOf(calls, limit, [HOUR / 30, 24 * HOUR]);
+  ] as const)(
+    'a limit of %s is used to nine tenths, and calls are hardly ever refused',
+    (_, limit, create) => {
+      for (const says of ['Retry-After', 'nothing'] as const) {
+        const limiter = create();
+        const calls = runLine({ cap: 10, hours: 24, limiter: () => limiter, says });
+        const { used, refused: share } = usedOf(calls, limit, [HOUR / 30, 24 * HOUR]);
 
-      expect.soft(used).toBeGreaterThan(0.9);
-      expect(share).toBeLessThan(0.01);
-    }
-  });
+        expect.soft(used).toBeGreaterThan(0.9);
+        expect(share).toBeLessThan(0.01);
+      }
+    },
+  );
 
   test('a limit that changes each hour is found again within minutes', () => {
     const limiters = [8, 1.5, 6, 0.9, 10].map((limit) => ({ limit, window: createSlidingWindow(limit) }));
@@ -109,7 +112,7 @@ describe('a 429', () => {
     [7_000, [7_000, 7_000, 7_000, 7_000, 7_000, 7_000, 7_000]],
     [60_000, [60_000, 60_000, 60_000, 60_000, 60_000, 60_000, 60_000]],
     [900_000, [30_000, 30_000, 30_000, 30_000, 30_000, 30_000, 30_000]],
-  ])('that asks for %s ms is followed by a probe after these', (retryAfterMs, pauses) => {
+  ])('that asks for %s ms is followed by a probe after that time', (retryAfterMs, pauses) => {
     expect(pausesOf(retryAfterMs)).toEqual(pauses);
   });
 
@@ -122,7 +125,7 @@ describe('a 429', () => {
     });
   });
 
-  test('lowers the rate to half at most where hardly a call shows the limit, as after a rest', () => {
+  test('lowers the rate at most to half if few calls show the limit, as after a rest', () => {
     const from = { atMs: 999_970, granted: 60 };
     const rateAfter = (granted: number) =>
       reopened(refusedAt(1_000_000, { from, granted, rate: 4, closedUntilMs: 1_009_000 }) as never, {

@@ -54,7 +54,7 @@ test('the first refusal of the token stays recorded until a call of any worker s
   expect(await refusedAtMs()).toBeUndefined();
 });
 
-test('a call that began before the token was refused shows nothing', async () => {
+test('a call that began before the token was refused proves nothing', async () => {
   const { worker, refusedAtMs, pass } = createFleet();
   const one = worker();
 
@@ -80,7 +80,7 @@ test('a record that could not be written is written after the next refusal', asy
   expect(await refusedAtMs()).toBe(1_000);
 });
 
-test('workers of which one is refused and the other is not write at most twice a minute', async () => {
+test('two workers, one refused and one not, write at most twice a minute', async () => {
   let writes = 0;
   const { worker, pass } = createFleet(() => {
     writes += 1;
@@ -98,7 +98,7 @@ test('workers of which one is refused and the other is not write at most twice a
 });
 
 test.each([5, -5])(
-  'under a clock that is set by %i hours, a refusal is recorded again after a minute',
+  'if the clock is set by %i hours, a refusal is recorded again after a minute',
   async (hours) => {
     const { worker, refusedAtMs, pass, setClock } = createFleet();
     const one = worker();

@@ -43,7 +43,7 @@ test.each([
   ['far behind', [-563_000]],
   ['a little ahead', [4_000]],
   ['both ways', [563_000, -90_000, 2_500, -3_000, 86_400_000]],
-])('wrong dates of one worker, 24 of them in 20 s, %s, take nothing from the rate', async (_, offsMs) => {
+])('wrong dates of one worker, 24 of them in 20 s, %s, do not lower the used rate', async (_, offsMs) => {
   const { during, after, most } = await fleetWith(scattered(24, 0, offsMs));
 
   expect(during).toBeGreaterThan(0.95);
@@ -65,7 +65,7 @@ const ofOne =
 const refuse = (atMs: number) => (atMs >= 14_000 && atMs < 15_000 ? 2_000 : undefined);
 const isUnavailable = (atMs: number, worker: number) => worker === 0 && atMs >= 18_000 && atMs < 21_000;
 
-describe('dates that are wrong for 20 s', () => {
+describe('wrong dates for 20 s', () => {
   test.each([
     ['one worker’s, 563 s ahead', ofOne(563_000)],
     ['one worker’s, 563 s behind', ofOne(-563_000)],
@@ -90,7 +90,7 @@ describe('dates that are wrong for 20 s', () => {
     },
   );
 
-  test('stop no one for as long as calls may wait, where that is an hour', async () => {
+  test('do not stop calls for as long as they may wait, even if that is an hour', async () => {
     const workers = fleet({ maxWaitMs: 3_600_000 });
 
     const { after } = await fleetWith(all(86_400_000), { workers });
@@ -100,7 +100,7 @@ describe('dates that are wrong for 20 s', () => {
 });
 
 test.each([300_000, -300_000])(
-  'a clock that is set by %i ms while its dates are wrong works on a minute later',
+  'a worker whose clock is set by %i ms while its dates are wrong works a minute later',
   async (byMs) => {
     const skewAt = (atMs: number) => (atMs < 20_000 ? 0 : byMs);
     const workers = [{ maxWaitMs: 20_000, skewAt }, ...fleet().slice(1)];

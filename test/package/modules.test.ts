@@ -37,7 +37,7 @@ test.each([
   expect(faults(file, text, module)).toBe('');
 });
 
-test('in a CommonJS file of node16 that does not wait, the compiler says that the package has ES modules', () => {
+test('in a CommonJS file of node16 without await, the compiler says that the package has ES modules', () => {
   expect(faults('main.cts', STATIC, 'node16')).toMatch(
     /^main\.cts\(1,30\): error TS1479: .*ECMAScript module/,
   );

@@ -53,7 +53,7 @@ async function install(...names: readonly string[]): Promise<string> {
 
 const checkoutProgram = (name: string) => resolve('node_modules', '.bin', name);
 
-test('publint finds nothing', async () => {
+test('publint finds no fault', async () => {
   const { code, out } = await runProgram([checkoutProgram('publint'), '--strict', tarball], {
     folder: project,
   });
@@ -62,7 +62,7 @@ test('publint finds nothing', async () => {
   expect(code).toBe(0);
 }, 120_000);
 
-test('Are the types wrong? finds nothing for those who import it', async () => {
+test('Are the types wrong? finds no fault for ES modules', async () => {
   const command = [checkoutProgram('attw'), tarball, '--profile', 'esm-only', '--format', 'json'] as const;
 
   const { out } = await runProgram(command, { folder: project });
@@ -87,14 +87,14 @@ describe.each([
   const check = (files: readonly string[], flags: readonly string[] = CHECKED) =>
     runProgram([compiler(), ...flags, ...MODULES, ...files], { folder: project });
 
-  test('the examples have the right types, and so have all declarations that they reach', async () => {
+  test('the examples have no type errors, and neither have the declarations that they use', async () => {
     const { code, out } = await check(PROGRAMS.map((name) => `${name}.ts`));
 
     expect(out).toBe('');
     expect(code).toBe(0);
   }, 120_000);
 
-  test('a wrong use is an error', async () => {
+  test('a wrong use is a type error', async () => {
     writeFileSync(join(project, 'wrong.ts'), example('client').replace("field: 'id'", 'field: 1'));
 
     const { out } = await check(['wrong.ts']);
@@ -103,7 +103,7 @@ describe.each([
   }, 120_000);
 });
 
-test('the construct has the right types, and so have all declarations that it reaches', async () => {
+test('the construct has no type errors, and neither have the declarations that it uses', async () => {
   const command = [checkoutProgram('tsc'), ...CHECKED, ...MODULES, 'infra.ts'] as const;
 
   const { code, out } = await runProgram(command, { folder: project });
@@ -153,7 +153,7 @@ describe.each(nodes)('on Node $version', ({ version, path }) => {
 
 // The newest has no other rules for it than the one between.
 test.each([nodes[0], nodes.at(-1)])(
-  'the construct is in two stacks and in a stage of a pipeline on Node $version',
+  'on two stacks and a stage of a pipeline, the construct works on Node $version',
   async (node) => {
     writeFileSync(join(project, 'stages.mjs'), STAGES);
     const of = { folder: project, environment: on(node?.path ?? '') };
@@ -185,7 +185,7 @@ async function startSandbox(env: Readonly<Record<string, string>>) {
   };
 }
 
-describe('with the sandbox’s packages', () => {
+describe('with the packages of the sandbox', () => {
   beforeAll(async () => {
     await install(...example('sandbox').trim().split(' ').slice(2));
   }, 300_000);

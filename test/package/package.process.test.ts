@@ -73,7 +73,7 @@ beforeAll(async () => {
 const platformSync = (...argv: readonly string[]) =>
   [process.execPath, join(installed, 'bin', 'platform-sync.js'), ...argv] as const;
 
-test('the package holds the command, the build, and nothing else', () => {
+test('the package contains the command, the build, and nothing else', () => {
   const belongs =
     /^(LICENSE|README\.md|package\.json|infra\/(config\.schema\.json|RUNBOOK\.md)|bin\/platform-sync\.js|dist\/(.+\.(js|js\.map|sql)|lib\/report\/report-page\.json))$/;
 
@@ -86,10 +86,10 @@ test('the package holds the command, the build, and nothing else', () => {
   );
 });
 
-describe('what is built', () => {
+describe('the build', () => {
   const sources = () => globSync(`${installed}/dist/**/*.js`).map((path) => readFileSync(path, 'utf8'));
 
-  test('imports what users get with the package, or are asked to install', () => {
+  test('imports only what users get with the package, or are asked to install', () => {
     const named = sources().flatMap((source) => [
       ...source.matchAll(/^(?:import|export)\b[^;]*?from '([@a-z][^']*)'|\bimport\('([@a-z][^']*)'\)/gm),
     ]);
@@ -134,7 +134,7 @@ test('the command runs', async () => {
   expect(help).toContain('snapshot');
 });
 
-test('`sandbox` names the packages that are missing, as the manual does', async () => {
+test('`sandbox` names the missing packages, as the manual does', async () => {
   const { code, err } = await runProgram(platformSync('sandbox'), { folder: project });
 
   expect(err.trim().split('\n')).toEqual([expect.stringContaining(example('sandbox').trim())]);
@@ -144,7 +144,7 @@ test('`sandbox` names the packages that are missing, as the manual does', async 
 test.each([
   [['query', 'SELECT 1'], '@duckdb/node-api'],
   [['mcp'], '@modelcontextprotocol/server'],
-])('%j names the package that is missing, exit 2', async (argv, peer) => {
+])('%j names the missing package and exits 2', async (argv, peer) => {
   mkdirSync(join(project, 'platform-sync-data'), { recursive: true });
 
   const { code, err } = await runProgram(platformSync(...argv), { folder: project });
@@ -177,7 +177,7 @@ test.each([
   [['prune', '--keep', '1', '--yes'], {}, ['glue']],
   [['jobs', 'resolve', 'a', 'done', '--note', 'seen'], {}, ['eventbridge']],
 ])(
-  '%j names the clients of AWS that its settings need before it begins, exit 2',
+  '%j names the AWS clients that its settings need before it begins, and exits 2',
   async (argv, given, clients) => {
     writeFileSync(join(project, 'texts.csv'), 'text\nfine\n');
     const names = clients.map((client) => `@aws-sdk/client-${client}@3`);
@@ -194,7 +194,7 @@ test.each([
   },
 );
 
-test('`doctor` says first which clients of AWS are missing, all of them, and continues', async () => {
+test('`doctor` first says which AWS clients are missing, all of them, and continues', async () => {
   const { code, out } = await runProgram(platformSync('doctor', '--json'), {
     folder: project,
     environment: AWS,
@@ -210,7 +210,7 @@ test('`doctor` says first which clients of AWS are missing, all of them, and con
   expect(code).toBe(1);
 });
 
-test('the client works with a token, and names the client of AWS where the token is in a secret', async () => {
+test('the client works with a token, and names the AWS client that it needs if the token is in a secret', async () => {
   const platform = await startPlatform({ calculations: 3 });
   const script = `
     import { openPlatform } from 'platform-sync/platform';
@@ -230,7 +230,7 @@ test('the client works with a token, and names the client of AWS where the token
   expect(parameter).toContain('npm install @aws-sdk/client-ssm@3');
 });
 
-test('`env` prints the settings of a stack, and which clients they need besides', async () => {
+test('`env` prints the settings of a stack, and which AWS clients they need', async () => {
   const client = join(project, 'node_modules', '@aws-sdk', 'client-cloudformation');
   symlinkSync(resolve('node_modules', '@aws-sdk', 'client-cloudformation'), client);
   const settings = { SYNC_STORE: 's3://acme', PLATFORM_TOKEN_SECRET: PARAMETER, SYNC_GLUE_DATABASE: 'acme' };
@@ -261,7 +261,7 @@ test('`env` prints the settings of a stack, and which clients they need besides'
   expect(code).toBe(0);
 });
 
-test('every other command loads without any of them', async () => {
+test('every other command loads without any of those packages', async () => {
   const modules = globSync(`${installed}/dist/lib/cli/commands/*.js`);
   const script = `for (const file of ${JSON.stringify(modules)}) await import(file);`;
 
@@ -270,7 +270,7 @@ test('every other command loads without any of them', async () => {
   expect(modules.length).toBeGreaterThan(25);
 });
 
-test('the sandbox’s packages are the versions that the tests run with', () => {
+test('the packages of the sandbox have the versions that the tests use', () => {
   const { devDependencies, peerDependenciesMeta } = JSON.parse(readFileSync('package.json', 'utf8'));
 
   expect(devDependencies).toMatchObject(sandboxPackages);
@@ -300,17 +300,17 @@ test('the examples of the manual print what they should, and a snapshot is taken
   expect(JSON.parse(snapshot)).toMatchObject({ records: 300 });
 });
 
-describe('the six tasks of the first page, in the package', () => {
+describe('the six tasks of README, with the package,', () => {
   const [, section = ''] = readFileSync('README.md', 'utf8').split(/^## Six tasks$/m);
   const tasks = (section.split(/^## /m)[0] ?? '').split(/^(?=### )/m).slice(1);
   const lines = (task: string) =>
     blocksOf('README.md', task).flatMap(({ language, text }) => (language === 'sh' ? linesOf(text) : []));
 
-  test('are six, of two commands each', () => {
+  test('are six, with two commands each', () => {
     expect(tasks.map((task) => lines(task).length)).toEqual([2, 2, 2, 2, 2, 2]);
   });
 
-  test('end as they should in an empty project', async () => {
+  test('succeed in an empty project', async () => {
     const platform = await startPlatform({ calculations: 200, datasets: 5, cards: 20, fileSets: 0 });
     const environment = {
       ...{ PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: platform.token, PLATFORM_RATE: '1000' },

@@ -16,7 +16,7 @@ const run = { packageId: '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b', version: '1.0.0
 const good = ok(calculations(calculationRow()));
 
 describe('a call', () => {
-  test('takes a turn for every attempt, and reports a 429 to the pace before it waits', async () => {
+  test('takes a slot for every attempt, and reports a 429 to the pace before it waits', async () => {
     const { platform, log, slept } = fakeCall([status(429, 7_000), good]);
 
     const response = await platform.calculations.search({ sort });
@@ -58,7 +58,7 @@ describe('a call', () => {
     });
   });
 
-  test('gives a platform that was never reached only the time that a person waits for it', async () => {
+  test('retries an unreachable platform only for as long as a person waits', async () => {
     const limits = { unreachedMs: 3_000 };
     const never = fakeCall([refused], { limits, turns: [new PaceWaitError(0, 0)] });
     const once = fakeCall([status(503), refused], { limits });
@@ -79,7 +79,7 @@ describe('a call', () => {
     expect(sent[0]?.request).toMatchObject({ timeoutMs: 330_000, connectMs: 60_000 });
   });
 
-  test('gives up before a wait that would end past its time budget', async () => {
+  test('gives up instead of waiting beyond its time budget', async () => {
     const { platform, slept } = fakeCall([status(429, 200_000)]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -92,7 +92,7 @@ describe('a call', () => {
     });
   });
 
-  test('waits for a turn that is too far off, and then calls', async () => {
+  test('waits for a slot that is far off, and then calls', async () => {
     const { platform, log } = fakeCall([good], { turns: [new PaceWaitError(5_000, 1_000), 0] });
 
     await platform.calculations.search({ sort });
@@ -100,7 +100,7 @@ describe('a call', () => {
     expect(log).toEqual(['turn', 'sleep 5000', 'turn', 'send']);
   });
 
-  test('gives up on a turn past its time budget, with nothing sent', async () => {
+  test('gives up on a slot beyond its time budget, with nothing sent', async () => {
     const { platform, sent } = fakeCall([good], { turns: [new PaceWaitError(300_001, 1_000)] });
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -113,7 +113,7 @@ describe('a call', () => {
     expect(error.message).toContain('its turn is in 300 s, but it may wait at most 1 s');
   });
 
-  test('says that a person paused it, not for how long it would wait', async () => {
+  test('says that a person paused it, instead of how long it would wait', async () => {
     const paused = new PaceWaitError(60_000, 20_000, 'paused');
     const { platform } = fakeCall([good], { turns: [paused] });
 
@@ -126,7 +126,7 @@ describe('a call', () => {
     });
   });
 
-  test('reports the reference of the platform, and preserves the cause', async () => {
+  test('reports the platform’s reference, and preserves the cause', async () => {
     const cause = new Error('socket hang up');
     const failing = fakeCall([
       failed({ kind: 'status', status: 404, detail: 'No such id', reference: 'D2R-1' }),
@@ -146,7 +146,7 @@ describe('a call', () => {
     expect(broken.cause).toBe(cause);
   });
 
-  test('gives a code function more than its 5 minutes, and everything else the limit in the settings', async () => {
+  test('has a time limit above the 5 minutes of a code function, and otherwise that of the settings', async () => {
     const running = fakeCall([ok(execution())]);
     const searching = fakeCall([good]);
 
@@ -157,7 +157,7 @@ describe('a call', () => {
     expect(searching.sent[0]?.request).toMatchObject({ timeoutMs: 60_000, mayRepeat: true });
   });
 
-  test('goes by PUT once POST was refused with 405, and from then on at once', async () => {
+  test('uses PUT once POST was refused with 405, and from then on immediately', async () => {
     const { platform, sent, slept } = fakeCall([status(405), ok({ id: 17 })]);
     const attempts: string[] = [];
     const options = { once: true, beforeSend: async () => void attempts.push('recorded') };
@@ -169,7 +169,7 @@ describe('a call', () => {
     expect({ attempts: attempts.length, slept }).toEqual({ attempts: 3, slept: [] });
   });
 
-  test('goes by POST again once PUT is refused, and gives up if both are: then nothing was done', async () => {
+  test('uses POST again once PUT is refused, and gives up if both are: nothing was done', async () => {
     const { platform, sent } = fakeCall([status(405), ok(null), status(405), status(405)]);
 
     await platform.calculations.updateFormula(17, 'SUM(1)');
@@ -179,7 +179,7 @@ describe('a call', () => {
     expect(error).toMatchObject({ sent: false, failure: { status: 405 } });
   });
 
-  test('that may have done something by POST is not made by PUT', async () => {
+  test('is not repeated as PUT if its POST may have done something', async () => {
     for (const reply of [status(404), status(500), lost]) {
       const { platform, sent } = fakeCall([reply, ok(null)]);
 
@@ -205,7 +205,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('reports how many attempts it made when the response has another shape', async () => {
+  test('reports how many attempts it made when a response has an unexpected shape', async () => {
     const { platform } = fakeCall([status(503), ok({ results: 5 })]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -215,8 +215,8 @@ describe('a call', () => {
   });
 });
 
-describe('what is observed', () => {
-  test('is every wait, request, refusal and retry, in order', async () => {
+describe('an observer', () => {
+  test('receives every wait, request, refusal and retry, in order', async () => {
     const { platform, events } = fakeCall([status(429, 7_000), good], { turns: [40, 0] });
 
     await platform.calculations.search({ sort });
@@ -245,7 +245,7 @@ describe('what is observed', () => {
     ]);
   });
 
-  test('has no effect on the call if an observer throws', async () => {
+  test('has no effect on the call if it throws', async () => {
     const { platform, events, sent } = fakeCall([status(503), good], {
       observe: () => {
         throw new Error('a faulty observer');
@@ -260,7 +260,7 @@ describe('what is observed', () => {
   });
 });
 
-describe("the caller's abort passes through with its own reason", () => {
+describe('the caller’s abort is rethrown with its own reason', () => {
   const reason = new Error('enough');
   type Stops = (signal?: AbortSignal) => Promise<never>;
 
@@ -285,12 +285,12 @@ describe("the caller's abort passes through with its own reason", () => {
   });
 });
 
-describe('a call that finishes', () => {
+describe('a call that must finish once sent', () => {
   const reason = new Error('the lease is lost');
   const paced = (url: string) =>
     clientAt(url, { pace: createProcessPace({ rate: 1_000, concurrency: 2, maxWaitMs: 10_000 }) });
 
-  test('is stopped as long as it has not left, as others are at any time', async () => {
+  test('can be stopped until it has left, like other calls at any time', async () => {
     const abort = new AbortController();
     await using server = await startServer((response, request) => {
       abort.abort(reason);
@@ -325,7 +325,7 @@ describe('a call that finishes', () => {
     expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
   });
 
-  test('sends nothing if it is aborted while it is recorded that it is about to leave', async () => {
+  test('sends nothing if it is aborted while its departure is recorded', async () => {
     const abort = new AbortController();
     await using server = await startServer(json(execution()));
     const beforeSend = async () => abort.abort(reason);
@@ -383,7 +383,7 @@ describe('a refused token', () => {
     expect(error).toMatchObject({ sent: true, attempts: 4, failure: { status: 401 } });
   });
 
-  test('that no header can carry is an immediate error, which does not show it', async () => {
+  test('that no header can contain is an immediate error, which does not show the token', async () => {
     const { token } = secrets('sec\nret');
     const { platform, sent } = fakeCall([good], { token });
 
@@ -421,7 +421,7 @@ describe('a call that may not be repeated', () => {
     expect(error.attempts).toBe(1);
   });
 
-  test('is retried as long as it has provably not been sent, and no longer', async () => {
+  test('is retried only while it has provably not been sent', async () => {
     const { platform, sent, slept } = fakeCall([
       refused,
       status(429, 7_000),
@@ -443,7 +443,7 @@ describe('a call that may not be repeated', () => {
 });
 
 describe('a call whose sends are recorded', () => {
-  test('records each attempt before its turn, and takes the turn last', async () => {
+  test('records each attempt before its slot, and takes the slot last', async () => {
     const { platform, log } = fakeCall([status(503), good]);
     const beforeSend = async () => void log.push('recorded');
 
@@ -493,7 +493,7 @@ describe('a call whose sends are recorded', () => {
   );
 });
 
-test('what may have been sent still counts as sent if a later attempt was not', async () => {
+test('a call that may have been sent still counts as sent if a later attempt was not', async () => {
   const { platform } = fakeCall([lost, refused]);
 
   const error = await caught(platform.calculations.search({ sort }));
@@ -516,7 +516,7 @@ describe('a response that is read from its bytes', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('is a shape failure, and not fetched again, if the reader finds anything else wrong', async () => {
+  test('is an error of shape, and not fetched again, if the reader finds anything else wrong', async () => {
     await using server = await startServer(json([1]));
     const platform = clientAt(server.url);
     const read = () => {

@@ -168,7 +168,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('the header that carries the token has the configured name', async () => {
+  test('the header for the token has the configured name', async () => {
     await using server = await startServer(json(dataFile()));
     const platform = clientAt(server.url, { tokenHeader: 'X-Acme-Token' });
 
@@ -179,7 +179,7 @@ describe('over HTTP', () => {
   });
 });
 
-test('connections are fresh for each run of a code function and each update of a formula', async () => {
+test('each run of a code function and each update of a formula uses a fresh connection', async () => {
   await using server = await startServer(
     json(calculations()),
     json(execution()),

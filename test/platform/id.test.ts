@@ -5,7 +5,7 @@ import { compareIds, idDigits, idSchema } from '../../lib/platform/records.ts';
 const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 
 describe('an id', () => {
-  test('is its digits, in any form that it arrives in', () => {
+  test('is its digits, in any form in which it arrives', () => {
     expect(idDigits(12)).toBe('12');
     expect(idDigits(9007199254740993n)).toBe('9007199254740993');
     expect(idDigits('9007199254740993')).toBe('9007199254740993');
@@ -14,7 +14,7 @@ describe('an id', () => {
     expect(idDigits('-0')).toBe('0');
   });
 
-  test('is not a fraction, a rounded number, or any other text', () => {
+  test('is not a fraction, a rounded number, or any other string', () => {
     for (const value of [1.5, 2 ** 53, Number.NaN, '1.0', '', ' 1', '1e3', '0x1', null, true, {}, [1]])
       expect(idDigits(value)).toBeUndefined();
   });

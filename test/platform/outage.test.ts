@@ -4,8 +4,8 @@ import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { callOutcome, probePlatform } from '../../lib/platform/outage.ts';
 import { fakeCall, lost, ok, type Scripted, status } from './fake-call.ts';
 
-describe('what a call says about the platform', () => {
-  test('is an answer if it succeeded', () => {
+describe('the outcome of a call, for the breaker,', () => {
+  test('is a response if the call succeeded', () => {
     expect(callOutcome(undefined)).toBe('answered');
   });
 
@@ -26,7 +26,7 @@ describe('what a call says about the platform', () => {
     [{ kind: 'endless', pages: 3 }, 'neither'],
     [{ kind: 'wait', waitMs: 2, maxWaitMs: 1 }, 'neither'],
     [{ kind: 'input', faults: [] }, 'neither'],
-  ])('after %o: %s', (failure, outcome) => {
+  ])('after %o is: %s', (failure, outcome) => {
     expect(callOutcome(failure)).toBe(outcome);
   });
 });

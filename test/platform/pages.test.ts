@@ -11,7 +11,7 @@ const row = (id: number) => calculationRow({ id });
 const more = (...rows: readonly unknown[]) => ok({ ...calculations(...rows), hasMore: true });
 
 describe('pages of calculations', () => {
-  test('advance by the rows received, and end with the page that is short and says so', async () => {
+  test('advance by the rows received, and end with a short page that says it is the last', async () => {
     const { platform, sent } = fakeCall([more(row(1), row(2)), more(row(3)), ok(calculations(row(4)))]);
 
     const pages = await Array.fromAsync(platform.calculations.pages({ sort, limit: 2 }));
@@ -24,7 +24,7 @@ describe('pages of calculations', () => {
     ]);
   });
 
-  test('end at an empty page, even one that says that more follow', async () => {
+  test('end at an empty page, even one that announces more', async () => {
     const { platform, sent } = fakeCall([more(row(1)), more()]);
 
     const pages = await Array.fromAsync(platform.calculations.pages({ sort }));
@@ -33,7 +33,7 @@ describe('pages of calculations', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('end at a page that repeats the one before', async () => {
+  test('end at a page that repeats the previous one', async () => {
     const { platform, sent } = fakeCall([more(row(1), row(2)), more(row(1), row(2))]);
 
     const pages = await Array.fromAsync(platform.calculations.pages({ sort, limit: 2 }));
@@ -67,7 +67,7 @@ describe('pages of calculations', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('beyond the limit on pages are an error', async () => {
+  test('beyond the maximum number of pages are an error', async () => {
     let id = 0;
     const { platform, sent } = fakeCall([
       async () => {
@@ -102,7 +102,7 @@ describe('pages of files', () => {
     ]);
   });
 
-  test('end at a cursor that was followed long ago', async () => {
+  test('end at a cursor that was followed before', async () => {
     const { platform, sent } = fakeCall([
       ok(files('b', file())),
       ok(files('c', file())),
@@ -130,7 +130,7 @@ describe('pages of files', () => {
   });
 });
 
-describe('no list is endless', () => {
+describe('a list ends', () => {
   const anyCursor = fc.oneof(
     fc.constantFrom('a', 'b', 'c', '', null, undefined, 0, 5, false, true, {}, [], ['a']),
     fc.string({ maxLength: 3 }),
@@ -190,7 +190,7 @@ describe('no list is endless', () => {
   }
 });
 
-describe("the caller's abort ends a list with its own reason", () => {
+describe('the caller’s abort ends a list with its own reason', () => {
   test('between two pages', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');

@@ -14,7 +14,7 @@ describe('a proxy', () => {
     expect(proxy.connects).toEqual(['CONNECT platform.invalid:443']);
   });
 
-  test('without a scheme is one of http, as curl and Python have it', async () => {
+  test('without a scheme uses HTTP, as in curl and Python', async () => {
     await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
 
     const result = await sendOnce('https://platform.invalid', {
@@ -45,7 +45,7 @@ describe('a proxy', () => {
   });
 
   test.for(['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway'])(
-    'that refuses with %s lets nothing be sent',
+    'that refuses with %s causes an error, and nothing is sent',
     async (refuse) => {
       await using proxy = await startProxy({ refuse });
 
@@ -82,16 +82,16 @@ describe('a proxy', () => {
   });
 
   test.for([
-    ['that is away', 'http://127.0.0.1:9', 'no connection could be made through the proxy'],
+    ['that is unavailable', 'http://127.0.0.1:9', 'no connection could be made through the proxy'],
     ['that has no address', 'http://proxy.invalid:3128', 'the name could not be resolved through the proxy'],
-  ])('%s is named by the error', async ([, url, words]) => {
+  ])('%s is named in the error', async ([, url, words]) => {
     const result = await sendOnce('https://platform.invalid', { proxyEnv: { https_proxy: url } });
 
     expect(result).toMatchObject({ kind: 'failure', sent: false });
     expect(result.kind === 'failure' && describeFailure(result.failure)).toContain(`${words} ${url} (`);
   });
 
-  test('that takes too long is named by the error', async () => {
+  test('that takes too long is named in the error', async () => {
     await using mute = await startMute();
     const proxyEnv = { ALL_PROXY: `http://me:hush@127.0.0.1:${mute.port}` };
 

@@ -22,7 +22,7 @@ const uuid = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 const run = { packageId: uuid, version: '1.0.0', functionName: 'score' };
 
 describe('a response', () => {
-  test('as the contract defines it passes, with what names it as digits', () => {
+  test('as the contract defines it passes, with ids as digits', () => {
     const asked = { calculationId: '17', datasetId: uuid, filesetId: uuid, dataFileId: '12', version: '1' };
     const input = { path: { ...asked, packageId: uuid, functionName: 'f' }, body: {} } as never;
     const read = (name: keyof typeof endpoints, json: unknown) =>
@@ -72,7 +72,7 @@ describe('a response', () => {
     expect(carded).toMatchObject([{ type: 'poem', chartType: null }]);
   });
 
-  test('keeps ids beyond 2^53, parsed and as raw text', async () => {
+  test('keeps ids beyond 2^53, parsed and in the raw response', async () => {
     const id = 9007199254740993n;
     const { call, platform } = fakeCall([ok(calculations(calculationRow({ id, owner: id + 2n })))]);
 
@@ -96,8 +96,8 @@ const oddRecords = (record: Readonly<Record<string, unknown>>, kept: readonly st
 
 const asSent = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-describe('what does not decide may be absent, null, or of any type, and is kept as it came', () => {
-  test('of calculations', async () => {
+describe('members that decide nothing may be absent, null, or of any type, and are unchanged', () => {
+  test('in calculations', async () => {
     const rows = oddRecords(calculationRow(), ['id']);
     const { platform } = fakeCall([ok({ results: rows, totalHits: 'many', hasMore: {}, degraded: 'no' })]);
 
@@ -106,14 +106,14 @@ describe('what does not decide may be absent, null, or of any type, and is kept 
     expect(page).toEqual({ rows: asSent(rows.map((row) => ({ ...row, id: '17' }))), degraded: false });
   });
 
-  test('of files', async () => {
+  test('in files', async () => {
     const rows = oddRecords(file(), ['id']);
     const { platform } = fakeCall([ok({ files: rows, pageContext: { next: null, total: {} } })]);
 
     expect((await platform.files.pages(uuid).next()).value).toEqual({ rows: asSent(rows), degraded: false });
   });
 
-  test('of cards, which any of three fields may name', async () => {
+  test('in cards, which may be named by any of three fields', async () => {
     const rows = oddRecords(card(), ['id']);
     const named = [{ urn: '12' }, { id: null, urn: 'urn:card:13' }, { id: 'x', urn: null, kpiId: 14 }];
     const drill = { urn: 'dr:15:10' };
@@ -125,20 +125,20 @@ describe('what does not decide may be absent, null, or of any type, and is kept 
     expect(cards.slice(rows.length).map(({ id }) => id)).toEqual(['12', '13', '14', '15']);
   });
 
-  test.each(oddRecords(execution(), ['status']))('of an execution: %j', async (odd) => {
+  test.each(oddRecords(execution(), ['status']))('in an execution: %j', async (odd) => {
     const { platform } = fakeCall([ok(odd)]);
 
     expect(await platform.functions.run(run)).toEqual(asSent(odd));
   });
 
-  test.each(oddRecords(calculation(), ['id']))('of an updated calculation: %j', async (odd) => {
+  test.each(oddRecords(calculation(), ['id']))('in an updated calculation: %j', async (odd) => {
     const { platform } = fakeCall([ok(odd)]);
 
     expect(await platform.calculations.updateFormula(17, 'SUM(1)')).toEqual(asSent({ ...odd, id: '17' }));
   });
 
   test.each([null, 'text', 5, [], [1], {}, { id: null }, { id: '017' }])(
-    'an update that is responded to with %j is done',
+    'even if the whole response to an update is %j',
     async (answer) => {
       const { platform } = fakeCall([ok(answer)]);
 
@@ -149,7 +149,7 @@ describe('what does not decide may be absent, null, or of any type, and is kept 
   test.each([
     ...oddRecords(dataFile({ revisions: [revision()] }), ['dataFileId']),
     ...[undefined, null, 'x', true, [], {}, 1.5].map((dataFileId) => dataFile({ dataFileId })),
-  ])('of a data file: %j', async (odd) => {
+  ])('in a data file: %j', async (odd) => {
     const { platform } = fakeCall([ok(odd)]);
 
     const { dataFileId, ...rest } = await platform.dataFiles.get(12);
@@ -159,7 +159,7 @@ describe('what does not decide may be absent, null, or of any type, and is kept 
   });
 });
 
-describe('the sentiment of each topic that was asked for', () => {
+describe('the sentiment of each requested topic', () => {
   const topics = [{ topic: 'price' }, { topic: 'service' }];
   const analyzed = async (answer: unknown) => {
     const { platform, sent } = fakeCall([ok(answer)]);
@@ -193,22 +193,22 @@ describe('the sentiment of each topic that was asked for', () => {
     [null, { price: null, service: null }],
     [['price'], { price: null, service: null }],
     ['price', { price: null, service: null }],
-  ])('in %j is %j', async (topicSentiments, expected) => {
+  ])('from %j is %j', async (topicSentiments, expected) => {
     expect(await analyzed({ topicSentiments, sessionId: 5 })).toEqual({
       topicSentiments: expected,
       calls: 1,
     });
   });
 
-  test.each([null, [], 'x', 5, {}])('is null in %j', async (answer) => {
+  test.each([null, [], 'x', 5, {}])('is null if the response is %j', async (answer) => {
     expect(await analyzed(answer)).toEqual({ topicSentiments: { price: null, service: null }, calls: 1 });
   });
 
-  test.each(oddRecords(sentiment(), ['topicSentiments']))('is kept beside %j', async (odd) => {
+  test.each(oddRecords(sentiment(), ['topicSentiments']))('is returned beside %j', async (odd) => {
     expect(await analyzed(odd)).toEqual({ topicSentiments: sentiment().topicSentiments, calls: 1 });
   });
 
-  test('is not there without topics, where the sentiment of the text is alone', async () => {
+  test('is absent without topics, and there is only the sentiment of the text', async () => {
     const { platform } = fakeCall([ok({ sentiment: 'Positive', topicSentiments: 'none' }), ok({})]);
 
     expect(await platform.sentiment.analyze({ text: 'fine' })).toEqual({
@@ -219,11 +219,11 @@ describe('the sentiment of each topic that was asked for', () => {
   });
 });
 
-describe('what decides is required, and an error names the field and the record', () => {
+describe('members that decide are required, and the error names the field and the record', () => {
   const rowWithout = (field: string) =>
     Object.fromEntries(Object.entries(calculationRow({ id: 99 })).filter(([name]) => name !== field));
 
-  test('the id of a calculation, which is named by its position', async () => {
+  test('for the id of a calculation, which is named by its position', async () => {
     const { platform } = fakeCall([ok(calculations(calculationRow(), rowWithout('id')))]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -234,7 +234,7 @@ describe('what decides is required, and an error names the field and the record'
     expect(error.sent).toBe(true);
   });
 
-  test('several records at once, and no more than ten', async () => {
+  test('for several records together, at most ten', async () => {
     const rows = Array.from({ length: 14 }, () => rowWithout('id'));
     const { platform } = fakeCall([ok(calculations(...rows))]);
 
@@ -245,7 +245,7 @@ describe('what decides is required, and an error names the field and the record'
     });
   });
 
-  test('a list beside a total that says there is one', async () => {
+  test('for a list beside a total that says there is one', async () => {
     const { platform } = fakeCall([ok({ results: null, totalHits: 3 })]);
     const listing = fakeCall([ok({ pageContext: { total: '3' } })]);
 
@@ -256,7 +256,7 @@ describe('what decides is required, and an error names the field and the record'
     expect(listed.message).toContain('files: expected a list beside a total, got nothing');
   });
 
-  test('the cursor, the status, and another id than the one that was asked for', async () => {
+  test('for the cursor, the status, and an id that was not requested', async () => {
     const listing = fakeCall([ok({ files: [], pageContext: { next: {} } })]);
     const running = fakeCall([ok(execution({ status: undefined }))]);
     const updating = fakeCall([ok(calculation({ id: 9007199254740993n }))]);
@@ -277,7 +277,7 @@ describe('what decides is required, and an error names the field and the record'
   });
 
   test.each(['text', 5, [], [{ id: 1 }]])(
-    'a response that should be a list and is not is refused: %j',
+    'so a response that should be a list and is not is refused: %j',
     async (whole) => {
       const { platform } = fakeCall([ok(whole)]);
 
@@ -285,7 +285,7 @@ describe('what decides is required, and an error names the field and the record'
     },
   );
 
-  test('but null is a list without anything in it, and no error is', async () => {
+  test('but null counts as an empty list', async () => {
     const { platform } = fakeCall([ok(null)]);
     const failing = fakeCall([ok({ errorCode: 'X', errorMessage: 'busy' })]);
 
@@ -295,7 +295,7 @@ describe('what decides is required, and an error names the field and the record'
     expect((await caught(failing.platform.calculations.search({ sort }))).failure.kind).toBe('shape');
   });
 
-  test('a raw call returns what was received', async () => {
+  test('and a raw call returns what was received', async () => {
     const { call } = fakeCall([ok({ odd: true })]);
 
     const response = await call.raw(searchCalculations, { body: { sort } });

@@ -18,14 +18,14 @@ const FORMS = {
   'in base64 for addresses': (text: string) => encoded(text, 'base64url'),
 } as const;
 
-test('removes every occurrence, and nothing if there is no token', () => {
+test('redacting removes every occurrence of the token, and nothing if there is no token', () => {
   expect(redact('a abc b abcabc', 'abc')).toBe('a [token] b [token][token]');
   expect(redact('a$&b', 'a$&b')).toBe('[token]');
   expect(redact('a (b) [c]', '(b)')).toBe('a [token] [c]');
   expect(redact('text', '')).toBe('text');
 });
 
-test.each(Object.entries(FORMS))('removes a token %s', (_name, form) => {
+test.each(Object.entries(FORMS))('redacting removes a token %s', (_name, form) => {
   expect(redact(`before ${form(TOKEN)} after`, TOKEN)).toMatch(/^before \[token\]=* after$/);
 });
 
@@ -33,14 +33,14 @@ test.each([
   ['an address', encodeURIComponent(TOKEN)],
   ['HTML', TOKEN.replace('+', '&plus;')],
   ['JSON', TOKEN.replace('/', String.raw`\/`)],
-])('shows fewer than eight characters in a row beside what is escaped in %s', (_, text) => {
+])('redacting leaves fewer than eight characters in a row if others are escaped in %s', (_, text) => {
   const shown = redact(text, TOKEN);
 
   expect(shown).toContain('[token]');
   for (let at = 0; at + 8 <= TOKEN.length; at += 1) expect(shown).not.toContain(TOKEN.slice(at, at + 8));
 });
 
-test('removes a token without its last three characters, and leaves seven of them', () => {
+test('redacting removes a token without its last three characters, and leaves seven of them', () => {
   expect(redact(`got ${TOKEN.slice(0, -3)}…`, TOKEN)).toBe('got [token]…');
   expect(redact(`got ${TOKEN.slice(2, 10)} and ${TOKEN.slice(2, 9)}`, TOKEN)).toBe('got [token] and CRET-5f');
 });
@@ -51,7 +51,7 @@ const tokens = fc.string({
   maxLength: 60,
 });
 
-test('no eight characters of any token in a row are shown, in any form', () => {
+test('no eight consecutive characters of any token are shown, in any form', () => {
   const cases = fc.record({
     token: tokens,
     from: fc.nat(52),
@@ -76,7 +76,7 @@ test('no eight characters of any token in a row are shown, in any form', () => {
   );
 });
 
-test('the rest of a token within a longer base64 text decodes to no piece of the token', () => {
+test('the rest of a token within a longer base64 string does not decode to a piece of the token', () => {
   const around = fc.string({ maxLength: 12, unit: 'binary-ascii' });
   fc.assert(
     fc.property(around, around, fc.constantFrom('base64', 'base64url'), (before, after, encoding) => {
@@ -89,7 +89,7 @@ test('the rest of a token within a longer base64 text decodes to no piece of the
   );
 });
 
-test('the largest body of an error and the longest token take no time', async () => {
+test('redacting the largest body of an error and the longest token takes no noticeable time', async () => {
   const body = '%41&amp;\\u0041SECRET-'.repeat(3_000);
 
   expect(await cpuMs(() => redact(body, TOKEN.repeat(200)))).toBeLessThan(2_000);

@@ -70,7 +70,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('a wait that would end past the time budget is not begun', () => {
+  test('a wait that would end beyond the time budget is not begun', () => {
     fc.assert(
       fc.property(anyFailure, anyFacts, (failure, facts) => {
         const decision = decide(failure, facts);
@@ -81,7 +81,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('a wait is a whole number of milliseconds under a ceiling that doubles', () => {
+  test('a wait is an integer number of milliseconds under a ceiling that doubles', () => {
     const withoutDelay = fc.constantFrom(status(503), lost, status(429));
 
     fc.assert(
@@ -96,7 +96,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('a delay requested by the platform beats backoff', () => {
+  test('a delay requested by the platform takes precedence over backoff', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(429, 500, 503),
@@ -114,7 +114,7 @@ describe('for any failure, attempt and time', () => {
   });
 });
 
-describe('the policy', () => {
+describe('the retry policy:', () => {
   test.for<readonly [string, PlatformFailure]>([
     ['500', status(500)],
     ['502', status(502)],
@@ -124,7 +124,7 @@ describe('the policy', () => {
     ['a broken connection', lost],
     ['a time-out', { kind: 'timeout', timeoutMs: 5, phase: 'exchange' }],
     ['a body that is cut off', { kind: 'cut', detail: '5 bytes received' }],
-  ])('%s is retried where a repeat does no harm, up to 8 times', ([, failure]) => {
+  ])('%s is retried if a repeat does no harm, up to 8 times', ([, failure]) => {
     expect(decide(failure, { attempt: 8 }).kind).toBe('retry');
     expect(decide(failure, { attempt: 9 })).toEqual({ kind: 'stop', why: 'exhausted' });
     expect(decide(failure, { mayRepeat: false })).toEqual({ kind: 'stop', why: 'harmful' });
@@ -166,12 +166,12 @@ describe('the policy', () => {
     ),
     ['a handshake that breaks', { kind: 'connection', phase: 'tls', code: 'ECONNRESET' }],
     ['a handshake that takes too long', { kind: 'timeout', timeoutMs: 5, phase: 'tls' }],
-  ])('%s is tried again up to 8 times, since nothing was sent', ([, failure]) => {
+  ])('%s is retried up to 8 times, since nothing was sent', ([, failure]) => {
     expect(decide(failure, { attempt: 8, mayRepeat: false }).kind).toBe('retry');
     expect(decide(failure, { attempt: 9, mayRepeat: false })).toEqual({ kind: 'stop', why: 'exhausted' });
   });
 
-  test('a name that does not exist is retried only up to 4 times, since it is most often a wrong address', () => {
+  test('a name that cannot be resolved is retried only up to 4 times, since the address is probably wrong', () => {
     const unknown: PlatformFailure = { kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' };
 
     expect(decide(unknown, { attempt: 4, mayRepeat: false }).kind).toBe('retry');
@@ -205,7 +205,7 @@ describe('a platform that a person waits for', () => {
     ['is behind a proxy that responds', refusedByProxy(503), false],
     ['is waited for because of the pace', { kind: 'wait', waitMs: 60_000, maxWaitMs: 20_000 }, false],
     ['breaks the connection', lost, false],
-  ])('is waited for as always if it %s', (_, failure, wasReached) => {
+  ])('is waited for as usual if it %s', (_, failure, wasReached) => {
     expect(decide(failure, { limits: waited, wasReached, elapsedMs: 60_000 }).kind).toBe('retry');
   });
 });

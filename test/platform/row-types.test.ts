@@ -11,7 +11,7 @@ import { calculationRow, calculations } from './sample-records.ts';
 
 const search = { sort: { field: 'id', ascending: true } };
 
-test('a misspelt field of a row does not compile, and what the contract does not name is unknown', async () => {
+test('a misspelt field of a row does not compile, and fields outside the contract are unknown', async () => {
   const { platform } = fakeCall([ok(calculations(calculationRow({ colour: 'red' })))]);
 
   const [row] = (await platform.calculations.search(search)).rows;
@@ -27,7 +27,7 @@ test('a misspelt field of a row does not compile, and what the contract does not
   expect([misspelt, colour, (row as Record<string, unknown>)['colour']]).toEqual([undefined, 'red', 'red']);
 });
 
-test('no record has names of any kind', () => {
+test('no record type has an index signature', () => {
   expectTypeOf<string>().not.toExtend<keyof Calculation>();
   expectTypeOf<string>().not.toExtend<keyof Card>();
   expectTypeOf<string>().not.toExtend<keyof DataFile>();

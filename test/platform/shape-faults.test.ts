@@ -15,7 +15,7 @@ async function faultsOf(json: unknown): Promise<readonly string[]> {
   return failure.kind === 'shape' ? failure.faults : [];
 }
 
-test('a place without an id is named by its path, and the whole as the response', async () => {
+test('the path of a fault names a record by its position if it has no id, and the whole as the response', async () => {
   expect(await faultsOf({ results: [{}] })).toEqual([
     'results.0.id: expected a number, got nothing',
     'results.0.name: expected text, got nothing',

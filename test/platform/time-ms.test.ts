@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timeMs } from '../../lib/platform/records.ts';
 
-test.each([1_700_000_000_000, 0, -1.5, '1700000000000', 10n])('%s is epoch milliseconds', (sent) => {
+test.each([1_700_000_000_000, 0, -1.5, '1700000000000', 10n])('%s is read as epoch milliseconds', (sent) => {
   expect(timeMs(sent)).toBe(Number(sent));
 });
 
@@ -12,7 +12,7 @@ test.each([
   ['2026-11-22T10:00:07.123456', '2026-11-22T10:00:07.123Z'],
   ['2026-11-22T10:00:07.1+02:00', '2026-11-22T08:00:07.100Z'],
   ['2026-11-22T10:00-0130', '2026-11-22T11:30:00.000Z'],
-])('%s is %s', (created, iso) => {
+])('%s is read as %s', (created, iso) => {
   expect(new Date(timeMs(created)).toISOString()).toBe(iso);
 });
 
@@ -30,6 +30,6 @@ test.each([
   [{}],
   [null],
   [undefined],
-])('%s is no time: NaN', (created) => {
+])('%s is not a time: NaN', (created) => {
   expect(timeMs(created)).toBeNaN();
 });

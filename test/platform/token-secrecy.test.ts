@@ -56,7 +56,7 @@ async function search(baseUrl: string, { proxyUrl, timeoutMs = PATIENT_MS }: Sea
   return { error, events };
 }
 
-describe('the token is nowhere to be seen', () => {
+describe('the token is not shown', () => {
   const echoes: readonly (readonly [string, string, Reply])[] = [
     ['the message of an error', 'status', json({ message: `bad ${TOKEN}`, toe: 'D2R' }, 401)],
     ['every field of an error', 'status', json({ message: TOKEN, statusReason: TOKEN, toe: TOKEN }, 400)],
@@ -120,7 +120,7 @@ describe('the token is nowhere to be seen', () => {
     expect(everythingOf(error).toUpperCase()).not.toContain(PART.toUpperCase());
   });
 
-  test('when no connection is made', async () => {
+  test('when no connection can be made', async () => {
     const gone = await startServer(reset);
     await gone[Symbol.asyncDispose]();
     await using plain = await startServer(reset);

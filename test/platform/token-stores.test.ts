@@ -10,7 +10,7 @@ import { startServer } from './scripted-server.ts';
 const secretId = 'platform/token';
 const parameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 
-test('the token is the secret’s text, requested by its id', async () => {
+test('the token is the value of the secret, requested by its id', async () => {
   await using secrets = await startServer(jsonReply({ SecretString: 'the-token\n' }));
 
   const token = await openStoredToken({ place: secretId, environment: environmentOf(secrets) }).read();
@@ -20,7 +20,7 @@ test('the token is the secret’s text, requested by its id', async () => {
   expect(JSON.parse(secrets.requests[0]?.body ?? '')).toEqual({ SecretId: 'platform/token' });
 });
 
-test('the token is the parameter’s text, decrypted, requested by its ARN', async () => {
+test('the token is the value of the parameter, decrypted, requested by its ARN', async () => {
   const found = { Parameter: { Type: 'SecureString', Value: 'the-token\n' } };
   await using parameters = await startServer(jsonReply(found));
 
@@ -35,7 +35,7 @@ test.for([
   ['binary', 'binary', { SecretBinary: Buffer.from('the-token').toString('base64') }],
   ['without a text', 'binary', {}],
   ['of spaces', 'nothing', { SecretString: ' ' }],
-] as const)('a secret %s is an error that names it, and does not show it', async ([, got, found]) => {
+] as const)('a secret %s causes an error that names it, and does not show it', async ([, got, found]) => {
   await using secrets = await startServer(jsonReply(found));
 
   const error = await openStoredToken({ place: secretId, environment: environmentOf(secrets) })
@@ -61,15 +61,18 @@ test.for([
     { Type: 'SecureString' },
     'the token as plain text, or as one pair of text, got nothing',
   ],
-] as const)('a parameter %s is an error that names it, and does not show it', async ([, found, expected]) => {
-  await using parameters = await startServer(jsonReply(found === undefined ? {} : { Parameter: found }));
+] as const)(
+  'a parameter %s causes an error that names it, and does not show it',
+  async ([, found, expected]) => {
+    await using parameters = await startServer(jsonReply(found === undefined ? {} : { Parameter: found }));
 
-  const error = await openStoredToken({ place: parameter, environment: environmentOf(parameters) })
-    .read()
-    .catch(String);
+    const error = await openStoredToken({ place: parameter, environment: environmentOf(parameters) })
+      .read()
+      .catch(String);
 
-  expect(error).toBe(`AwsError: read parameter ${parameter}: NotAToken: expected ${expected}`);
-});
+    expect(error).toBe(`AwsError: read parameter ${parameter}: NotAToken: expected ${expected}`);
+  },
+);
 
 /** What is read where the secret has this text. */
 async function tokenIn(SecretString: string): Promise<string> {
@@ -87,7 +90,7 @@ test.each([
   ['as a pair, as the console of Secrets Manager makes it', '{"token":"the-token"}', 'the-token'],
   ['as a pair over lines', '{\n  "PLATFORM_TOKEN": "the-token\\n"\n}', 'the-token'],
   ['with a brace at its beginning', '{the-token', '{the-token'],
-])('a token is found %s', async (_, text, token) => {
+])('a token is read %s', async (_, text, token) => {
   expect(await tokenIn(text)).toBe(token);
 });
 
@@ -97,7 +100,7 @@ test.each([
   ['an empty pair', '{"token":""}', `${JSON_OF} "token"`],
   ['no pair', '{}', JSON_OF],
   ['a sentence', 'the token is hush', 'got a text with spaces or other invisible characters in it'],
-])('what is not one token is refused, and not shown: %s', async (_, text, message) => {
+])('a value that is not one token is refused, and not shown: %s', async (_, text, message) => {
   const error = await thrown(tokenIn(text));
 
   expect(error).toBeInstanceOf(AwsError);

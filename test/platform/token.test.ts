@@ -60,7 +60,7 @@ describe('a token from a secret store', () => {
     expect(store.fetches).toBe(2);
   });
 
-  test('is not cached if the fetch failed, and every reader sees the failure', async () => {
+  test('is not cached if the fetch failed, and every reader gets the error', async () => {
     const { store, token } = createStore();
     store.failures = 1;
 

@@ -4,7 +4,7 @@ import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { platformOf } from '../snapshot/sandbox-call.ts';
 
-test('of 200 function runs on a platform that loses responses, none is executed twice and none is misreported', async () => {
+test('on a platform that loses responses, none of 200 function runs is executed twice or misreported', async () => {
   await using sandbox = await startPlatform({ calculations: 0, faults: 0.4, rate: 10_000 });
   const platform = platformOf(sandbox);
   const packageId = codePackages[0]?.id ?? '';

@@ -42,7 +42,7 @@ async function follow(given: {
   return { call, happened };
 }
 
-test('the report comes first, then the model, then the digest; then the model alone until the next run', async () => {
+test('the report comes first, then the model, then the digest, and then only the model until the next run', async () => {
   const { call, happened } = await follow({});
 
   const first = await call();
@@ -53,7 +53,7 @@ test('the report comes first, then the model, then the digest; then the model al
   expect(happened).toEqual(['report', 'model', 'mail to arn', 'model']);
 });
 
-test('a report that fails does not hold up the model and the digest', async () => {
+test('a failed report does not stop the model and the digest', async () => {
   const { call, happened } = await follow({ write: () => Promise.reject(new Error('no memory')) });
 
   await expect(call()).rejects.toThrow('no memory');
@@ -61,7 +61,7 @@ test('a report that fails does not hold up the model and the digest', async () =
   expect(happened).toEqual(['report', 'model', 'mail to arn']);
 });
 
-test('no place has a digest without asking for one', async () => {
+test('no place has a digest unless it asks for one', async () => {
   const { call, happened } = await follow({ digests: [] });
 
   expect(await call()).toEqual({ report: 'written', digests: [] });

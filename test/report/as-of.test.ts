@@ -104,7 +104,7 @@ async function answersOf(of: Store) {
   };
 }
 
-test('all readers respond as they did on that day, and store nothing except built parts', async () => {
+test('all readers respond as of that day, and store nothing except built parts', async () => {
   await happenedOnMonday();
   const then = await answersOf(store);
   await happenedLater();
@@ -123,7 +123,7 @@ test('all readers respond as they did on that day, and store nothing except buil
   expect([...before.keys()].filter((key) => !store.objects.has(key))).toEqual([]);
 });
 
-describe('a run is the last one', () => {
+describe('as of a day, a run is the last one', () => {
   test('from when it had finished, not from when it began', async () => {
     await publish(monday, [sound]);
     await publish(tuesday, [broken], 'calculations', '2026-11-18T00:10:00.000Z');
@@ -134,7 +134,7 @@ describe('a run is the last one', () => {
     expect(await runAt('2026-11-18T00:10:00.000Z')).toBe(tuesday.id);
   });
 
-  test('and a place without one by then has nothing', async () => {
+  test('so a place without a finished run at that time is empty', async () => {
     await publish(monday, [sound]);
     await publish(tuesday, [], 'cards');
 
@@ -144,7 +144,7 @@ describe('a run is the last one', () => {
   });
 });
 
-test('scores of jobs that ended later, and the summary of their batch, were not there', async () => {
+test('scores of jobs that ended later, and the summary of their batch, are not shown', async () => {
   await happenedOnMonday();
   await happenedLater();
   for (const key of [part('00000'), part('00001'), 'scores/b/_summary.json', 'scores/c/_summary.json'])
@@ -159,7 +159,7 @@ test('scores of jobs that ended later, and the summary of their batch, were not 
   expect((await Array.fromAsync(now.list('scores/'))).length).toBe(4);
 });
 
-test('nothing is written, copied or deleted but Parquet and uses of runs', async () => {
+test('only Parquet and uses of runs may be written, copied or deleted', async () => {
   await publish(monday, [sound]);
   const past = await storeAsOf(store, endOf(monday));
 
@@ -221,7 +221,7 @@ describe('a day is refused with the reason', () => {
   });
 
   test.each(['pruned', 'expired'] as const)(
-    'whose run was %s, with the nearest available run',
+    'if its run was %s, with the nearest available run',
     async (how) => {
       for (const run of [monday, tuesday, wednesday]) await publish(run, [sound]);
       await publish(monday, [], 'cards');
@@ -241,7 +241,7 @@ describe('a day is refused with the reason', () => {
     },
   );
 
-  test('whose runs were all removed, before the existing ones', async () => {
+  test('if its runs were all removed, before the existing ones', async () => {
     for (const run of [monday, tuesday]) await publish(run, [sound]);
     await remove(monday, 'pruned');
 
@@ -251,14 +251,14 @@ describe('a day is refused with the reason', () => {
     expect(err).toContain('was removed; the nearest available: 2026-11-17T09:00:00.000Z');
   });
 
-  test('with another option of the same command', async () => {
+  test('together with another option of the same command', async () => {
     expect((await command(['report', '--link', '--at', dayOf(monday)])).err).toContain(
       'expected --link or --at',
     );
   });
 });
 
-test('an assistant can ask as of a day, too, and is shown the fault of an invalid one', async () => {
+test('an assistant can also ask as of a day, and gets the fault of an invalid one', async () => {
   await publish(monday, [sound, user]);
   await publish(tuesday, [broken]);
   await using server = await connect(
@@ -299,7 +299,7 @@ test('figures as of a day say so, whether or not a run was published since', asy
   });
 });
 
-test('where-used of a day uses the sources whose runs are there, and names the others', async () => {
+test('where-used as of a day uses the sources whose runs exist, and names the others', async () => {
   await publish(monday, [sound, user]);
   await publish(monday, [], 'cards');
   await publish(tuesday, [], 'cards');

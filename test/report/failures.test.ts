@@ -16,7 +16,7 @@ function startFailures(store = createMemoryStore()) {
   return { failures, clock, often };
 }
 
-test('the third failure within 70 minutes is reported, and no single one', async () => {
+test('the third failure within 70 minutes is reported, and a single failure is not', async () => {
   const { failures, clock, often } = startFailures();
 
   for (const minutes of [0, 60, 80, 100]) {
@@ -27,7 +27,7 @@ test('the third failure within 70 minutes is reported, and no single one', async
   expect(often).toEqual([3]);
 });
 
-test('work whose process was killed has failed', async () => {
+test('work whose process was killed counts as failed', async () => {
   const { failures, clock, often } = startFailures();
 
   for (const minutes of [0, 20, 40]) {
@@ -41,7 +41,7 @@ test('work whose process was killed has failed', async () => {
   expect(often).toEqual([3]);
 });
 
-test('work that ended is no failure, and one that threw is the caller’s to add', async () => {
+test('work that ended does not count as failed, and the caller adds work that threw', async () => {
   const { failures, often } = startFailures();
 
   for (let count = 0; count < 5; count += 1) {
@@ -52,7 +52,7 @@ test('work that ended is no failure, and one that threw is the caller’s to add
   expect(often).toEqual([]);
 });
 
-test('where the store is unavailable, a failure is reported at once', async () => {
+test('if the store is unavailable, a failure is reported immediately', async () => {
   const store = createMemoryStore();
   const away = {
     ...store,

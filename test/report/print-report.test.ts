@@ -14,13 +14,13 @@ const between = (start: string, end: string): string =>
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-test('the page carries the facts as they are', () => {
+test('the page contains the facts unchanged', () => {
   const packed = between('id="facts">', '</script>');
 
   expect(JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString())).toEqual(facts);
 });
 
-test('the page’s policy names its one script and its one style by their hashes, and lets nothing in from outside', () => {
+test('the page’s policy names its one script and its one style by their hashes, and allows nothing from outside', () => {
   const script = html.slice(html.lastIndexOf('<script>') + 8, html.lastIndexOf('</script>'));
   const style = between('<style>', '</style>');
   const policy = between('Content-Security-Policy" content="', '">');
@@ -47,7 +47,7 @@ test('the page names the authors and licences of the packages that it contains',
   expect(html).toContain('Permission to use, copy, modify, and/or distribute this software');
 });
 
-test('the docs say of each flag what the page says', () => {
+test('the docs describe each flag as the page does', () => {
   const docs = readFileSync('docs/report.md', 'utf8');
 
   for (const meaning of Object.values(flagMeanings)) expect(docs).toContain(`| ${meaning} |`);

@@ -33,7 +33,7 @@ const report = (store: MemoryStore, runs: Readonly<Record<string, string>>) =>
 
 const failing = () => Promise.reject(new Error('no memory'));
 
-test('nothing is written until something is published, and then once for each state of what is', async () => {
+test('nothing is written until a run is published, and then once for each state of what is published', async () => {
   expect(await keep({ store })).toBe('current');
   await publish(store, 'a');
   expect(await keep({ store })).toBe('written');
@@ -73,7 +73,7 @@ test('a narrowed place that nothing names is found in the first minutes of every
   expect(await keep({ store, minutes: 165 })).toBe('written');
 });
 
-test('a place that is gone is taken out of the report', async () => {
+test('a deleted place is removed from the report', async () => {
   await publish(store, 'a');
   await keep({ store });
   await store.delete('calculations/latest.json');
@@ -82,7 +82,7 @@ test('a place that is gone is taken out of the report', async () => {
   expect(await keep({ store })).toBe('current');
 });
 
-test('a damaged place does not stop the report, and does not make it be written again and again', async () => {
+test('a damaged place does not stop the report, and does not cause it to be written repeatedly', async () => {
   await publish(store, 'a');
   await keep({ store });
   await store.put('cards/latest.json', Buffer.from('{'));

@@ -60,9 +60,9 @@ async function expectNaive(given: NaiveStore): Promise<void> {
   }
 }
 
-test('the users of a thing equal those of a naive search, whatever shape links have', () =>
+test('the users of a record equal those of a naive search, whatever shape links have', () =>
   expectNaive(craftedStore));
 
-test('the users of a thing equal those of a naive search over any store', async () => {
+test('the users of a record equal those of a naive search over any store', async () => {
   await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: 8 });
 }, 30_000);

@@ -62,10 +62,10 @@ const lineOf = ({ hop, kind, id, name, ways }: Found[number]['dependents'][numbe
 
 const linesOf = (found: Found) => found.map(({ dependents }) => dependents.map(lineOf));
 
-describe('what depends on a thing', () => {
+describe('what depends on a record', () => {
   beforeEach(publishChain);
 
-  test('ends after this many hops, and is counted beyond the limit', async () => {
+  test('ends after the given number of hops, and is counted beyond the limit', async () => {
     const [near, first] = [await find('d-1', { hops: 1 }), await find('d-1', { most: 1 })];
 
     expect(near.found[0]).toMatchObject({ total: 2, hops: [2], isCut: true });
@@ -73,7 +73,7 @@ describe('what depends on a thing', () => {
     expect(first.found[0]).toMatchObject({ total: 5, hops: [2, 1, 1, 1] });
   });
 
-  test('is found of a calculation and a card, with what the snapshot says of it', async () => {
+  test('is found for a calculation and a card, with what the snapshot says about it', async () => {
     const [ofCalculation, ofCard] = [await find('2'), await find('31')];
 
     expect(ofCalculation.found).toMatchObject([
@@ -92,13 +92,13 @@ describe('what depends on a thing', () => {
     ]);
   });
 
-  test('hints at a name, whatever its case, or the start of an id, if no thing has the id', async () => {
+  test('falls back to a name, whatever its case, or the start of an id, if no record has the id', async () => {
     expect((await find('margin')).hints).toEqual([{ kind: 'calculation', id: '2', name: 'Margin' }]);
     expect((await find('nobody')).hints).toEqual([]);
   });
 });
 
-test('an id of several kinds is found in each, unless one kind is asked for', async () => {
+test('an id of several kinds is found in each, unless one kind is requested', async () => {
   await publish('calculations', calculation(7, 'Seven', link('DATA_SOURCE', '7')));
   await publish('cards', card(7, 'Card seven', '7'));
 
@@ -114,7 +114,7 @@ test('a damaged part is named, and no uses are shown', async () => {
   await expect(find('d-1')).rejects.toThrow(/^cards\/.*part-00000/);
 });
 
-describe('files', () => {
+describe('where-used of files', () => {
   const file = (id: string, path: string, fileType = 'TEXT') => ({
     _filesetId: 'F-1',
     id,
@@ -133,7 +133,7 @@ describe('files', () => {
     ),
   );
 
-  test('of a FileSet are what would be deleted with it', async () => {
+  test('of a FileSet lists what would be deleted with it', async () => {
     const { found } = await find('f-1', { most: 2 });
 
     expect(found).toMatchObject([{ kind: 'fileset', id: 'F-1', total: 4, hops: [4], kinds: { file: 4 } }]);
@@ -143,7 +143,7 @@ describe('files', () => {
     ]);
   });
 
-  test('of a directory are those below it, whether it has a record or not', async () => {
+  test('of a directory lists those below it, whether it has a record or not', async () => {
     expect((await find('/reports/')).found).toMatchObject([
       {
         kind: 'file',
@@ -160,14 +160,14 @@ describe('files', () => {
     ]);
   });
 
-  test('are found by path and by id, and nothing depends on them', async () => {
+  test('finds them by path and by id, and nothing depends on them', async () => {
     for (const id of ['/reports/a.txt', 'i-2'])
       expect((await find(id)).found).toMatchObject([
         { kind: 'file', id: 'i-2', name: '/reports/a.txt', owner: '9', fileset: 'F-1', total: 0 },
       ]);
   });
 
-  test('of the data files are found by id', async () => {
+  test('finds data files by id', async () => {
     await publish('data-files', { dataFileId: 40009, name: 'a.csv', currentRevision: { scanState: 'SAFE' } });
 
     expect((await find('40009')).found).toMatchObject([
@@ -176,14 +176,14 @@ describe('files', () => {
   });
 });
 
-describe('the command', () => {
+describe('the where-used command', () => {
   async function run(...argv: readonly string[]) {
     const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: 'memory' });
     const code = await runCommandLine(['where-used', ...argv], { ...terminal, openStore: async () => store });
     return checkedShape(['where-used', ...argv], { code, out: out(), err: err() });
   }
 
-  test('prints what depends on a thing, hop by hop', async () => {
+  test('prints what depends on a record, hop by hop', async () => {
     await publishChain();
 
     const { code, out } = await run('d-1', '--limit', '4');
@@ -208,7 +208,7 @@ describe('the command', () => {
     expect(code).toBe(0);
   });
 
-  test('says that a thing is gone, and which links are broken', async () => {
+  test('says that a record is deleted, and which links are broken', async () => {
     await publishChain();
 
     const { out } = await run('gone');
@@ -230,7 +230,7 @@ describe('the command', () => {
     });
   });
 
-  test('shows names as text, whatever is in them', async () => {
+  test('shows names as text, whatever they contain', async () => {
     const name = '<script>\u001b[2Jalert(1)\u202e</script>\nline';
     await publish('calculations', calculation(1, name, link('DATA_SOURCE', 'd-1')));
 
@@ -241,7 +241,7 @@ describe('the command', () => {
     expect(out).not.toContain('\u202e');
   });
 
-  test('refuses an id that nothing has, and says where it looked', async () => {
+  test('refuses an unknown id, and says where it looked', async () => {
     await publishChain();
 
     const { code, out, err } = await run('revenue');
@@ -252,7 +252,7 @@ describe('the command', () => {
     expect(err).toContain('perhaps calculation 1 “Revenue” was meant');
   });
 
-  test('fails where nothing is published', async () => {
+  test('fails if nothing is published', async () => {
     const { code, err } = await run('d-1');
 
     expect(code).toBe(1);
@@ -288,7 +288,7 @@ describe('columns', () => {
     await update('3', 'SUM(`sales`)');
   });
 
-  test('name what reads them by the newest text of each formula, and all that depends on that', async () => {
+  test('list what reads them by the newest text of each formula, and everything that depends on that', async () => {
     const { found, formulas } = await find('`SALES`');
 
     expect(formulas).toEqual({ known: 2, of: 3 });
@@ -305,7 +305,7 @@ describe('columns', () => {
     expect((await find('old')).found).toEqual([]);
   });
 
-  test('are those of one dataset, if it is named', async () => {
+  test('can be restricted to one dataset', async () => {
     const { found } = await find('sales', { dataset: 'D-1' });
 
     expect(found.map(({ id }) => id)).toEqual(['d-1:sales']);
@@ -341,7 +341,7 @@ describe('columns', () => {
     expect((await find('2')).found[0]).toMatchObject({ columns: [] });
   });
 
-  test('change with the next update, without another snapshot, and alone flag nothing', async () => {
+  test('change with the next update, without another snapshot, and cause no flag alone', async () => {
     const before = (await openModel({ store, now: Date.now })).model;
     await update('2', '`Region`');
     const { model } = await openModel({ store, now: Date.now });
@@ -352,7 +352,7 @@ describe('columns', () => {
     expect(model.flags.slice(before.flags.length)).toEqual(new Uint16Array(1));
   });
 
-  test('are printed with how many formulas are known, also where none has the name', async () => {
+  test('are printed with how many formulas are known, even if no column has the name', async () => {
     const known =
       'columns: the platform returns no formulas in a search; known here, from imports and our updates: 2 of 3';
     const [column, dataset, none] = [
@@ -371,7 +371,7 @@ describe('columns', () => {
     expect((await run('sales', '--json')).code).toBe(0);
   });
 
-  test('are not known to readers who may not list formulas, who get all else', async () => {
+  test('are unknown to readers who may not list formulas, who get everything else', async () => {
     const denied = new StoreError('list formulas/', { kind: 'denied', code: '403' });
     async function* list(...asked: Parameters<typeof store.list>) {
       if (asked[0].startsWith('formulas')) throw denied;
@@ -386,7 +386,7 @@ describe('columns', () => {
     expect((await find('sales')).formulas).toEqual({ known: 2, of: 3 });
   });
 
-  test('of a formula that is damaged are left out', async () => {
+  test('of a damaged formula are omitted', async () => {
     await store.put('formulas/2/20261121T090000000Z.json', Buffer.from('{"expression": "`x'));
 
     expect((await find('x')).formulas).toEqual({ known: 2, of: 3 });

@@ -51,7 +51,7 @@ async function reportsOf(
   return reports;
 }
 
-test('each step that works has passed, and what is not here is skipped', async () => {
+test('the steps of a complete stack pass, and steps for missing parts are skipped', async () => {
   expect(await reportsOf(stackWithout())).toEqual([
     'snapshot passed: published run 20261122T120000Z-3fa9c1',
     'score passed: done',
@@ -62,7 +62,7 @@ test('each step that works has passed, and what is not here is skipped', async (
   ]);
 });
 
-test('a step whose outcome does not come in time has failed, and the others are taken', async () => {
+test('a step without a timely outcome fails, and the other steps run', async () => {
   expect(
     await reportsOf(stackWithout('snapshot', 'event'), { ...inputs, redAlarms: async () => ['a'] }),
   ).toEqual([
@@ -75,7 +75,7 @@ test('a step whose outcome does not come in time has failed, and the others are 
   ]);
 });
 
-test('a run that was published before is no run of this test', async () => {
+test('a run that was published before does not count as a run of this test', async () => {
   const given = stackWithout('snapshot');
   const old = { run: 'old', startedAt: new Date(0).toISOString() };
   await given.deployment.store.put('calculations.smoke/latest.json', json(old));
@@ -106,7 +106,7 @@ test('without --job and --event, the steps of functions and events are skipped',
   ]);
 });
 
-test('outputs of a construct are found among those of others', () => {
+test('the outputs of one construct are found among those of others', () => {
   const output = (OutputKey: string) => ({ OutputKey, OutputValue: OutputKey });
   const outputs = ['Store', 'SyncStore0A1B2C3D', 'SyncOtherStore0A1B2C3D'].map(output);
 
@@ -115,7 +115,7 @@ test('outputs of a construct are found among those of others', () => {
   expect(() => outputsOf(outputs, 'Sync')('Table')).toThrow('expected the output SyncTable of the stack');
 });
 
-test('a deployed stack is asked through the command line of AWS', async () => {
+test('a deployed stack is queried through the AWS command line', async () => {
   const outputs = { Store: 's3://bucket', QueueUrl: 'https://q', GlueDatabase: 'runs', WorkGroup: 'queries' };
   const asked: string[] = [];
   const aws: Aws = async (words) => {

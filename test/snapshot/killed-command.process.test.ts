@@ -69,7 +69,7 @@ async function killCommand({ source, sandbox, settings, folder, isTime }: Killed
 }
 
 test.for(sampled(1, sources))(
-  'a command that is killed while it takes %s loses no more requests than a part may stay open',
+  'a command that is killed while it takes %s loses at most the requests of one open part',
   { timeout: 120_000 },
   async (source) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'killed-'));

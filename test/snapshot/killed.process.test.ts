@@ -44,7 +44,7 @@ async function runAndKill({ sandbox, aws, run }: Run, kills: number) {
 }
 
 test(
-  'a run that is killed again and again at any moment is resumed, and ends up the same as an undisturbed one',
+  'a run that is killed repeatedly at any moment is resumed, and ends up the same as an undisturbed one',
   async () => {
     await using sandbox = await startPlatform({ calculations: RECORDS, latencyMs: 10 });
     await using aws = await startAws({ buckets: ['killed'] });

@@ -39,7 +39,7 @@ async function publish(store: MemoryStore, place: string, [started, finished]: r
   );
 }
 
-test('no place is missing until it has been expected for its whole interval, however often it is checked', async () => {
+test('a place is not missing until it has been expected for its whole interval, however often it is checked', async () => {
   const { look } = startWatch();
 
   expect(await look(0, [weekly, daily])).toEqual([]);
@@ -49,7 +49,7 @@ test('no place is missing until it has been expected for its whole interval, how
   expect(await look(171, [weekly, daily])).toEqual(['files.archive', 'calculations']);
 });
 
-test('a run of longer than a week ago is missed to the hour, and no longer once there is another', async () => {
+test('a weekly run counts as missing to the hour, and no longer once there is another', async () => {
   const { store, look } = startWatch();
   await look(0, [weekly]);
 
@@ -62,7 +62,7 @@ test('a run of longer than a week ago is missed to the hour, and no longer once 
   expect([inTime, late, again]).toEqual([[], ['files.archive'], []]);
 });
 
-test('a long run counts from its end, and its manifest is read only if its start is not enough', async () => {
+test('a long run counts from its end, and its manifest is read only if its start does not decide', async () => {
   const { store, look } = startWatch();
   await look(0, [daily]);
   await publish(store, 'calculations', [24, 44]);
@@ -80,7 +80,7 @@ test('a long run counts from its end, and its manifest is read only if its start
   expect(reads.filter((key) => key.includes('_manifest'))).toHaveLength(2);
 });
 
-test('a place with a shorter interval from now on is not reported missing at once', async () => {
+test('a place whose interval becomes shorter is not reported as missing immediately', async () => {
   const { store, look } = startWatch();
   await look(0, [weekly]);
   await publish(store, 'files.archive', [1, 1]);
@@ -91,7 +91,7 @@ test('a place with a shorter interval from now on is not reported missing at onc
   expect(await look(127, [sooner])).toEqual(['files.archive']);
 });
 
-test('what is missing stays so when it is expected later, until that is over', async () => {
+test('a missing place stays missing when it is expected less often, until that interval is over', async () => {
   const { look } = startWatch();
   await look(0, [daily]);
 
@@ -100,7 +100,7 @@ test('what is missing stays so when it is expected later, until that is over', a
   expect(await look(51, [later])).toEqual(['calculations']);
 });
 
-test('a place that is no longer expected, and is again, begins anew', async () => {
+test('a place that stops being expected, and then is again, begins anew', async () => {
   const { look } = startWatch();
   await look(0, [daily]);
   await look(100, []);
@@ -109,7 +109,7 @@ test('a place that is no longer expected, and is again, begins anew', async () =
   expect(await look(227, [daily])).toEqual(['calculations']);
 });
 
-test('the time since when a place is expected is written again each day: objects that are not written expire', async () => {
+test('the object with the first expected times is rewritten each day, since objects that are not written expire', async () => {
   const { store, look } = startWatch();
   const writes: string[] = [];
   const { put } = store;

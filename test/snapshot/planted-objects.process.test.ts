@@ -97,7 +97,7 @@ const packedSpaces = { gzip: gzipSync(spaces), zstd: zstdCompressSync(spaces) };
 const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 
-test('part entries that form a circle are refused, and so is one that leads to another kind of object', async () => {
+test('a circle of part entries is refused, and so is an entry that leads to another kind of object', async () => {
   const [one, two] = [`${WORK}part-00000-a.json`, `${WORK}part-00000-b.json`];
   const part = await plant(0, record);
   await store.put(one, printStored({ part, previous: two }));
@@ -115,8 +115,8 @@ test('part entries that form a circle are refused, and so is one that leads to a
   });
 });
 
-describe('a part that is a bomb', () => {
-  test.each(['gzip', 'zstd'] as const)('of %s is named, and holds little memory', async (compression) => {
+describe('a decompression bomb', () => {
+  test.each(['gzip', 'zstd'] as const)('as a part of %s is named, in bounded memory', async (compression) => {
     const suffix = compressionSuffix[compression];
     const part = await plant(0, bomb(compression), { records: 1_000_000 }, suffix);
     const reader = readLines({ store, parts: [part] });
@@ -128,7 +128,7 @@ describe('a part that is a bomb', () => {
     await reader.close();
   });
 
-  test('in the last published run refuses the next one in bounded memory, and --force publishes it', async () => {
+  test('in the last published run refuses the next run in bounded memory, and --force publishes it', async () => {
     const body = bomb('gzip');
     const key = `calculations/dt=2026-11-16/run=${monday.id}/part-00000-0123456789ab.ndjson.gz`;
     const part = {
@@ -155,7 +155,7 @@ describe('a part that is a bomb', () => {
   });
 });
 
-test('a part that is not the run’s own is refused before anything is published because it is elsewhere', async () => {
+test('a part outside the run’s folder is refused before anything is published', async () => {
   await store.put('inbox/part-00000-0123456789ab.ndjson.gz', record);
   const key = 'inbox/part-00000-0123456789ab.ndjson.gz';
   await finish([{ ...(await plant(0, record)), key }]);
@@ -170,7 +170,7 @@ test('a part that is not the run’s own is refused before anything is published
   expect(await Array.fromAsync(store.list('calculations/'))).toEqual([]);
 });
 
-test('a part of scores that is a bomb is named', () => {
+test('a decompression bomb as a part of scores is named', () => {
   const body = bomb('gzip', 5);
   const key = `scores/b/part-00000-${sha256Of(body).slice(0, 12)}.ndjson.gz`;
 

@@ -21,7 +21,7 @@ async function takeOver({ path, file }: { readonly path: string; readonly file: 
   await rename(join(path, name), file);
 }
 
-test('a holder whose lock was taken over moves nothing and starts again', async () => {
+test('a lock holder that was overtaken moves nothing and starts again', async () => {
   const lock = await lockFor('taken');
   const target = join(directory, 'moved');
   const attempts: string[] = [];
@@ -36,7 +36,7 @@ test('a holder whose lock was taken over moves nothing and starts again', async 
   expect(await readFile(target, 'utf8')).toBe('taken');
 });
 
-test('a holder whose lock was taken over cannot renew it, and leaves the next holder’s alone', async () => {
+test('a lock holder that was overtaken cannot renew the lock, and does not touch the next holder’s', async () => {
   const [lock, next] = [await lockFor('next'), await lockFor('next')];
   const order: string[] = [];
   let second: Promise<void> | undefined;
@@ -59,7 +59,7 @@ test('a holder whose lock was taken over cannot renew it, and leaves the next ho
   expect(order).toEqual(['second', 'first']);
 });
 
-test('a lock that is held for longer than it takes to become stale is not taken over', async () => {
+test('a lock that is held for longer than the stale time is not taken over if it is renewed', async () => {
   const [lock, other] = [await lockFor('long'), await lockFor('long')];
   const order: string[] = [];
 
@@ -75,7 +75,7 @@ test('a lock that is held for longer than it takes to become stale is not taken 
   expect(order).toEqual(['first', 'second']);
 });
 
-test('a lock that is taken over again and again is given up after half a minute', async () => {
+test('a lock that is taken over repeatedly is given up after half a minute', async () => {
   const lock = await lockFor('fought over');
   const real = performance.now();
   let attempts = 0;

@@ -37,7 +37,7 @@ describe('in a directory', () => {
   });
 
   test.skipIf(process.platform === 'win32')(
-    'a name that is too long for a file is an error, and no missing object',
+    'a name that is too long for a file is an error, not a missing object',
     async () => {
       const store = createDirectoryStore(await makeDirectory());
 
@@ -128,7 +128,7 @@ describe('in a directory', () => {
     expect(await readdir(temporary)).toEqual(['new']);
   });
 
-  test('a copy is a second name of the same file, which no sweep takes for abandoned', async () => {
+  test('a copy is a second name of the same file, which no sweep treats as abandoned', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
     await store.put('a', Buffer.from('x'));
@@ -157,7 +157,7 @@ describe('in a directory', () => {
 });
 
 describe('between processes', () => {
-  test('a process killed while it writes leaves either the old object or the new one, complete', async () => {
+  test('a process that is killed while it writes leaves either the old object or the new one, complete', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
 
@@ -187,7 +187,7 @@ describe('between processes', () => {
     }
   });
 
-  test('a process killed between lock and rename blocks others only for a few seconds', async () => {
+  test('a process that is killed between lock and rename blocks others only for a few seconds', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
     const old = await store.put('object', Buffer.from('old'));
@@ -207,7 +207,7 @@ describe('between processes', () => {
     expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'object', sizeBytes: 3 }]);
   });
 
-  test('three processes that count in one object lose no increment, whatever their clocks', async () => {
+  test('three processes that increment a counter in one object lose no increment, whatever their clocks', async () => {
     const directory = await makeDirectory();
     await using ahead = startChild('count.ts', directory, '15', '3600000');
     await using behind = startChild('count.ts', directory, '15', '-86400000');
@@ -220,7 +220,7 @@ describe('between processes', () => {
     expect(counter?.body.toString()).toBe('45');
   });
 
-  test('a process that is stopped until others took its lock over loses no increment of theirs', async () => {
+  test('a process that is stopped until others took over its lock does not undo their increments', async () => {
     const directory = await makeDirectory();
     await using first = startChild('count.ts', directory, '150');
     await using second = startChild('count.ts', directory, '150');
@@ -239,11 +239,11 @@ describe('between processes', () => {
   });
 });
 
-describe('with a clock that is off the file system’s', () => {
+describe('with a clock that differs from the file system’s', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date'] }));
   afterEach(() => vi.useRealTimers());
 
-  test.for([3_600_000, -86_400_000])('objects are stored and deleted: by %i ms', async (byMs) => {
+  test.for([3_600_000, -86_400_000])('(by %i ms) objects are stored and deleted', async (byMs) => {
     const directory = await makeDirectory();
     const other = join(directory, '.store/temporary/other');
     await mkdir(dirname(other), { recursive: true });

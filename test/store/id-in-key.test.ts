@@ -18,7 +18,7 @@ describe('an id in a key', () => {
     );
   });
 
-  it('differs from every other id, even where case is ignored', () => {
+  it('differs from every other id, even ignoring case', () => {
     const like = id.chain((each) =>
       fc.tuple(fc.constant(each), fc.constantFrom(each.toUpperCase(), each.toLowerCase(), `${each}.`)),
     );
@@ -60,13 +60,13 @@ describe('an id in a key', () => {
     ['_hidden', '!_hidden'],
     ['.hidden.', '!.hidden.!0'],
     ['nul.chunk-1', '!0nul.chunk-1'],
-  ])('%s is %s', (given, segment) => {
+  ])('is written for %s as %s', (given, segment) => {
     expect(keySegment(given)).toBe(segment);
     expect(idOfSegment(segment)).toBe(given);
   });
 
   it.each(['!A', 'a!', '!!ab!', '!a!b!c!d', '!0other', 'other!0', 'a!_b', '!', 'Order-17', '_cache', 'nul'])(
-    '%s is no segment of an id',
+    'is not accepted as %s',
     (segment) => {
       expect(idOfSegment(segment)).toBeUndefined();
     },

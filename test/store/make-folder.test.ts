@@ -16,7 +16,7 @@ afterEach(() => {
 const failure = (code: string, path: string) =>
   Object.assign(new Error(`${code}: mkdir '${path}'`), { code, syscall: 'mkdir' });
 
-test('makes a folder with those above it, and leaves one that is there', async () => {
+test('makeFolder creates a folder with its parents, and accepts an existing one', async () => {
   const deep = join(folder.path, 'a', 'b', 'c');
 
   await makeFolder(deep);
@@ -25,7 +25,7 @@ test('makes a folder with those above it, and leaves one that is there', async (
   expect((await stat(deep)).isDirectory()).toBe(true);
 });
 
-test('leaves a file in its place to the user of the folder', async () => {
+test('makeFolder leaves a file in the folder’s place for the next operation to report', async () => {
   await writeFile(join(folder.path, 'file'), '');
 
   await makeFolder(join(folder.path, 'file'));
@@ -33,7 +33,7 @@ test('leaves a file in its place to the user of the folder', async () => {
   await expect(makeFolder(join(folder.path, 'file', 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
 });
 
-test('reports a read-only file system as what it is, however deep the folder', async () => {
+test('makeFolder reports a read-only file system as such, however deep the folder', async () => {
   const readOnly = async (path: string) => {
     if (path === '/mount') throw failure('EEXIST', path);
     throw failure(dirname(path) === '/mount' ? 'EROFS' : 'ENOENT', path);
@@ -42,7 +42,7 @@ test('reports a read-only file system as what it is, however deep the folder', a
   await expect(makeFolder('/mount/a/b/c', readOnly)).rejects.toMatchObject({ code: 'EROFS' });
 });
 
-test('makes it although another process removes the folder above in between', async () => {
+test('makeFolder succeeds although another process removes the parent meanwhile', async () => {
   const there = new Set(['/']);
   let removals = 3;
   const contended = async (path: string) => {
@@ -61,7 +61,7 @@ test('makes it although another process removes the folder above in between', as
 });
 
 test.runIf(process.platform === 'linux')(
-  'ends where no folder can be made, and names the place',
+  'makeFolder fails where no folder can be created, and names the path',
   async () => {
     const put = createDirectoryStore('/proc/nothing/store').put('a', Buffer.from('1'));
 
@@ -76,7 +76,7 @@ test.each([
   ['ENOSPC', 'its file system is full (ENOSPC: no space left on device, write)'],
   ['EDQUOT', 'its file system is full (EDQUOT: quota exceeded, write)'],
   ['EIO', 'EIO (EIO: i/o error, write)'],
-])('%s is said in words', async (code, said) => {
+])('the code %s is explained in words', async (code, said) => {
   const words = said.slice(said.indexOf('(') + 1, -1);
   vi.spyOn(promises, 'open').mockRejectedValue(Object.assign(new Error(words), { code }));
   syncBuiltinESMExports();

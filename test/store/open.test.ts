@@ -16,7 +16,7 @@ test.for([
   ['s3://my-bucket/', 's3://my-bucket'],
   ['s3://my.bucket/a/dt=1', 's3://my.bucket/a/dt=1'],
   ['s3://my-bucket/a/', 's3://my-bucket/a'],
-] as const)('%j is a location', async ([location, expected]) => {
+] as const)('%j is a valid location', async ([location, expected]) => {
   const store = await openStore(location, { s3: { AWS_REGION: 'us-east-1' } });
 
   expect(store.location).toBe(expected);
@@ -34,14 +34,14 @@ test.for([
   ['s3://bucket//a', 'expected s3://bucket/prefix with a prefix that is a valid key, got "s3://bucket//a"'],
   ['s3://bucket/a/../b', 'expected s3://bucket/prefix with a prefix that is a valid key'],
   ['./package.json', 'expected a directory, got "./package.json"'],
-] as const)('%j is not a location, and the error says why', async ([location, message]) => {
+] as const)('%j is not a valid location, and the error says why', async ([location, message]) => {
   const opened = openStore(location);
 
   await expect(opened).rejects.toMatchObject({ name: 'StoreError', failure: { kind: 'bad-location' } });
   await expect(opened).rejects.toThrow(message);
 });
 
-test('a store to read from must exist', async () => {
+test('a store that is only read must exist', async () => {
   await expect(checkStoreExists('/var/none/such')).rejects.toThrow(
     'expected a directory that exists, got "/var/none/such"',
   );
@@ -49,16 +49,19 @@ test('a store to read from must exist', async () => {
   await checkStoreExists('s3://bucket/prefix');
 });
 
-test.each(['s3://bucket/a/b', 's3://bucket/a/b/'])('an event names an object of the store %s', (location) => {
-  expect(keyInStore(location, 'bucket', 'a/b/inbox/x.csv')).toBe('inbox/x.csv');
-  for (const [bucket, key] of [
-    ['bucket', 'a/bc/x.csv'],
-    ['other', 'a/b/x.csv'],
-  ] as const)
-    expect(() => keyInStore(location, bucket, key)).toThrow(
-      `find an object of the store: expected an object within s3://bucket/a/b/, got "s3://${bucket}/${key}"`,
-    );
-});
+test.each(['s3://bucket/a/b', 's3://bucket/a/b/'])(
+  'the key in an event is mapped to the store %s',
+  (location) => {
+    expect(keyInStore(location, 'bucket', 'a/b/inbox/x.csv')).toBe('inbox/x.csv');
+    for (const [bucket, key] of [
+      ['bucket', 'a/bc/x.csv'],
+      ['other', 'a/b/x.csv'],
+    ] as const)
+      expect(() => keyInStore(location, bucket, key)).toThrow(
+        `find an object of the store: expected an object within s3://bucket/a/b/, got "s3://${bucket}/${key}"`,
+      );
+  },
+);
 
 test('a bucket can be opened with an environment or with the caller’s client', async () => {
   await using aws = await startTestAws({ buckets: ['bucket'] });
@@ -88,7 +91,7 @@ test('a directory is opened without loading the SDK', async () => {
   expect(stdout).toBe('0 true\n');
 });
 
-test('a path where no directory can be is refused at once, with what is expected there', async () => {
+test('a path that cannot be a directory is refused immediately, with what is expected', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'open-'));
   const at = (name: string) => join(folder.path, name);
   await symlink(at('nowhere'), at('link'));
@@ -101,7 +104,7 @@ test('a path where no directory can be is refused at once, with what is expected
   await expect(openStore(at('x'.repeat(300)))).rejects.toThrow('expected a directory with a path that');
 });
 
-test('a path through a folder that does not exist is the one to which the store writes', async () => {
+test('a path through a missing folder is the same for checking as for writing', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'open-'));
   const through = `${folder.path}/none/../store`;
   await (await openStore(through)).put('a', Buffer.from('1'), { contentType: 'text/plain' });

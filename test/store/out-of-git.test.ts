@@ -8,7 +8,7 @@ const folder = folderOfEach();
 
 const ignored = (root: string) => readFile(join(root, '.gitignore'), 'utf8').catch(() => undefined);
 
-test('a store that is begun in a folder of its own is ignored by git, and has no object more', async () => {
+test('a store that is created in its own folder is ignored by git, and has no additional object', async () => {
   const root = join(folder.path, 'store');
   const store = createDirectoryStore(root);
 
@@ -31,7 +31,7 @@ test('a store whose table was created first is ignored by git too', async () => 
   expect(await ignored(root)).toBe('*\n');
 });
 
-test('a folder that holds anything else is left as it is', async () => {
+test('a folder with other content is not changed', async () => {
   await writeFile(join(folder.path, 'package.json'), '{}');
 
   await createDirectoryStore(folder.path).put('a', Buffer.from('1'));

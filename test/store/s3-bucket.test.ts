@@ -64,7 +64,7 @@ test.each([
     { ...on, Prefix: 'acme/results/', Transitions: [{ StorageClass: 'GLACIER' as const }] },
     'moves what begins with acme/results/ to GLACIER',
   ],
-])('a rule about %s breaks what is promised', async (_, rule, words) => {
+])('a lifecycle rule about %s is reported as breaking a promise', async (_, rule, words) => {
   expect(await faultsOf(rule)).toEqual([expect.stringContaining(words)]);
 });
 
@@ -101,11 +101,11 @@ test.each([
       Transitions: [{ Days: 0, StorageClass: 'INTELLIGENT_TIERING' as const }],
     },
   ],
-])('a rule %s breaks nothing', async (_, rule) => {
+])('a lifecycle rule %s is not reported', async (_, rule) => {
   expect(await faultsOf(rule)).toEqual([]);
 });
 
-test('a bucket says where it is, whether it has versions, and what its rules delete', async () => {
+test('the check of a bucket reports its region, whether it has versions, and what its rules delete', async () => {
   await using s3 = await startServer(
     region('eu-central-1'),
     xml('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'),
@@ -120,7 +120,7 @@ test('a bucket says where it is, whether it has versions, and what its rules del
   });
 });
 
-test('a bucket in another region is found by the head of the refusal', async () => {
+test('a bucket in another region is found by the header of the refusal', async () => {
   await using s3 = await startServer(region('us-west-2', 301));
 
   expect(await examineStore('s3://bucket', environmentOf(s3))).toEqual({

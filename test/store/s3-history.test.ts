@@ -30,7 +30,7 @@ async function s3With(...pages: readonly Reply[]) {
   };
 }
 
-test('all pages are read; the current version and the markers of deletions are left out', async () => {
+test('all pages of versions are read, without current versions and delete markers', async () => {
   const marker =
     '<DeleteMarker><Key>p/a/2</Key><VersionId>m</VersionId><IsLatest>true</IsLatest></DeleteMarker>';
   const next =
@@ -54,13 +54,13 @@ test('all pages are read; the current version and the markers of deletions are l
   ]);
 });
 
-test('a bucket without versions has no old ones', async () => {
+test('a bucket without versioning has no old versions', async () => {
   await using s3 = await s3With(page(version('p/a/1', 'null', true)));
 
   expect(await Array.fromAsync(s3.versions())).toEqual([]);
 });
 
-test('a caller that may not list versions gets an error that names it', async () => {
+test('a caller that may not list versions gets an error that names the bucket', async () => {
   const denied: Reply = (response) => response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
   await using s3 = await s3With(denied);
 
@@ -69,7 +69,7 @@ test('a caller that may not list versions gets an error that names it', async ()
   );
 });
 
-test('a store that does not know versions has no old ones', async () => {
+test('a store without support for versions has no old versions', async () => {
   const unknown: Reply = (response) =>
     response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>');
   await using s3 = await s3With(unknown, unknown, unknown);

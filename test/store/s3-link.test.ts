@@ -8,7 +8,7 @@ const environment = {
 };
 const report = { bucket: 'acme', key: 'a prefix/report/latest.html', seconds: 3_600 };
 
-test('a link has the object, its end and a signature, and no header must be sent with it', async () => {
+test('a link has the object, its expiry and a signature, and requires no header', async () => {
   const { url, isTemporary, credentialsEnd } = await signLink({ ...report, environment });
 
   const { host, pathname, searchParams } = new URL(url);
@@ -23,7 +23,7 @@ test('a link has the object, its end and a signature, and no header must be sent
   expect({ isTemporary, credentialsEnd }).toEqual({ isTemporary: false, credentialsEnd: undefined });
 });
 
-test('a link of temporary credentials is known as one', async () => {
+test('a link with temporary credentials is recognized as such', async () => {
   const temporary = { ...environment, AWS_SESSION_TOKEN: 'token' };
 
   const { url, isTemporary } = await signLink({ ...report, environment: temporary });

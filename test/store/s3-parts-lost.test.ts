@@ -74,16 +74,13 @@ describe('a condition that fails after S3 has begun a response of 200', () => {
   test.for([
     ['them', { kind: 'condition-failed' }],
     ['us', STORED],
-  ] as const)(
-    'is recognized as such: the object is checked (it belongs to %s)',
-    async ([owner, expected]) => {
-      await using s3 = await storeOver({ complete: [refused, refused, refused], owner });
+  ] as const)('is recognized: the object is checked (it belongs to %s)', async ([owner, expected]) => {
+    await using s3 = await storeOver({ complete: [refused, refused, refused], owner });
 
-      const result = await s3.store.put('a', large, ifAbsent);
+    const result = await s3.store.put('a', large, ifAbsent);
 
-      expect(result).toEqual(expected);
-    },
-  );
+    expect(result).toEqual(expected);
+  });
 });
 
 describe('parts whose completion got no response, and which are gone when it is sent again', () => {
@@ -99,7 +96,7 @@ describe('parts whose completion got no response, and which are gone when it is 
     expect(s3.steps()).toEqual(['create', 'complete', 'complete', 'discard', 'look']);
   });
 
-  test('are an error, without a condition, if the object is another writer’s', async () => {
+  test('cause an error, without a condition, if the object is another writer’s', async () => {
     await using s3 = await storeOver({ complete: [lost, gone], owner: 'them' });
 
     const put = s3.store.put('a', large);

@@ -43,7 +43,7 @@ describe('a put if absent whose response was lost', () => {
     expect(result).toEqual({ kind: 'condition-failed' });
   });
 
-  test('is unknown, and so an error, if the object may not be read', async () => {
+  test('has an unknown outcome, and so is an error, if the object may not be read', async () => {
     await using s3 = await storeOver([lost, isThere, bytes('', {}, 403)]);
 
     const put = s3.store.put('a', small, ifAbsent);
@@ -51,7 +51,7 @@ describe('a put if absent whose response was lost', () => {
     await expect(put).rejects.toThrow('put a in s3://bucket: denied, HTTP 403');
   });
 
-  test('is unknown if there is no response at all', async () => {
+  test('has an unknown outcome if there is no response at all', async () => {
     await using s3 = await storeOver([lost]);
 
     const put = s3.store.put('a', small, ifAbsent);
@@ -77,7 +77,7 @@ test.for([
   ],
   ['without a condition, which is simply sent again', [lost, stored], {}, ['PUT', 'PUT']],
 ] as const)(
-  'a put %s is stored, the existing object being its own',
+  'a put %s counts as stored, since the existing object is its own',
   async ([, replies, options, methods]) => {
     await using s3 = await storeOver(
       replies.map((reply) => (reply === 'own' ? objectOf(() => s3.firstWrite()) : reply)),
@@ -177,7 +177,7 @@ test('an object that is a page is read as any other', async () => {
   expect((await s3.store.get('report.html'))?.body.toString()).toBe('<html>');
 });
 
-test('a refusal does not show the credentials that were refused', async () => {
+test('a refusal does not show the refused credentials', async () => {
   await using s3 = await storeOver([s3Error('SignatureDoesNotMatch', 403)]);
 
   const error = await s3.store.get('a').catch((thrown: unknown) => thrown);
@@ -191,7 +191,7 @@ describe('a copy that fails after S3 has begun a response of 200', () => {
     ['AccessDenied', { kind: 'denied', code: 'AccessDenied' }],
     ['NoSuchKey', { kind: 'missing', what: 'object' }],
     ['InternalError', { kind: 'busy', code: 'InternalError' }],
-  ] as const)('is reported by its code: %s', async ([code, failure]) => {
+  ] as const)('is reported with its code: %s', async ([code, failure]) => {
     await using s3 = await storeOver([s3Error(code, 200)]);
 
     const copy = s3.store.copy('a', 'b');
@@ -232,7 +232,7 @@ test('a stream that stops arriving is reported as unreachable, after the bytes t
   expect(read).toEqual(['half']);
 });
 
-test('a reader may pause longer than S3', async () => {
+test('a slow reader may pause longer than S3 may', async () => {
   await using s3 = await slowStoreOver(bytes('x'.repeat(200_000), { etag: '"etag"' }));
   let sizeBytes = 0;
 
@@ -252,7 +252,7 @@ test('a body with a wrong checksum is refused', async () => {
   await expect(get).rejects.toThrow(/^get a in s3:\/\/bucket: .*[Cc]hecksum/);
 });
 
-test('an object that is larger than asked for is refused by its size, before its bytes arrive', async () => {
+test('an object that is larger than the limit is refused by its size, before its bytes arrive', async () => {
   await using s3 = await slowStoreOver(half);
 
   const get = s3.store.get('a', { maxBytes: 7 });
@@ -260,7 +260,7 @@ test('an object that is larger than asked for is refused by its size, before its
   await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', maxBytes: 7, sizeBytes: 8 } });
 });
 
-test('an object whose size S3 does not report is refused once more bytes than asked for have arrived', async () => {
+test('an object whose size S3 does not report is refused once more bytes than the limit have arrived', async () => {
   const endless: Reply = (response) => {
     const pour = () => {
       while (!response.destroyed && response.write('x'.repeat(10_000)));

@@ -53,7 +53,7 @@ describe('in S3', () => {
     expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'a', sizeBytes: 1 }]);
   });
 
-  test('a list leaves out neighbouring folders and the folder markers of the console', async () => {
+  test('a list omits neighbouring folders and the folder markers of the console', async () => {
     const store = await makeStore();
     const folder = store.location.replace(`s3://${bucket}/`, '');
     await store.put('a', Buffer.from('x'));
@@ -107,7 +107,7 @@ describe('in S3', () => {
     expect(TagSet).toEqual([{ Key: 'a-b', Value: 'red + blue = a@b' }]);
   });
 
-  test('an object that is deleted before it is tagged is left out', async () => {
+  test('an object that is deleted before it is tagged is skipped', async () => {
     const store = await makeStore();
     await store.put('run=a/part-0', Buffer.from('x'));
     const folder = store.location.replace(`s3://${bucket}/`, '');
@@ -177,7 +177,7 @@ describe('in S3', () => {
     expect(sent.at(-1)).toBe('AbortMultipartUploadCommand');
   });
 
-  test('a part that is refused is what a failed upload reports, although its parts cannot be discarded', async () => {
+  test('a failed upload reports the refused part, although its parts cannot be discarded', async () => {
     const refusing = spyClient((command) => {
       if (command === 'UploadPartCommand') throw s3Error('AccessDenied', 403);
       if (command === 'AbortMultipartUploadCommand') throw s3Error('NoSuchUpload', 404);
@@ -217,7 +217,7 @@ describe('in S3', () => {
     ['x'.repeat(3 * 1024 * 1024), '', ['s3.test:443']],
     ['x', 's3.test', []],
   ] as const)(
-    'over https the proxy is used unless NO_PROXY names the host',
+    'over HTTPS the proxy is used unless NO_PROXY names the host',
     async ([body, noProxy, expected]) => {
       const requested: (string | undefined)[] = [];
       const proxy = createServer().on('connect', (request, socket) => {

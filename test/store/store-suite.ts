@@ -45,7 +45,7 @@ function describeObjects(test: StoreTest): void {
     },
   );
 
-  test('what the pieces of an object throw is thrown as it is, and the object before stays', async ({
+  test('an error of the source of an object is rethrown, and the previous object stays', async ({
     store,
   }) => {
     const failure = new RangeError('the third piece');
@@ -62,7 +62,7 @@ function describeObjects(test: StoreTest): void {
     expect((await store.get('a'))?.body).toEqual(bytes('before'));
   });
 
-  test('an empty object is an object', async ({ store }) => {
+  test('an object may be empty', async ({ store }) => {
     await store.put('empty', bytes(''));
     const found = await store.get('empty');
 
@@ -85,7 +85,7 @@ function describeObjects(test: StoreTest): void {
     expect(after?.mark).not.toBe(before?.mark);
   });
 
-  test('the etag changes with the content and not otherwise', async ({ store }) => {
+  test('the etag changes exactly when the content does', async ({ store }) => {
     const first = await store.put('a', bytes('one'));
     const second = await store.put('a', bytes('two'));
     const third = await store.put('a', bytes('two'));
@@ -95,7 +95,7 @@ function describeObjects(test: StoreTest): void {
     expect((await store.get('a'))?.body).toEqual(bytes('two'));
   });
 
-  test('an object that was never put can be neither read nor streamed', async ({ store }) => {
+  test('an object that was never stored can be neither read nor streamed', async ({ store }) => {
     const found = [await store.get('a/b'), await store.stream('a/b')];
 
     expect(found).toEqual([undefined, undefined]);
@@ -113,7 +113,7 @@ function describeObjects(test: StoreTest): void {
   });
 
   test.for([2, 20])(
-    'a body of %i MiB that grew in place comes back, whole and as a stream',
+    'a body of %i MiB that was built in place is read back, whole and as a stream',
     async (size, { store }) => {
       const body = Buffer.alloc(size * 1024 * 1024, 'platform-sync');
       const grown = gatherInPlace();
@@ -130,7 +130,7 @@ function describeObjects(test: StoreTest): void {
     },
   );
 
-  test('an object of more bytes than are asked for is not read', async ({ store }) => {
+  test('an object of more bytes than the limit is not read', async ({ store }) => {
     await store.put('a/b', bytes('12345'));
 
     const read = await store.get('a/b', { maxBytes: 5 });
@@ -164,7 +164,7 @@ function describeObjects(test: StoreTest): void {
     await expect(copy).rejects.toThrow('there is no such object');
   });
 
-  test('a deleted object is gone, and deleting it again is not an error', async ({ store }) => {
+  test('a deleted object is missing, and deleting it again is not an error', async ({ store }) => {
     await store.put('a/b', bytes('x'));
 
     await store.delete('a/b');
@@ -196,7 +196,7 @@ function describeConditions(test: StoreTest): void {
     expect((await store.get('latest.json'))?.body).toEqual(bytes('1'));
   });
 
-  test('a put over the current etag is stored, over an older one it is not', async ({ store }) => {
+  test('a put over the current etag is stored, and a put over an older one is not', async ({ store }) => {
     await store.put('latest.json', bytes('1'));
     const etag = (await store.get('latest.json'))?.etag ?? '';
 
@@ -219,7 +219,7 @@ function describeConditions(test: StoreTest): void {
     expect(await keysUnder(store, '')).toEqual([]);
   });
 
-  test('a body of 20 MiB is stored if absent, once', async ({ store }) => {
+  test('a body of 20 MiB is stored once if it must be absent', async ({ store }) => {
     const first = await store.put('large', Buffer.alloc(20 * 1024 * 1024, 'a'), {
       condition: { ifAbsent: true },
     });
@@ -350,7 +350,7 @@ function describeKeys(test: StoreTest): void {
     '.hidden/..also/...',
     `${'a'.repeat(200)}/${'b'.repeat(200)}/${'c'.repeat(200)}`,
     'constructor/__proto__',
-  ])('%j is a key', async (key, { store }) => {
+  ])('%j is a valid key', async (key, { store }) => {
     await store.put(key, bytes('x'));
 
     expect((await store.get(key))?.body).toEqual(bytes('x'));
@@ -374,7 +374,7 @@ function describeKeys(test: StoreTest): void {
     '.store/locks/a',
     '.STORE',
     'a'.repeat(1_025),
-  ])('%j is not a key, for any call', async (key, { store }) => {
+  ])('%j is not a valid key, for any call', async (key, { store }) => {
     await store.put('a', bytes('x'));
     const calls = [
       () => store.get(key),
@@ -390,20 +390,20 @@ function describeKeys(test: StoreTest): void {
     }
   });
 
-  test('a bad key is reported with what was expected', async ({ store }) => {
+  test('the error for a bad key says what was expected', async ({ store }) => {
     const error = await store.get('a/../b').catch((thrown: unknown) => thrown);
 
     expect(error).toBeInstanceOf(StoreError);
     expect(String(error)).toContain('expected no segment "." or "..", got "a/../b"');
   });
 
-  test.for(['/', '../', 'a//', 'a/../b'])('%j is not a prefix', async (prefix, { store }) => {
+  test.for(['/', '../', 'a//', 'a/../b'])('%j is not a valid prefix', async (prefix, { store }) => {
     const list = Array.fromAsync(store.list(prefix));
 
     await expect(list).rejects.toMatchObject({ failure: { kind: 'bad-key' } });
   });
 
-  test('every object whose key is accepted comes back under that key', async ({ store }) => {
+  test('every object whose key is accepted is read back under that key', async ({ store }) => {
     const keys = fc.array(fc.string({ unit: anyCodePoint, minLength: 1, maxLength: 12 }), {
       minLength: 1,
       maxLength: 4,

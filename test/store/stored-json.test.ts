@@ -21,7 +21,7 @@ const store = storeOfEach();
 const schema = z.object({ run: z.string(), parts: z.array(z.object({ key: z.string() })) });
 const expected = { what: 'a manifest', schema };
 
-test('reads what was printed, with its etag', async () => {
+test('stored JSON is read as it was written, with its etag', async () => {
   const value = { run: '1', parts: [{ key: 'a' }] };
   await store.put('a.json', printStored(value));
 
@@ -30,7 +30,7 @@ test('reads what was printed, with its etag', async () => {
   expect(stored).toEqual({ value, etag: expect.any(String) });
 });
 
-test('a missing object is undefined, or an error that names what was expected', async () => {
+test('a missing object yields undefined, or an error that names what was expected', async () => {
   expect(await findStored(store, 'a.json', schema)).toBeUndefined();
   await expect(readStored(store, 'a.json', expected)).rejects.toMatchObject({
     name: 'StoredObjectError',
@@ -57,7 +57,7 @@ test('an object that is not JSON is reported with its size and not quoted', asyn
   });
 });
 
-test('an object that is larger than its kind may be is not read: the key, the limit and its size are named', async () => {
+test('an object that exceeds the limit of its kind is not read: the key, the limit and its size are named', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'stored-'));
   const store = createDirectoryStore(folder.path);
   await store.put('a.json', printStored({ run: 'x'.repeat(100), parts: [] }));
@@ -75,7 +75,7 @@ test('an object that is larger than its kind may be is not read: the key, the li
   );
 });
 
-test('an object of more values than memory should hold is not parsed', async () => {
+test('an object with more values than memory should hold is not parsed', async () => {
   await store.put('a.json', Buffer.from(`[${'0,'.repeat(3_000_000)}0]`));
 
   await expect(findStored(store, 'a.json', schema)).rejects.toMatchObject({
@@ -103,13 +103,13 @@ test('if there are many faults, the first are named', async () => {
   );
 });
 
-test('a store that fails says why itself', async () => {
+test('an error of the store is rethrown', async () => {
   const denied = new StoreError('get a.json', { kind: 'denied', code: 'EACCES' });
 
   await expect(findStored({ get: () => Promise.reject(denied) }, 'a.json', schema)).rejects.toBe(denied);
 });
 
-test('what could not be read again is not written', () => {
+test('a value that could not be read again is not written', () => {
   expect(printBounded('a.json', { ids: ['1', '2'] }, 36)).toEqual(printStored({ ids: ['1', '2'] }));
   expect(() => printBounded('a.json', { ids: ['1', '2'] }, 20)).toThrow(
     'a.json: expected at most 20 bytes, got 36',

@@ -26,7 +26,7 @@ function recording() {
 
 const tag = { name: 'n', value: 'v' };
 
-test('every wait of the store ends with the signal, and with its own one', () => {
+test('every wait of the store ends with the signal of the caller, and with that of the call', () => {
   const { store, signals, methods } = recording();
   const until = new AbortController();
   const own = new AbortController();

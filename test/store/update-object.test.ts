@@ -9,7 +9,7 @@ const KEY = 'a/object.json';
 const added = (found: StoredObject | undefined) => Buffer.from(`${found?.body ?? ''}x`);
 const text = async () => String((await store.get(KEY))?.body);
 
-test('writers at the same time each add to what the others have stored', async () => {
+test('concurrent writers each add to what the others have stored', async () => {
   const add = () => updateObject(store, KEY, added);
 
   expect(await Promise.all([add(), add(), add()])).toEqual([true, true, true]);
@@ -17,7 +17,7 @@ test('writers at the same time each add to what the others have stored', async (
   expect(await text()).toBe('xxx');
 });
 
-test('an object that is most likely new is read only if there is one', async () => {
+test('an object that is most likely new is read only if it exists', async () => {
   const read: string[] = [];
   const watched: Store = {
     ...store,
@@ -35,7 +35,7 @@ test('an object that is most likely new is read only if there is one', async () 
   expect(await text()).toBe('xx');
 });
 
-test('what is to be left alone is not written, also after a lost race', async () => {
+test('an object whose update is declined is not written, even after a lost race', async () => {
   const racing = beforeFirst(
     store,
     'put',
@@ -48,7 +48,7 @@ test('what is to be left alone is not written, also after a lost race', async ()
   expect([isStored, await text()]).toEqual([false, 'other']);
 });
 
-test('a writer that loses 20 times in a row fails as busy', async () => {
+test('a writer that loses 20 consecutive races fails as busy', async () => {
   const losing: Store = { ...store, put: async () => ({ kind: 'condition-failed' }) };
 
   await expect(updateObject(losing, KEY, added)).rejects.toMatchObject({ failure: { kind: 'busy' } });

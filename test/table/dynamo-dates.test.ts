@@ -19,7 +19,7 @@ async function datesSeen(reply: Reply) {
   return { dates: seen.map(({ dateMs }) => dateMs), isTimely };
 }
 
-test('the dates of responses and of refusals are reported, with when they were asked for', async () => {
+test('the dates of responses and of refusals are reported, with the times of the requests', async () => {
   const expected = { dates: [Date.parse(date)], isTimely: true };
 
   expect(await datesSeen(jsonReply({}, 200, { date }))).toEqual(expected);
@@ -27,7 +27,7 @@ test('the dates of responses and of refusals are reported, with when they were a
   expect(dates).not.toEqual([]);
 });
 
-test('a date that is invalid, or comes from a cache (it has an Age), is not reported', async () => {
+test('a date that is invalid, or from a cache (with an Age header), is not reported', async () => {
   expect((await datesSeen(jsonReply({}, 200, { date: 'soon' }))).dates).toEqual([]);
   expect((await datesSeen(jsonReply({}, 200, { date, age: '7' }))).dates).toEqual([]);
 });

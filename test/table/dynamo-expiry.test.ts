@@ -33,7 +33,7 @@ function createBench() {
 const setClock = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: ms });
 
 describe.each([-YEARS_MS, -LIFETIME_MS, 0, YEARS_MS])('a worker whose clock is off by %i ms', (offMs) => {
-  test('stores the very time by the clock of the table', async () => {
+  test('stores the exact expiry by the table’s clock', async () => {
     const { put, see, expiries } = createBench();
     setClock(NOW + offMs);
     see();
@@ -44,7 +44,7 @@ describe.each([-YEARS_MS, -LIFETIME_MS, 0, YEARS_MS])('a worker whose clock is o
     expect(expiries[0]).toBeLessThan(NOW + LIFETIME_MS + 10_000);
   });
 
-  test('stores none that is too early once its clock is set right', async () => {
+  test('stores no expiry that is too early once its clock is corrected', async () => {
     const { put, see, expiries } = createBench();
     setClock(NOW + offMs);
     see();
@@ -56,7 +56,7 @@ describe.each([-YEARS_MS, -LIFETIME_MS, 0, YEARS_MS])('a worker whose clock is o
   });
 });
 
-test('a worker that slept for a day, which its steady clock did not count, stores none that is too early', async () => {
+test('a worker that slept for a day, unnoticed by its monotonic clock, stores no expiry that is too early', async () => {
   const { put, see, expiries } = createBench();
   setClock(NOW);
   see();
@@ -67,7 +67,7 @@ test('a worker that slept for a day, which its steady clock did not count, store
   expect(expiries[0]).toBeGreaterThanOrEqual(NOW + 86_400_000 + LIFETIME_MS);
 });
 
-test('before the first response of the table no row expires', async () => {
+test('before the first response of the table, rows get no expiry', async () => {
   const { put, expiries } = createBench();
 
   await put();

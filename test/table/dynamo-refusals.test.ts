@@ -26,7 +26,7 @@ async function tableOver(...replies: readonly Reply[]) {
   };
 }
 
-describe('a temporary failure of DynamoDB is tried four times, and then reported as what it is', () => {
+describe('a temporary failure of DynamoDB is tried four times, and then reported as such', () => {
   const exceeded = 'ProvisionedThroughputExceededException';
 
   test.for([
@@ -73,7 +73,7 @@ test('rows that cannot be listed are an error, not the end of the list', async (
   await expect(rows).rejects.toThrow('list job#a in table jobs: denied, AccessDeniedException');
 });
 
-test('a page is not mistaken for a response from DynamoDB', async () => {
+test('an HTML page is not mistaken for a response from DynamoDB', async () => {
   await using dynamo = await tableOver(page('a portal'));
 
   const get = dynamo.table.get(key);
@@ -81,7 +81,7 @@ test('a page is not mistaken for a response from DynamoDB', async () => {
   await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'HTTP 200' } });
 });
 
-test('if a page came back to a write, the row shows whether it was made', async () => {
+test('if an HTML page was the response to a write, the row shows whether it was stored', async () => {
   const Item = { row: { S: '{}' }, token: { S: 't1' } };
   await using dynamo = await tableOver(page('a portal'), jsonReply({ Item }));
 
@@ -91,7 +91,7 @@ test('if a page came back to a write, the row shows whether it was made', async 
   expect(dynamo.operations()).toEqual(['Put', 'Get']);
 });
 
-describe('what the table leaves out when many rows are read', () => {
+describe('a row that the table leaves out of a batch', () => {
   const other = { partition: 'job#b', sort: '-' };
   const item = (pk: string) => ({ pk: { S: pk }, sk: { S: '-' }, row: { S: '{}' }, token: { S: 't1' } });
   const unread = (pk: string) => ({ jobs: { Keys: [{ pk: { S: pk }, sk: { S: '-' } }] } });
@@ -110,7 +110,7 @@ describe('what the table leaves out when many rows are read', () => {
     ]);
   });
 
-  test('is a busy table if it does so eight times', async () => {
+  test('causes the error of a busy table after eight times', async () => {
     vi.mocked(Math.random).mockReturnValue(0.5);
     await using dynamo = await tableOver(jsonReply({ Responses: {}, UnprocessedKeys: unread('job#a') }));
 

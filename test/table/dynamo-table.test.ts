@@ -21,7 +21,7 @@ const open = (tableName: string) => createDynamoTable({ tableName, environment: 
 const key = { partition: 'job#a', sort: '-' };
 
 describe('in DynamoDB', () => {
-  test('a row is an item with its text, its keys, its token and its expiry in seconds', async () => {
+  test('a row is an item with its JSON, its keys, its token and its expiry in seconds', async () => {
     const tableName = await newTable();
 
     const { environment } = dynamo;
@@ -42,7 +42,7 @@ describe('in DynamoDB', () => {
   });
 
   test.each([{}, { row: { S: '{}' } }, { token: { S: 't' } }])(
-    'an item that is not a valid row is no row: %j',
+    'an invalid item is not returned as a row: %j',
     async (item) => {
       const tableName = await newTable();
       const table = open(tableName);
@@ -89,7 +89,7 @@ describe('in DynamoDB', () => {
       });
   });
 
-  test('every read is consistent: it sees all writes before it', async () => {
+  test('every read is consistent: it sees all earlier writes', async () => {
     const tableName = await newTable();
     const client = createDynamoClient(dynamo.environment);
     const reads: unknown[] = [];

@@ -13,9 +13,9 @@ import { startDynamo, type TestDynamo } from './start-dynamo.ts';
 
 /** Runs a suite on each kind of table. `buildTable` gives each test a new, empty one. */
 export function onEveryTable(suite: (buildTable: () => Promise<Table>) => void): void {
-  describe('in memory', () => suite(async () => createMemoryTable()));
+  describe('in memory:', () => suite(async () => createMemoryTable()));
 
-  describe('in DynamoDB', () => {
+  describe('in DynamoDB:', () => {
     let dynamo: TestDynamo;
     let tables = 0;
     beforeAll(async () => {
@@ -29,7 +29,7 @@ export function onEveryTable(suite: (buildTable: () => Promise<Table>) => void):
     });
   });
 
-  describe('in SQLite', () => {
+  describe('in SQLite:', () => {
     let folder: string;
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'sqlite-'));

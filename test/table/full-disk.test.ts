@@ -38,7 +38,7 @@ function leave(bytes: number): void {
 }
 
 test.for([0, 8_192, 36_864])(
-  'with %i bytes free a write fails at once, and leaves no files',
+  'with %i bytes free a write fails immediately, and leaves no files',
   async (bytes, { skip }) => {
     skip(!isMounted, 'no right to mount a file system');
     leave(bytes);
@@ -58,7 +58,7 @@ test('with no inode left a write reports a full disk', async ({ skip }) => {
   await expect(put()).rejects.toMatchObject({ failure: { kind: 'full', code: 'ENOSPC' } });
 });
 
-test('on a read-only file system a write says so', async ({ skip }) => {
+test('a write to a read-only file system says so', async ({ skip }) => {
   skip(!isMounted, 'no right to mount a file system');
   mount('-o', 'remount,ro');
 

@@ -79,7 +79,7 @@ describe('a put whose response was lost', () => {
     expect(sent).toEqual(['Put', 'Get']);
   });
 
-  test('over a row is recognized by its token too', async () => {
+  test('and that replaces a row is recognized by its token too', async () => {
     const { table, reliable } = await fatedTable(['lose'], 1);
     await reliable.put(key, { a: 1 }, { expected: null, token: 't1' });
 
@@ -115,7 +115,7 @@ describe('a put that never arrived', () => {
     expect(slept).toEqual([100]);
   });
 
-  test("finds another writer's row and leaves it alone", async () => {
+  test('finds another writer’s row and does not replace it', async () => {
     const { table, reliable, sent } = await fatedTable(['fail'], 1);
     await reliable.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
 
@@ -149,7 +149,7 @@ test.for([
   expect(sent).toEqual(['Put']);
 });
 
-test('a refusal after a lost response says nothing about the write: the row does', async () => {
+test('a refusal after a lost response does not decide the outcome of the write: the row does', async () => {
   const { table, sent } = await fatedTable(['lose', 'deny'], 3);
 
   const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -158,7 +158,7 @@ test('a refusal after a lost response says nothing about the write: the row does
   expect(sent).toEqual(['Put', 'Put', 'Get']);
 });
 
-test('a put that another process was faster than costs one request: the row comes with the refusal', async () => {
+test('a put that loses to another process costs one request, since the row comes with the refusal', async () => {
   const { table, reliable, sent } = await fatedTable([], 1);
   await reliable.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
 
@@ -181,7 +181,7 @@ test('a write is repeated if its condition failed and the row cannot be read', a
   expect(sent).toEqual(['Put', 'Get', 'Put', 'Get']);
 });
 
-test('the reason why a row cannot be read is thrown if it never can', async () => {
+test('the reason why a row cannot be read is thrown if it never can be', async () => {
   const { table, sent } = await fatedTable(['pass', 'lose', 'pass', 'lose', 'pass', 'lose'], 1);
 
   const put = table.put(key, { by: 'us' }, { expected: 'gone', token: 'ours' });

@@ -39,7 +39,7 @@ const program = (code: string) => [
    ${code}`,
 ];
 
-test('reading creates nothing', async () => {
+test('reading does not create the file', async () => {
   const table = createSqliteTable(sqliteFile(path));
 
   expect(await table.get(key)).toBeUndefined();
@@ -57,7 +57,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('six processes open a new file at once', { timeout: 60_000 }, async () => {
+test('six processes open a new file concurrently', { timeout: 60_000 }, async () => {
   const code = `for (let i = 0; i < 20; i += 1)
     await table.put({ partition: process.pid + '', sort: i + '' }, {}, { expected: null, token: 'a' });`;
 
@@ -66,7 +66,7 @@ test('six processes open a new file at once', { timeout: 60_000 }, async () => {
   expect(await Array.fromAsync(createSqliteTable(sqliteFile(path)).scan(''))).toHaveLength(120);
 });
 
-test('a lock of another process is waited for while the event loop runs; after five seconds the table is busy', {
+test('another process’s lock is awaited while the event loop runs; after five seconds the table is busy', {
   timeout: 20_000,
 }, async () => {
   await put('t1');
@@ -87,7 +87,7 @@ test('a lock of another process is waited for while the event loop runs; after f
   other.close();
 });
 
-test('a process whose mark another one deletes before it is locked takes another name', async () => {
+test('a process whose mark another process deletes before it is locked takes another name', async () => {
   const { exec } = DatabaseSync.prototype;
   const deleted: string[] = [];
   const locking = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
@@ -112,7 +112,7 @@ test('a process whose mark another one deletes before it is locked takes another
   locking.mockRestore();
 });
 
-test('writes of one turn share a transaction', async () => {
+test('writes of one turn of the event loop share a transaction', async () => {
   await put('t1');
   const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
 
@@ -122,7 +122,7 @@ test('writes of one turn share a transaction', async () => {
   exec.mockRestore();
 });
 
-test('writes of many turns are each made', async () => {
+test('writes of many turns are all stored', async () => {
   const writes: Promise<unknown>[] = [];
   for (let turn = 0; turn < 50; turn += 1) {
     const own = { partition: 'turn', sort: `${turn}` };
@@ -149,7 +149,7 @@ test('on a full disk the write is refused, reads continue, and the retry succeed
   expect(await table.put(big, row, { expected: null, token: 't2' })).toEqual({ kind: 'stored' });
 });
 
-describe('a file that is not ours is refused by name', () => {
+describe('a file is refused by name if it is', () => {
   const refused = (got: unknown) => ({ failure: { kind: 'bad-table', table: path, got } });
   const close = () => sqliteFile(path).close();
 
@@ -182,7 +182,7 @@ describe('a file that is not ours is refused by name', () => {
   }
 });
 
-test('the job and the text that a killed process held are free at once, and what a running one holds is not', {
+test('the job and the text that a killed process held are free immediately, and what a running one holds is not', {
   timeout: 30_000,
 }, async () => {
   const untilMs = Date.now() + 3_600_000;
@@ -206,7 +206,7 @@ test('the job and the text that a killed process held are free at once, and what
   );
 });
 
-test('a lock whose file cannot be deleted for a while, as on Windows, is free all the same', async () => {
+test('a lock whose file cannot be deleted for a while, as on Windows, counts as free anyway', async () => {
   const first = createAliveness(folder.path);
   const name = first.self();
   const [isAliveThen, other] = [createAliveness(folder.path).isAlive(name), createAliveness(folder.path)];
@@ -227,7 +227,7 @@ test('a lock whose file cannot be deleted for a while, as on Windows, is free al
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-describe('what was erased is in neither the file nor its log', () => {
+describe('erased values are in neither the file nor its log', () => {
   const holders = () =>
     ['', '-wal'].filter((suffix) => readFileSync(`${path}${suffix}`).includes('a secret text'));
   const deleteSecret = async () => {
@@ -244,7 +244,7 @@ describe('what was erased is in neither the file nor its log', () => {
     expect(holders()).toEqual([]);
   });
 
-  test('once another process has read what the log holds', async () => {
+  test('once another process has read the log', async () => {
     await put('t0');
     const other = new DatabaseSync(path);
     other.exec('BEGIN; SELECT * FROM rows');
@@ -260,7 +260,7 @@ describe('what was erased is in neither the file nor its log', () => {
   });
 });
 
-test('writes are on the disk before they are reported, and what is deleted is overwritten', async () => {
+test('writes are on the disk before they are reported, and deleted values are overwritten', async () => {
   await put('t1');
   const pragmas = ['journal_mode', 'synchronous', 'fullfsync', 'checkpoint_fullfsync', 'secure_delete'];
 
@@ -305,7 +305,7 @@ describe('a network disk', () => {
     ['/Users/a', undefined],
     ['/Volumes/share/a', 'a network disk (smbfs)'],
     ['/Volumes/share/disk/a', undefined],
-  ])('is known on macOS by its mount: %s', async (real, kind) => {
+  ])('is recognized on macOS by its mount: %s', async (real, kind) => {
     const stdout = [
       '/dev/disk3s1 on / (apfs, sealed, local)',
       '//a@host/share on /Volumes/share (smbfs, nodev)',
@@ -324,7 +324,7 @@ describe('a network disk', () => {
     ['\\\\?\\UNC\\server\\share', 'a network share'],
     ['\\\\?\\C:\\store', undefined],
     ['C:\\store', undefined],
-  ])('is known on Windows by its path: %s', async (real, kind) => {
+  ])('is recognized on Windows by its path: %s', async (real, kind) => {
     vi.spyOn(promises, 'realpath').mockResolvedValue(real);
     syncBuiltinESMExports();
 

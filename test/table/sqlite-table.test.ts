@@ -9,7 +9,7 @@ const folder = folderOfEach();
 const key = { partition: 'job#a', sort: '-' };
 const held = { state: 'SENT', leaseUntilMs: 5_000, leaseEndsMs: 6_000 };
 
-test('a lease lasts as long as its time, or the process that wrote it', async () => {
+test('a lease lasts as long as its time, or until the process that wrote it ends', async () => {
   const open = createSqliteInMemory();
   const options = { leases: ['leaseUntilMs', 'leaseEndsMs'], now: () => 5_500, steady: () => 70 };
   const [one, other] = ['one', 'other'].map((name) =>
@@ -26,7 +26,7 @@ test('a lease lasts as long as its time, or the process that wrote it', async ()
 });
 
 test.each([-31, 31])(
-  'a clock that is set %i days off ends no lease of a process that lives, and makes none longer',
+  'a clock that is set %i days off ends no lease of a living process, and extends none',
   async (days) => {
     const open = createSqliteInMemory();
     const clock = { ms: 5_500 };
@@ -43,7 +43,7 @@ test.each([-31, 31])(
   },
 );
 
-test('no wrong clock deletes a row: neither that of the process that opens the file, nor that of the one that wrote it', async () => {
+test('a wrong clock deletes no row, whether the clock of the opening process or of the writing one', async () => {
   const open = () => sqliteFile(join(folder.path, 'a.db'));
   const put = (partition: string, lifetimeMs: number) =>
     createSqliteTable(open()).put({ partition, sort: '-' }, {}, { expected: null, token: 't1', lifetimeMs });

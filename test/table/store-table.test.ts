@@ -63,7 +63,7 @@ test('nothing is sent with a ledger file that was deleted or emptied, and no new
   ).toEqual([]);
 });
 
-test('a store that a stack writes to is sent to by its table alone', async () => {
+test('only its own table may send to a store that a stack writes to', async () => {
   await send(store, 'Acme-Table', 'acme');
 
   await send(store, 'Acme-Table');
@@ -106,7 +106,7 @@ test.each([
   ['busy', 'TableError'],
   ['unreachable', 'TableError'],
   ['denied', 'StoreError'],
-] as const)('a store that is %s is a %s', async (kind, name) => {
+] as const)('a store that is %s causes a %s', async (kind, name) => {
   const away = new StoreError('get', { kind, code: 'x' });
 
   const check = tableCheckOf(file('a.db'), {}, () => Promise.reject(away));
@@ -123,8 +123,8 @@ test('an invalid table.json is reported as such', async () => {
   });
 });
 
-describe('however the first senders meet or end', () => {
-  test('of two at once with a file each, one sends', async () => {
+describe('if first senders meet or end,', () => {
+  test('one of two concurrent senders with a file each sends', async () => {
     for (let round = 0; round < 20; round += 1) {
       const both = await Promise.allSettled([send(store, file('a.db')), send(store, file('b.db'))]);
 
@@ -132,11 +132,11 @@ describe('however the first senders meet or end', () => {
     }
   });
 
-  test('two at once with one file both send', async () => {
+  test('two concurrent senders with one file both send', async () => {
     await Promise.all([send(store, file('a.db')), send(store, file('a.db'))]);
   });
 
-  test('one that was killed after it had made the file leaves the table to the next', async () => {
+  test('a sender that was killed after it had created the file leaves the table to the next', async () => {
     const killed = { ...store, put: () => new Promise<never>(() => undefined) };
     void send(killed, file('a.db'));
     await expect.poll(() => readdir(folder.path)).toContain('a.db');
@@ -146,7 +146,7 @@ describe('however the first senders meet or end', () => {
     expect(await named(store)).toMatchObject({ table: file('a.db') });
   });
 
-  test('one whose response to the put was lost is the one that is named', async () => {
+  test('a sender whose response to the put was lost is the one that is named', async () => {
     const away = new StoreError('put', { kind: 'unreachable', code: 'ECONNRESET' });
     let losses = 1;
     const lossy: Store = {
@@ -167,7 +167,7 @@ describe('however the first senders meet or end', () => {
   });
 });
 
-test('a table stores nothing for a store that names another, and still reads', async () => {
+test('a table stores nothing for a store that names another table, and can still be read', async () => {
   const environment = { SYNC_STORE: join(folder.path, 'store') };
   const { table } = await openTimedTable(file('a.db'), environment);
   const { table: other } = await openTimedTable(file('b.db'), environment);

@@ -20,7 +20,7 @@ export function describeTable(name: string, buildTable: () => Promise<Table>): v
 const key = { partition: 'job#a', sort: '-' };
 
 function describeRows(test: TableTest): void {
-  test('a row comes back with the token of its write', async ({ table }) => {
+  test('a row is returned with the token of its write', async ({ table }) => {
     const row: Row = {
       text: '',
       number: 1.5,
@@ -40,11 +40,11 @@ function describeRows(test: TableTest): void {
     expect(await table.get(key)).toEqual({ row, token: 't1' });
   });
 
-  test('a row that was never put cannot be read', async ({ table }) => {
+  test('a row that was never stored cannot be read', async ({ table }) => {
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('many rows come back in the order of their keys, nothing for those that were never put', async ({
+  test('many rows are returned in the order of their keys, with nothing for missing ones', async ({
     table,
   }) => {
     const keys = Array.from({ length: 100 }, (_, index) => ({ partition: `job#${index}`, sort: '-' }));
@@ -61,14 +61,14 @@ function describeRows(test: TableTest): void {
     expect(await table.getAll([])).toEqual([]);
   });
 
-  test('undefined members are left out', async ({ table }) => {
+  test('undefined members are omitted', async ({ table }) => {
     await table.put(key, { a: undefined, b: { c: undefined } }, { expected: null, token: 't1' });
 
     expect(Object.keys((await table.get(key))?.row ?? {})).toEqual(['b']);
     expect(await table.get(key)).toStrictEqual({ row: { b: {} }, token: 't1' });
   });
 
-  test('words that DynamoDB reserves are names like any other', async ({ table }) => {
+  test('words that DynamoDB reserves are valid names', async ({ table }) => {
     const row = { state: 'a', name: 'b', date: 'c', type: 'd', ttl: 1, partition: 'e', 'a.b#c:d': 'f' };
 
     await table.put(key, row, { expected: null, token: 't1' });
@@ -96,7 +96,7 @@ function describeRows(test: TableTest): void {
     expect((await table.get(key))?.row).toStrictEqual({ b: 3 });
   });
 
-  test('keys and tokens may hold any text', async ({ table }) => {
+  test('keys and tokens may contain any text', async ({ table }) => {
     const odd = { partition: 'ünï#\u{1F600} "\\', sort: '\n\0.' };
 
     await table.put(odd, { a: 1 }, { expected: null, token: 'tö"k' });
@@ -107,7 +107,7 @@ function describeRows(test: TableTest): void {
     ]);
   });
 
-  test('every row that is accepted comes back', async ({ table }) => {
+  test('every row that is accepted can be read back', async ({ table }) => {
     const rows = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
     let written = 0;
 
@@ -133,7 +133,7 @@ function describeConditions(test: TableTest): void {
     expect(second).toEqual({ kind: 'other', current: { row: { a: 1 }, token: 't1' } });
   });
 
-  test('a put over the current token is stored, over an older one it is not', async ({ table }) => {
+  test('a put over the current token is stored, and a put over an older one is not', async ({ table }) => {
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const won = await table.put(key, { a: 2 }, { expected: 't1', token: 't2' });
@@ -151,7 +151,7 @@ function describeConditions(test: TableTest): void {
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('a put that is repeated with its token is stored, and changes nothing', async ({ table }) => {
+  test('a put that is repeated with its token counts as stored, and changes nothing', async ({ table }) => {
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const again = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -210,7 +210,7 @@ function describeLists(test: TableTest): void {
     expect(listed[0]).toEqual({ key: { partition: 'p', sort: '10' }, row: {}, token: '10' });
   });
 
-  test('a partition without rows is an empty list', async ({ table }) => {
+  test('a partition without rows yields an empty list', async ({ table }) => {
     expect(await Array.fromAsync(table.list('p'))).toEqual([]);
   });
 
@@ -261,7 +261,7 @@ function describeLimits(test: TableTest): void {
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('the largest row that is accepted comes back, under the largest key', async ({ table }) => {
+  test('the largest row that is accepted can be read back, under the largest key', async ({ table }) => {
     const largest = { partition: 'a'.repeat(2_048), sort: 'é'.repeat(512) };
 
     await table.put(largest, { a: 'x'.repeat(405_496) }, { expected: null, token: 't'.repeat(36) });
@@ -269,7 +269,9 @@ function describeLimits(test: TableTest): void {
     expect((await table.get(largest))?.row).toEqual({ a: 'x'.repeat(405_496) });
   });
 
-  test('whatever JSON a row holds comes back, the names that the adapters use too', async ({ table }) => {
+  test('a row with any JSON can be read back, even with the names that the adapters use', async ({
+    table,
+  }) => {
     const row = {
       ...{ token: 't', pk: 1, row: 'r', expires: null, '': 0, constructor: 1 },
       deep: Array.from({ length: 50 }).reduce<Json>((inner) => [inner], 1e200),

@@ -13,7 +13,7 @@ function tokens() {
   };
 }
 
-test('writers at the same time each add to what the others have stored', async () => {
+test('concurrent writers each add to what the others have stored', async () => {
   const table = createMemoryTable();
   const newToken = tokens();
   const add = () =>
@@ -25,7 +25,7 @@ test('writers at the same time each add to what the others have stored', async (
   expect((await table.get(key))?.row).toEqual({ count: 3 });
 });
 
-test('a row that is to be left alone is not written', async () => {
+test('a row whose update is declined is not written', async () => {
   const table = createMemoryTable();
   await table.put(key, { count: 1 }, { expected: null, token: 'first' });
 
@@ -34,7 +34,7 @@ test('a row that is to be left alone is not written', async () => {
   expect(await table.get(key)).toEqual({ row: { count: 1 }, token: 'first' });
 });
 
-test('a writer that loses to another one writes nothing if its own change is no longer needed', async () => {
+test('a writer that loses a race writes nothing if its own change is no longer needed', async () => {
   const table = createMemoryTable();
   const racing = {
     ...table,

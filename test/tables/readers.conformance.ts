@@ -57,7 +57,7 @@ test('each reader has an example for Parquet and one for parts', () => {
   expect(examples.length).toBeGreaterThanOrEqual(10);
 });
 
-describe('exact', () => {
+describe('exact:', () => {
   test.each(ofEngine.filter((each) => !isInexact(each)))(
     '$about',
     ({ code }) => {
@@ -74,7 +74,7 @@ describe('exact', () => {
   );
 });
 
-describe.skipIf(spark !== undefined)('not exact, as the docs say', () => {
+describe.skipIf(spark !== undefined)('inexact, as the docs say:', () => {
   test.each(ofEngine.filter(isInexact))('$about', ({ code }) => {
     const text = printed(code, pythonReaders?.command);
 

@@ -109,7 +109,7 @@ const FORMS = ALL_CASES.filter(
 );
 
 describe('score --output', () => {
-  test.each(FORMS)('of $savedAs with $separator and $end', async (one) => {
+  test.each(FORMS)('is read back from $savedAs with $separator and $end', async (one) => {
     const { savedAs, separator } = one;
     const [encoding] = SAVED_AS[savedAs];
     const from = join(folder, 'rows.csv');
@@ -124,7 +124,7 @@ describe('score --output', () => {
     expect(rows[0]?.slice(3)).toEqual(['sentiment', 'model', 'error']);
   });
 
-  test('for Excel is UTF-8, whatever the file is', async () => {
+  test('for Excel is UTF-8, whatever the encoding of the source', async () => {
     const one = { savedAs: 'CSV of Windows', end: 'CRLF', separator: ';', defect: 'none' } as const;
     const from = join(folder, 'rows.csv');
     const file = join(folder, 'excel.csv');
@@ -151,7 +151,7 @@ const QUERY = `SELECT * FROM (VALUES ${ROWS.map(([at, cell = '']) => `('${at}', 
 const asWritten = (file: string): Output => ({ file, encoding: 'utf-8', separator: ',' });
 
 describe('query --csv', () => {
-  test.each([[[]], [['--csv-for', 'excel']]])('in a file, with %j', async (flags) => {
+  test.each([[[]], [['--csv-for', 'excel']]])('is read back from a file, with %j', async (flags) => {
     const file = join(folder, 'query.csv');
 
     await run('query', QUERY, '--csv', file, ...flags);
@@ -159,7 +159,7 @@ describe('query --csv', () => {
     expect(await readIt(asWritten(file))).toEqual([['number', 'cell'], ...ROWS]);
   });
 
-  test('on standard output', async () => {
+  test('is read back from standard output', async () => {
     const file = join(folder, 'printed.csv');
 
     await writeFile(file, `${await run('query', QUERY, '--csv')}\n`);
@@ -168,7 +168,7 @@ describe('query --csv', () => {
   });
 });
 
-test('the CSV of the page', async () => {
+test('the CSV of the report page is read back', async () => {
   const file = join(folder, 'page.csv');
   const columns = [0, 1].map((at) => ({ label: `c${at}`, text: (row: number) => ROWS[row]?.[at] ?? '' }));
 
@@ -178,7 +178,7 @@ test('the CSV of the page', async () => {
 });
 
 describe.runIf(libreOffice !== undefined)('a spreadsheet that runs formulas', () => {
-  test('runs those of cells that stay as they are, and none of safe ones', async () => {
+  test('runs those of unchanged cells, and none of safe ones', async () => {
     const file = join(folder, 'run.csv');
     const found = async () => (await readIt(asWritten(file), true)).slice(1, 6).map(([, cell]) => cell);
 

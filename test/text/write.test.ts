@@ -22,14 +22,14 @@ const write = (options: { readonly sourceFile?: string } = {}) =>
     { isGzipped: false, ...options },
   );
 
-test('a new file may be read by those who could read what it is made of, and by no others', async () => {
+test('a new file may be read by those who could read its source, and by no others', async () => {
   await write({ sourceFile: at('rows.csv') });
 
   expect(await modeOf('scored.csv')).toBe('600');
   expect(await readFile(at('scored.csv'), 'utf8')).toBe('id,text\n');
 });
 
-test('a file that is replaced is no more readable than it was, whatever it is made of', async () => {
+test('a file that is replaced stays as private as it was, whatever its source is', async () => {
   await writeFile(at('scored.csv'), 'old');
   await chmod(at('scored.csv'), 0o640);
   await chmod(at('rows.csv'), 0o644);
@@ -52,7 +52,7 @@ async function* lines(...texts: readonly string[]) {
   yield* texts;
 }
 
-test('a file is in the encoding that is asked for, or in UTF-8 with a mark if that lacks a character', async () => {
+test('a file is in the requested encoding, or in UTF-8 with a byte order mark if that lacks a character', async () => {
   const options = { isGzipped: false, encoding: 'windows-1252' };
 
   expect(await writeTextFile(at('a.csv'), () => lines('é', '€\r\n'), options)).toBe('windows-1252');
@@ -62,7 +62,7 @@ test('a file is in the encoding that is asked for, or in UTF-8 with a mark if th
   expect(await readFile(at('b.csv'), 'utf8')).toBe('\uFEFFé模\r\n');
 });
 
-test('cells stay as they are, and with isSafe what a spreadsheet would run gets an apostrophe, not numbers', () => {
+test('cells are written unchanged; isSafe prefixes formulas, but not numbers, with an apostrophe', () => {
   const cells = ['=1+1', '+SUM(A1)', '-2.5', '+49', '-x', '@a', 'a=b', '\t=1', ''];
 
   expect(csvLine(cells, { separator: ';' })).toBe('=1+1;+SUM(A1);-2.5;+49;-x;@a;a=b;"\t=1";\r\n');

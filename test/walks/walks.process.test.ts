@@ -85,7 +85,7 @@ test('the changes of all walks compile together', { timeout: 200_000 }, async ()
   expect([code.out, stack.out]).toEqual(['', '']);
 });
 
-describe('the page names each file that a walk changes', () => {
+describe('the page names each file that a walk changes:', () => {
   const page = readFileSync('docs/contributing.md', 'utf8');
 
   test.each(names)('%s', (name) => {
@@ -100,7 +100,7 @@ describe('the page names each file that a walk changes', () => {
   });
 });
 
-test('the operation is served by the sandbox', async () => {
+test('the new operation is served by the sandbox', async () => {
   const response = await fetch(new URL('/api/data/v1/gadgets/a', sandbox.url), {
     headers: { 'X-SERVICE-Developer-Token': sandbox.token },
   });
@@ -108,7 +108,7 @@ test('the operation is served by the sandbox', async () => {
   expect([response.status, await response.json()]).toEqual([200, { id: 'a', Title: 'Gadget a' }]);
 });
 
-test('the source has its command, its table, and its answer to where-used', async () => {
+test('the new source has its command, its table, and its result of where-used', async () => {
   const taken = await command('snapshot', 'gadgets', '--id', 'b', '--id', 'a');
   const rows = await command('query', '--json', 'SELECT gadget_id, name FROM gadgets ORDER BY 1');
 
@@ -117,7 +117,7 @@ test('the source has its command, its table, and its answer to where-used', asyn
   expect(await command('where-used', 'a', '--kind', 'gadget')).toContain('Gadget a');
 });
 
-test('the job type runs', async () => {
+test('the new job type runs', async () => {
   writeFileSync(
     join(temporary.path, 'note.json'),
     JSON.stringify({ version: 1, type: 'note', id: 'n-1', text: 'hello' }),
@@ -129,13 +129,13 @@ test('the job type runs', async () => {
   expect(await command('jobs', 'n-1', '--json')).toContain('hello');
 });
 
-test('the alarm is on the page of alarms', { timeout: 100_000 }, async () => {
+test('the new alarm is on the page of alarms', { timeout: 100_000 }, async () => {
   await printedBy(node('infra/write-alarms-page.ts'), { folder: copy });
 
   expect(readFileSync(inCopy('docs/alarms.md'), 'utf8')).toContain('GadgetsLost');
 });
 
-test('the command runs, and help lists it', async () => {
+test('the new command runs, and help lists it', async () => {
   expect(await command('greet', 'Ada')).toBe('Hello, Ada.\n');
   expect(await command('--help')).toContain('greet');
 });

@@ -19,7 +19,7 @@ async function isResolved(promise: Promise<void>): Promise<boolean> {
   return resolved;
 }
 
-test('bodies wait for room, except that one may take more than there is', async () => {
+test('response bodies wait for memory, except that one may exceed the budget', async () => {
   const budget = createBodyBudget(100, 0);
   const [first, second, third] = [budget.open(), budget.open(), budget.open()];
 
@@ -35,7 +35,7 @@ test('bodies wait for room, except that one may take more than there is', async 
   expect(await isResolved(waiting)).toBe(true);
 });
 
-test('the one that waited longest goes first, and may be the next that takes more than there is', async () => {
+test('the body that waited longest goes first, and may be the next that exceeds the budget', async () => {
   const budget = createBodyBudget(100, 0);
   const [large, next, small] = [budget.open(), budget.open(), budget.open()];
   await large.take(200, never);
@@ -59,7 +59,7 @@ test('the first bytes of each body are free, so that small responses never wait 
   expect(await isResolved(small.take(1, never))).toBe(false);
 });
 
-test('a body whose call is aborted while it waits leaves the others their places', async () => {
+test('a body whose call is aborted while it waits does not delay the others', async () => {
   const budget = createBodyBudget(100, 0);
   const [large, aborted, other] = [budget.open(), budget.open(), budget.open()];
   const stop = new AbortController();
@@ -75,7 +75,7 @@ test('a body whose call is aborted while it waits leaves the others their places
   expect(await isResolved(otherTurn)).toBe(true);
 });
 
-test('with any bodies and aborts, all end, and memory never exceeds the budget plus one body', async () => {
+test('with any bodies and aborts, all calls end, and memory never exceeds the budget plus one body', async () => {
   const body = fc.record({
     pieces: fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 6 }),
     isAborted: fc.boolean(),
@@ -119,7 +119,7 @@ test('with any bodies and aborts, all end, and memory never exceeds the budget p
   );
 });
 
-test('a call can be aborted while its body waits, and its place is free again', async () => {
+test('a call can be aborted while its body waits, and its memory is free again', async () => {
   await using server = await startServer(json('x'.repeat(98)), json('x'.repeat(98)));
   const bodies = createBodyBudget(0, 0);
   const other = bodies.open();
@@ -135,7 +135,7 @@ test('a call can be aborted while its body waits, and its place is free again', 
   expect(await sendOnce(server.url, { bodies })).toMatchObject({ kind: 'response' });
 });
 
-test('a body that is held after it was read takes its room until it is released', async () => {
+test('a body that is held after it was read keeps its memory until it is released', async () => {
   const bodies = createBodyBudget(100, 0);
   await using server = await startServer(json('x'.repeat(198)));
   const held: (() => void)[] = [];

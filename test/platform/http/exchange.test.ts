@@ -51,7 +51,7 @@ async function readAll(
   return (await Array.fromAsync(body)).join('');
 }
 
-test('a connection that was idle for long is not reused: a balancer may have cut it', async () => {
+test('a connection that was idle for long is not reused: a load balancer may have closed it', async () => {
   await using server = await startServer(json({ a: 1 }));
   const exchange = createExchange({}, 100);
   const request = { ...requestTo(server.url), fresh: false };
@@ -75,7 +75,7 @@ test('a call that may not be repeated is never sent on a connection that was use
   expect(server.requests.map(({ connection }) => connection)).toEqual([1, 2, 3, 1]);
 });
 
-test('a platform that has an address of IPv6 alone is reached', async () => {
+test('a platform that has only an IPv6 address is reached', async () => {
   await using server = await listening(
     createServer((_, response) => response.end('{"six":true}')),
     '::1',
@@ -84,7 +84,7 @@ test('a platform that has an address of IPv6 alone is reached', async () => {
   expect(await sendOnce(`http://[::1]:${server.port}`)).toMatchObject({ response: { json: { six: true } } });
 });
 
-test('over TLS, too, and of the clients of AWS, which have the same agent', async () => {
+test('the same holds over TLS, and for the AWS clients, which have the same agent', async () => {
   let connections = 0;
   const secure = createSecureServer({ cert: SERVER_CERTIFICATE, key: SERVER_KEY }, (_, response) =>
     response.end('{}'),
@@ -115,7 +115,7 @@ test('the authority in AWS_CA_BUNDLE is trusted here, too', async () => {
   expect(await sendOnce(url)).toMatchObject({ failure: { kind: 'connection', phase: 'tls' }, sent: false });
 });
 
-describe('a resolver that answers late', () => {
+describe('a slow DNS resolver', () => {
   const { lookup } = dns;
   afterEach(() => Object.assign(dns, { lookup }));
 
@@ -126,7 +126,7 @@ describe('a resolver that answers late', () => {
     Object.assign(dns, { lookup: late });
   }
 
-  test('is waited for within the limit', async () => {
+  test('is waited for within the time limit', async () => {
     await using server = await startServer(json({ a: 1 }));
     answerAfter(50);
 
@@ -135,7 +135,7 @@ describe('a resolver that answers late', () => {
     expect(result).toMatchObject({ response: { json: { a: 1 } } });
   });
 
-  test('is given up at the limit, and nothing is sent if it responds later', async () => {
+  test('is given up at the time limit, and nothing is sent if it responds later', async () => {
     await using server = await startServer(json({ a: 1 }));
     answerAfter(100);
 

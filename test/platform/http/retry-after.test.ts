@@ -11,21 +11,21 @@ describe('Retry-After', () => {
     'Thursday, 01-Jan-26 00:00:30 GMT',
     'Thu Jan  1 00:00:30 2026',
     'Thu Jan 01 00:00:30 2026',
-  ])('as a date, %s, counts from the date of the response, in whatever form', (header) => {
+  ])('as a date (%s) counts from the date of the response, in any format', (header) => {
     for (const date of ['Thu, 01 Jan 2026 00:00:00 GMT', 'Thu Jan  1 00:00:00 2026'])
       expect(atDate(header, date)).toBe(30_000);
   });
 
-  test('as a date counts from now if the response has none that can be read', () => {
+  test('as a date counts from now if the response has no readable date', () => {
     for (const date of ['', 'yesterday', 'Wed, 99 Foo 2026 00:00:00 GMT'])
       expect(atDate('Wed, 21 Oct 2026 07:28:30 GMT', date)).toBe(30_000);
   });
 
-  test('of two digits is a year of this century, or of the last one', () => {
+  test('with a year of two digits is of this century, or of the last', () => {
     expect(atDate('Sunday, 06-Nov-94 08:49:37 GMT', 'Sun, 06 Nov 1994 08:49:00 GMT')).toBe(37_000);
   });
 
-  test('is at most 15 minutes', () => {
+  test('is capped at 15 minutes', () => {
     for (const header of ['900', '3600', '86400', 'Wed, 21 Oct 2026 19:00:00 GMT'])
       expect(parseRetryAfter({ 'retry-after': header }, nowMs)).toBe(900_000);
   });
@@ -52,7 +52,7 @@ describe('Retry-After', () => {
     ['Wed, 21 Oct 2026 07:28:30 GMT', 30_000],
     ['Wednesday, 21-Oct-26 07:28:30 GMT', 30_000],
     ['Wed Oct 21 07:28:30 2026 GMT', 30_000],
-  ] as const)('of %j is %i ms', ([header, expectedMs]) => {
+  ] as const)('%j means %i ms', ([header, expectedMs]) => {
     expect(parseRetryAfter({ 'retry-after': header }, nowMs)).toBe(expectedMs);
   });
 
@@ -75,7 +75,7 @@ describe('Retry-After', () => {
     'Wed, 21 Oct 2026 09:28:30 +0200',
     'Wed, 21 Oct 2026 07:28:00 GMT',
     'Wed, 21 Oct 2026 07:27:00 GMT',
-  ])('of %j is ignored', (header) => {
+  ])('%j is ignored', (header) => {
     expect(parseRetryAfter({ 'retry-after': header }, nowMs)).toBeUndefined();
   });
 });

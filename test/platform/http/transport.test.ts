@@ -21,7 +21,7 @@ import { sendOnce } from '../send-once.ts';
 const gzipped = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
 
 describe('a successful response', () => {
-  test('is its text and its value', async () => {
+  test('is returned as its text and its value', async () => {
     await using server = await startServer(json({ id: 9007199254740993n, name: 'ä' }));
 
     const result = await sendOnce(server.url);
@@ -66,14 +66,14 @@ test.each([
     `[${'7'.repeat(100_000)}]`,
     'expected integers of at most 1000 digits, got 100000',
   ],
-])('a response %s does not have the shape of one', async (_name, text, fault) => {
+])('a response %s is not valid', async (_name, text, fault) => {
   await using server = await startServer(bytes(text, { 'content-type': 'application/json' }));
 
   expect(await sendOnce(server.url)).toMatchObject({ failure: { kind: 'shape', faults: [fault] } });
 });
 
 describe('a redirect is never followed', () => {
-  test.for([301, 302, 303, 307, 308])('status %i', async (status) => {
+  test.for([301, 302, 303, 307, 308])('with status %i', async (status) => {
     await using target = await startServer(json({}));
     await using server = await startServer(redirect(status, `${target.url}/login?session=hush#frag`));
 
@@ -89,7 +89,7 @@ describe('a redirect is never followed', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('one without a location, and one to an invalid address', async () => {
+  test('without a location, or to an invalid address', async () => {
     await using server = await startServer(bytes('', {}, 302), redirect(302, 'http://['));
 
     const nowhere = await sendOnce(server.url);
@@ -142,7 +142,7 @@ test.for([
   ],
   ['JSON with NULs behind it', bytes('{"a":1}\0\0\n', inJson)],
   ['a kind of JSON', bytes('\ufeff{"a":1}', { 'content-type': 'application/vnd.acme.v1+json' })],
-] as const)('JSON as %s is JSON', async ([, reply]) => {
+] as const)('JSON encoded as %s is read as JSON', async ([, reply]) => {
   await using server = await startServer(reply);
 
   expect(await sendOnce(server.url)).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
@@ -184,7 +184,7 @@ test('a response with status 204 is null, and so is an empty body where the oper
 });
 
 test.each(['OK', '{"id":17', '<ok/>', '['.repeat(600)])(
-  '%s is an answer where any body is one',
+  'the body %s is accepted if the operation allows any body',
   async (body) => {
     await using server = await startServer(bytes(body), bytes(body, inJson), page('Sign in'));
 
@@ -241,14 +241,14 @@ test.for([
     bytes(Uint8Array.of(0x1f, 0x9d, 0x90), { ...inJson, 'content-encoding': 'compress' }),
     { kind: 'not-json', contentType: 'application/json, content encoded as compress' },
   ],
-] as const)('a response is refused that has %s', async ([, reply, failure]) => {
+] as const)('a response is refused if it has %s', async ([, reply, failure]) => {
   await using server = await startServer(reply);
 
   expect(await sendOnce(server.url)).toMatchObject({ status: 200, failure, sent: true });
 });
 
-describe('the size of a body is capped while it streams', () => {
-  test('a body of one more byte is not', async () => {
+describe('the size of a body is capped while it streams:', () => {
+  test('one byte more is refused', async () => {
     await using server = await startServer(json('x'.repeat(99)));
 
     const result = await sendOnce(server.url, { maxResponseBytes: 100 });
@@ -256,7 +256,7 @@ describe('the size of a body is capped while it streams', () => {
     expect(result).toMatchObject({ failure: { kind: 'too-large', maxBytes: 100 }, sent: true });
   });
 
-  test('an endless body is abandoned at the cap, and its connection closed', async () => {
+  test('an endless body is abandoned at the cap, and its connection is closed', async () => {
     const closed = Promise.withResolvers<void>();
     await using server = await startServer((response, request) => {
       response.on('close', () => closed.resolve());
@@ -294,8 +294,8 @@ describe('the size of a body is capped while it streams', () => {
   });
 });
 
-describe('one time limit', () => {
-  test('covers a body that trickles after an immediate head', async () => {
+describe('the time limit', () => {
+  test('covers a body that trickles after an immediate header', async () => {
     await using server = await startServer(trickle);
 
     const result = await sendOnce(server.url, { timeoutMs: 500 });
@@ -371,7 +371,7 @@ describe('a connection', () => {
     });
   });
 
-  test('by TLS to a port that speaks plain HTTP has sent nothing', async () => {
+  test('over TLS to a port that speaks plain HTTP has sent nothing', async () => {
     await using server = await startServer(json({}));
 
     const result = await sendOnce(server.url.replace('http:', 'https:'));
@@ -380,7 +380,7 @@ describe('a connection', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('by TLS that is reset in the handshake has sent nothing', async () => {
+  test('over TLS that is reset in the handshake has sent nothing', async () => {
     await using breaker = await startMute((socket) => socket.once('data', () => socket.resetAndDestroy()));
 
     const result = await sendOnce(`https://127.0.0.1:${breaker.port}`);
@@ -499,7 +499,7 @@ describe('an error of the platform', () => {
     expect(result).toHaveProperty('failure', { kind: 'status', status: 400, ...said });
   });
 
-  test('says when to come back, in seconds or as a date', async () => {
+  test('says when to come back, in seconds or as a date', async () => 
     await using server = await startServer(
       json({}, 429, { 'retry-after': '7' }),
       json({}, 503, {
@@ -533,10 +533,9 @@ describe('an error of the platform', () => {
     const result = await sendOnce(server.url, { timeoutMs: 80 });
 
     expect(result).toMatchObject({ status: 429, failure: { kind: 'status', status: 429 }, sent: false });
-  });
-});
+  }););
 
-describe("the caller's abort is thrown with its own reason", () => {
+describe('the caller’s abort is thrown with its own reason', () => {
   test('before anything is sent', async () => {
     await using server = await startServer(json({}));
     const reason = new Error('enough');
@@ -547,7 +546,7 @@ describe("the caller's abort is thrown with its own reason", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('while it connects through a proxy', async () => {
+  test('during the connection through a proxy', async () => {
     await using mute = await startMute();
     const abort = new AbortController();
     const reason = new Error('enough');

@@ -30,7 +30,7 @@ test.for(sampled(2, small))(
 );
 
 test.for(sampled(3, Object.entries(brokenCopies)))(
-  'the exploration finds: %s',
+  'the exploration detects: %s',
   { timeout: scaledTimeout(240_000) },
   async ([, copy]) => {
     const { faults, breaks, only } = copy;

@@ -21,7 +21,7 @@ afterAll(async () => {
 describe.each(fuzzTargets.map(({ name }) => name))('%s', (name) => {
   const target = targetNamed(name);
 
-  test('inputs that once broke something', async () => {
+  test('handles inputs that once failed', async () => {
     for (const { file, input } of corpusOf(target.name)) {
       expect([file, await tryInput(target, input)]).toEqual([
         file,
@@ -30,7 +30,7 @@ describe.each(fuzzTargets.map(({ name }) => name))('%s', (name) => {
     }
   });
 
-  test('every property holds for inputs generated from a fixed seed', async () => {
+  test('has every property for inputs generated from a fixed seed', async () => {
     const runs = RUNS[target.name] ?? 0;
     const report = await fuzz(target, {
       seed: 1,
@@ -44,7 +44,7 @@ describe.each(fuzzTargets.map(({ name }) => name))('%s', (name) => {
   });
 });
 
-test('a property that does not hold is found, with a smallest input', async () => {
+test('a violated property is found, with a minimal input', async () => {
   const broken: FuzzTarget = {
     ...targetNamed('messages'),
     async check(input) {

@@ -19,7 +19,7 @@ const survivedBy = (survived: number) =>
     }),
   );
 
-test('nine in ten changes of a group must be noticed', () => {
+test('nine in ten mutants of a group must be noticed', () => {
   expect([survivedBy(10), survivedBy(11)].map(reachesGoal)).toEqual([true, false]);
 });
 
@@ -27,13 +27,16 @@ test.each([
   [1, 19],
   [3, 45],
   [100, 1_090],
-])('of a sample of %i hundred, %i may stay unnoticed by chance and not one more', (hundreds, most) => {
-  const sampleWith = (survived: number) =>
-    Array.from({ length: hundreds }, (_, at) => survivedBy(Math.floor((survived + at) / hundreds)));
+])(
+  'of a sample of %i hundred mutants, %i may stay unnoticed by chance, but not one more',
+  (hundreds, most) => {
+    const sampleWith = (survived: number) =>
+      Array.from({ length: hundreds }, (_, at) => survivedBy(Math.floor((survived + at) / hundreds)));
 
-  expect([most, most + 1].map((survived) => reachesFloor(sampleWith(survived)))).toEqual([true, false]);
-});
+    expect([most, most + 1].map((survived) => reachesFloor(sampleWith(survived)))).toEqual([true, false]);
+  },
+);
 
-test('a sample of nothing shows nothing', () => {
+test('an empty sample proves nothing', () => {
   expect(reachesFloor([reportOf('pace', [])])).toBe(false);
 });

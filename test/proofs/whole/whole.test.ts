@@ -28,7 +28,7 @@ test.for(SCHEDULES)(
   },
 );
 
-test.for(kindNames)('a schedule of %s alone does that work, and keeps the promises', async (kind) => {
+test.for(kindNames)('a schedule of only %s does that work, and keeps the promises', async (kind) => {
   const plan = planOf(FIRST);
 
   const { violations, facts } = await simulate({ ...plan, ...kinds[kind](plan) });
@@ -52,7 +52,7 @@ const taken = Object.entries(breaks).filter(([, { isSlow }]) => isSlow !== true 
 /** Each schedule meets most of the rules; another change of the code may make one that does not. */
 const TRIES = 5;
 
-test.for(sampled(2, taken))('the whole notices %s', async ([, { parts, among, seed: first, shows }]) => {
+test.for(sampled(2, taken))('the simulation detects %s', async ([, { parts, among, seed: first, shows }]) => {
   const found: string[] = [];
   for (let seed = first; seed < first + TRIES && found.length === 0; seed += 1) {
     const plan = planOf(seed);

@@ -10,7 +10,7 @@ const keysOf = (store: MemoryStore, part: string) =>
 
 const CARDS = [{ id: 1, datasourceId: 'a' }];
 
-test('an empty store has nothing to show, and no faults', async () => {
+test('an empty store yields an empty report, and no faults', async () => {
   const facts = await collect(createMemoryStore());
 
   expect(facts).toMatchObject({ snapshots: [], faults: [], platform: undefined });
@@ -18,7 +18,7 @@ test('an empty store has nothing to show, and no faults', async () => {
 });
 
 test.each(['missing', 'altered'])(
-  'a part that is %s is named: the report shows snapshots, and no records',
+  'a part that is %s is named: the report shows snapshots, but no records',
   async (how) => {
     const store = await storeOf({ calculations: ['{"id":1}', '{"id":2}'], cards: CARDS });
     const before = await collect(store);
@@ -37,7 +37,7 @@ test.each(['missing', 'altered'])(
   },
 );
 
-test('a line that is no object is no thing', async () => {
+test('a line that is not an object is not counted', async () => {
   const { calculations, faults } = await collect(
     await storeOf({ calculations: ['{"id":1}', '[1]', '{"id":2}'] }),
   );
@@ -46,21 +46,18 @@ test('a line that is no object is no thing', async () => {
   expect(faults).toEqual([]);
 });
 
-test.each(['{', '{"run":1}', 'null'])(
-  'a damaged latest.json (%s) hides its own place alone',
-  async (body) => {
-    const store = await storeOf({ calculations: ['{"id":1}'], cards: CARDS });
-    await store.put(latestKey('calculations'), Buffer.from(body));
+test.each(['{', '{"run":1}', 'null'])('a damaged latest.json (%s) hides only its own place', async (body) => {
+  const store = await storeOf({ calculations: ['{"id":1}'], cards: CARDS });
+  await store.put(latestKey('calculations'), Buffer.from(body));
 
-    const { calculations, cards, faults } = await collect(store);
+  const { calculations, cards, faults } = await collect(store);
 
-    expect(calculations).toBeUndefined();
-    expect(given(cards).total).toBe(1);
-    expect(faults).toEqual([expect.stringMatching(/^calculations: calculations\/latest.json is not/)]);
-  },
-);
+  expect(calculations).toBeUndefined();
+  expect(given(cards).total).toBe(1);
+  expect(faults).toEqual([expect.stringMatching(/^calculations: calculations\/latest.json is not/)]);
+});
 
-test('a damaged manifest of an earlier run is left out of the history', async () => {
+test('a damaged manifest of an earlier run is omitted from the history', async () => {
   const store = createMemoryStore();
   for (const run of [monday, tuesday, wednesday]) await publishLines(store, { run, lines: ['{"id":1}'] });
   const [manifest = ''] = keysOf(store, `${tuesday.id}/_manifest`);
@@ -84,7 +81,7 @@ test('changes that have expired are reported as expired', async () => {
   expect(faults).toEqual([`calculations: what changed in run ${wednesday.id} has expired`]);
 });
 
-test('a store that is unavailable, and a stop, are thrown', async () => {
+test('an error of an unavailable store, and of a stop, is thrown', async () => {
   const store = await storeOf({ calculations: ['{"id":1}'] });
   const away = new StoreError('get x', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const stream = () => Promise.reject(away);
@@ -93,7 +90,7 @@ test('a store that is unavailable, and a stop, are thrown', async () => {
   await expect(collect(store, undefined, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
 });
 
-test('records of any shape and size are counted, and nothing of them grows without bound', async () => {
+test('records of any shape and size are counted, in bounded memory', async () => {
   const long = 'n'.repeat(1_000_000);
   const links = Array.from({ length: 10_000 }, (_, at) => ({
     resource: { type: 'CARD', id: `${at}:1` },

@@ -28,7 +28,7 @@ const byText = (counts: readonly (readonly [string, number])[]) =>
 const textOf = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : 'unknown');
 const sizeOf = (value: unknown) => (typeof value === 'number' && value >= 0 ? value : undefined);
 
-test('files are counted as by hand, and a list that is cut has the largest', async () => {
+test('files are counted as by hand, and a shortened list has the largest', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyFile, { maxLength: 30 }), async (records) => {
       const store = await storeOf({ files: records });

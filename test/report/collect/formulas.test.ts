@@ -7,7 +7,7 @@ const records = [1, 2, 3].map((id) => ({ id, name: `C${id}` }));
 const formula = (id: string, expression: string) => ({ id, expression, name: null, datasetIds: [] });
 const atMs = Date.parse('2026-11-18T00:00:00Z');
 
-test('the report has the formulas that are known, with their columns as they are written', async () => {
+test('the report has the known formulas, with their columns as they are written', async () => {
   const store = await storeOf({ calculations: records });
   await storeImport(store, async () => [formula('1', 'SUM(`Net Sales`) / `b`'), formula('2', 'SUM(')], {
     atMs,
@@ -24,7 +24,7 @@ test('the report has the formulas that are known, with their columns as they are
   });
 });
 
-test('if formulas are too long for a page, the report has the first ones and their number', async () => {
+test('if formulas are too long for a page, the report has the first ones and the total number', async () => {
   const store = await storeOf({ calculations: records });
   const long = `'${'x'.repeat(MAX_FORMULA_CHARACTERS / 2)}'`;
   await storeImport(store, async () => ['1', '2', '3'].map((id) => formula(id, long)), { atMs });

@@ -88,7 +88,7 @@ test('a batch has its shares by topic, by day, its most negative texts by id, an
   expect(batch?.isCut).toBe(false);
 });
 
-test('of a batch with more than a thousand parts the first are read, and it says so', async () => {
+test('the first thousand parts of a large batch are read, and the report says so', async () => {
   const [part] = SUMMARY.parts;
   const parts = Array.from({ length: 1_001 }, () => part);
   const { options } = reading(await scored([ROWS.slice(0, 1)], { ...SUMMARY, parts }));
@@ -99,7 +99,7 @@ test('of a batch with more than a thousand parts the first are read, and it says
   expect(batch?.overTime?.days[0]?.sentiments.negative).toBe(2_000);
 });
 
-test('a batch without topics has one entry, and a part that is gone is named', async () => {
+test('a batch without topics has one entry, and a missing part is named', async () => {
   const sentiments = { overall: { positive: 3 }, topics: {} };
   const { options, faults } = reading(
     await scored([[{ id: 'u1', sentiment: 'negative' }]], { ...SUMMARY, sentiments }),
@@ -136,7 +136,7 @@ test.each([
   ['2026-02-30x', undefined],
   ['4915112345678', undefined],
   ['20261122', undefined],
-])('the day in %s is %s', async (cell, day) => {
+])('the day in %s is read as %s', async (cell, day) => {
   const store = createMemoryStore();
   const { key, body } = printPart({ batch: 'may', chunk: 0 }, [{ line: 2, columns: { sent: cell } }]);
   await store.put(key, body);
@@ -146,7 +146,7 @@ test.each([
   expect(row?.date?.day).toBe(day);
 });
 
-test('formulas are the newest updates, each with the one before it of the same calculation', async () => {
+test('formulas are the newest updates, each with the previous one of the same calculation', async () => {
   const store = createMemoryStore();
   const put = (key: string, value: unknown) =>
     store.put(`formulas/${key}.json`, Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));

@@ -71,7 +71,7 @@ async function expectNaive(source: Source, given: NaiveStore, later: NaiveStore)
 /** `calculation 7` of `calculation Name (7)`. */
 const thingIn = (line: string): string => line.replace(/^(\S+) .*\(([^()]*)\)(?:, of .*)?$/, '$1 $2');
 
-test('what is newly broken is what models of both runs differ in, whatever shape links have', async () => {
+test('what is newly broken is the difference of the models of both runs, whatever shape links have', async () => {
   const without = (id: unknown) => ({
     ...craftedStore,
     calculations: craftedStore.calculations?.filter((each) => (each as { id?: unknown })?.id !== id),
@@ -83,14 +83,14 @@ test('what is newly broken is what models of both runs differ in, whatever shape
   await expectNaive('cards', { cards: [] }, craftedStore);
 });
 
-test('what is newly broken is what models of both runs differ in, for any two stores', async () => {
+test('what is newly broken is the difference of the models of both runs, for any two stores', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('calculations', 'cards'), anyStore, anyStore, expectNaive),
     { numRuns: 20 },
   );
 });
 
-test('a calculation that is removed makes what used it miss a target, and affects what depends on that', async () => {
+test('removing a calculation leaves its users without a target, and affects what depends on them', async () => {
   const used = { id: 1, name: 'Revenue' };
   const user = { id: 2, name: 'Margin', functionTemplateDependencies: ['1'] };
   const dependent = { id: 3, name: 'Ratio', functionTemplateDependencies: ['2'] };

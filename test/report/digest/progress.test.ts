@@ -51,7 +51,7 @@ test.each([
     ],
     'Clean-up: unused: 2, 3 fewer than 30 days ago',
   ],
-] as const)('%j', async (days, expected) => {
+] as const)('progress is described correctly: %j', async (days, expected) => {
   const store = await storeOf(days);
   const last = runOf(days.at(-1)?.[0] ?? '');
 

@@ -32,7 +32,7 @@ async function afterMonday(...runs: readonly (typeof tuesday)[]) {
 
 const markIn = (store: MemoryStore) => JSON.parse(String(store.objects.get(MARK)));
 
-test('a digest has all that changed since the one before, and comes once', async () => {
+test('a digest has everything that changed since the previous one, and is sent once', async () => {
   const store = await afterMonday(tuesday, wednesday);
 
   const first = await send(store);
@@ -48,14 +48,14 @@ test('a digest has all that changed since the one before, and comes once', async
   expect(second.mails).toEqual([]);
 });
 
-test('a digest whose run was removed does not hold up the next one', async () => {
+test('a digest whose run was removed does not stop the next one', async () => {
   const store = await afterMonday(tuesday);
   await store.put(MARK, Buffer.from(JSON.stringify({ version: 1, run: 'removed' })));
 
   expect((await send(store)).runs).toEqual([tuesday.id]);
 });
 
-test('a place that is new here begins with a run of the last day, and with no older one', async () => {
+test('a new place begins with a run of the last day, and not with an older one', async () => {
   const store = createMemoryStore();
   await publishLines(store, { run: tuesday });
 
@@ -69,7 +69,7 @@ test('a place that is new here begins with a run of the last day, and with no ol
   expect((await send(other)).runs).toEqual([wednesday.id]);
 });
 
-test('if two run at once, one sends', async () => {
+test('of two concurrent senders, one sends', async () => {
   const store = await afterMonday(tuesday);
 
   const both = await Promise.all([send(store), send(store)]);
@@ -78,7 +78,7 @@ test('if two run at once, one sends', async () => {
   expect((await send(store)).mails).toEqual([]);
 });
 
-test('a sender that is unavailable is called again without end, and nothing is lost', async () => {
+test('an unavailable sender is called again indefinitely, and nothing is lost', async () => {
   const store = await afterMonday(tuesday);
 
   for (let hour = 0; hour < 10; hour += 1)
@@ -96,7 +96,7 @@ test('a process that is killed before it has sent leaves the digest to the next'
   expect((await send(store)).runs).toEqual([tuesday.id]);
 });
 
-test('a damaged run is skipped with a warning, and holds up no later one', async () => {
+test('a damaged run is skipped with a warning, and does not stop later ones', async () => {
   const store = await afterMonday(tuesday);
   await store.put(`calculations/dt=2026-11-17/run=${tuesday.id}/_manifest.json`, Buffer.from('{'));
 
@@ -105,7 +105,7 @@ test('a damaged run is skipped with a warning, and holds up no later one', async
   expect((await send(store)).runs).toEqual([wednesday.id]);
 });
 
-test('an older run that was published by force has a digest too', async () => {
+test('an older run that was published by force also gets a digest', async () => {
   const store = await afterMonday(tuesday);
   await send(store);
   await publishLines(store, { run: monday });

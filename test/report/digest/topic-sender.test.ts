@@ -19,7 +19,7 @@ async function publish(topics: readonly string[], text = 'added A & <B> `c`') {
   return { published: server.published, warnings };
 }
 
-test('people get the report as text, and a Slack channel gets it in the JSON form that its service reads', async () => {
+test('people get the report as text, and a Slack channel gets it in the JSON format of its service', async () => {
   const { published } = await publish([TOPIC]);
 
   expect(published.map(({ topic, subject }) => [topic, subject])).toEqual([[TOPIC, 'calculations: 1 added']]);
@@ -42,7 +42,7 @@ test('the longest digest fits into the message and the description', async () =>
   expect(content.description.length).toBeLessThanOrEqual(8_000);
 });
 
-test('one topic that accepts a digest is enough, and another that does not is named', async () => {
+test('one topic that accepts a digest is enough, and a topic that does not is named', async () => {
   const { published, warnings } = await publish([OTHER, TOPIC]);
 
   expect(published).toHaveLength(1);

@@ -42,7 +42,7 @@ test('OpenLineage’s own client reads every event, and would send the same', as
   expect(await faultsOf(events)).toEqual(events.map(() => 'null'));
 });
 
-test('an event with another member, another type or another version would be found', async () => {
+test('an additional member, another type or another version of an event is detected', async () => {
   const event = (await lineageIn('openlineage')).find((each) => each.includes('"owners"')) ?? '';
 
   const wrong = [
@@ -60,7 +60,7 @@ const datahub = (file: string) =>
     environment: { DATAHUB_TELEMETRY_ENABLED: 'false' },
   });
 
-test('DataHub’s own check finds nothing wrong with the metadata file, and would find it', async () => {
+test('DataHub’s own check finds no fault in the metadata file, and detects planted ones', async () => {
   const lines = await lineageIn('datahub');
   const file = join(folder.path, 'lineage.json');
   await writeFile(file, lines.join('\n'));

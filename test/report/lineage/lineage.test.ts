@@ -51,7 +51,7 @@ async function smallStore(as: 'lines' | 'parquet' = 'lines') {
 const NAMESPACE = 'platform-sync://acme.example.com';
 
 describe('events of OpenLineage', () => {
-  test('have a calculation as a job that reads datasets and calculations and writes one, with owners', async () => {
+  test('represent a calculation as a job that reads datasets and calculations and writes one, with owners', async () => {
     const [seven, eight] = await eventsOf(await smallStore());
 
     expect(seven).toMatchObject({
@@ -78,7 +78,7 @@ describe('events of OpenLineage', () => {
     expect(eight.job.facets).not.toHaveProperty('documentation');
   });
 
-  test('have the columns that a known formula reads', async () => {
+  test('include the columns that a known formula reads', async () => {
     const [seven, eight] = await eventsOf(await smallStore());
 
     const field = (name: string) => ({ namespace: NAMESPACE, name: 'dataset/d-1', field: name });
@@ -88,7 +88,7 @@ describe('events of OpenLineage', () => {
     expect(eight.outputs[0].facets).not.toHaveProperty('columnLineage');
   });
 
-  test('have a card as a job that only reads, with its owners; cards that are gone have none', async () => {
+  test('represent a card as a job that only reads, with its owners; deleted cards have no event', async () => {
     const events = await eventsOf(await smallStore());
 
     const cards = events.filter(({ job }) => job.name.startsWith('card/'));
@@ -107,7 +107,7 @@ describe('events of OpenLineage', () => {
     ]);
   });
 
-  test('have cards that only calculations name, where no whole snapshot of cards says that they are gone', async () => {
+  test('include cards that only calculations name, unless a whole snapshot of cards shows they are deleted', async () => {
     const events = await eventsOf(await publishStore({ calculations: small.calculations }, 'lines'));
 
     expect(events.map(({ job }) => job.name)).toEqual([
@@ -117,7 +117,7 @@ describe('events of OpenLineage', () => {
   });
 });
 
-test('DataHub has calculations as datasets, cards as charts, and owners', async () => {
+test('the DataHub file has calculations as datasets, cards as charts, and owners', async () => {
   const aspects = await aspectsOf(await smallStore());
 
   const of = (urn: string) =>
@@ -160,7 +160,7 @@ test('DataHub has calculations as datasets, cards as charts, and owners', async 
   });
 });
 
-test.each(['openlineage', 'datahub'] as const)('the same store gives the same bytes: %s', async (format) => {
+test.each(['openlineage', 'datahub'] as const)('the same store yields the same bytes: %s', async (format) => {
   const store = await smallStore();
 
   const first = await linesOf(store, format);
@@ -173,13 +173,13 @@ test.each(['openlineage', 'datahub'] as const)('the same store gives the same by
   for (const other of [again, computed, fromParquet]) expect(other).toEqual(first);
 });
 
-test('an id of a run is another one for another job, and for another snapshot', async () => {
+test('a run id differs for another job, and for another snapshot', async () => {
   const events = await eventsOf(await smallStore());
 
   expect(new Set(events.map(({ run }) => run.runId)).size).toBe(events.length);
 });
 
-test('with nothing published, there is no lineage', async () => {
+test('if nothing is published, there is no lineage', async () => {
   expect(await lineageOf({ store: createMemoryStore(), format: 'datahub' })).toBeUndefined();
 });
 

@@ -108,7 +108,7 @@ async function startEndless() {
 test.each([
   ['the end of its input', 0],
   ['SIGTERM', 0],
-] as const)('%s ends it at once, although a query is running', async (how, expected) => {
+] as const)('%s ends the server immediately, although a query is running', async (how, expected) => {
   const { child, written } = await startEndless();
   const startedMs = performance.now();
 

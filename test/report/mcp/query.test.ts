@@ -19,7 +19,7 @@ afterAll(async () => {
   await tables[Symbol.asyncDispose]();
 });
 
-test('rows come as data, with ids of any length', async () => {
+test('rows are returned as data, with ids of any length', async () => {
   const { value } = await server.call('query', { sql: 'SELECT id, name FROM calculations' });
 
   expect(value).toMatchObject({
@@ -29,7 +29,7 @@ test('rows come as data, with ids of any length', async () => {
   });
 });
 
-test('rows are bounded by their number and their bytes', async () => {
+test('rows are limited by their number and their bytes', async () => {
   const many = await server.call('query', { sql: 'SELECT * FROM range(5000)', maxRows: 7 });
   const large = await server.call('query', {
     sql: "SELECT repeat('\"', 1000) FROM range(500)",
@@ -45,7 +45,7 @@ test('rows are bounded by their number and their bytes', async () => {
   for (const { text } of [oversize, nearly]) expect(text).toContain('select fewer columns');
 });
 
-test('a query that would run for ever is stopped after its time, and by the client', async () => {
+test('a query that would run forever is stopped after its time limit, and by the client', async () => {
   const late = await server.call('query', { sql: ENDLESS, seconds: 1 });
   const cancel = new AbortController();
   const cancelled = server.call('query', { sql: ENDLESS }, cancel.signal);
@@ -109,7 +109,7 @@ test.each([
   'SHOW pg_settings',
   'SELECT 1; SELECT 2',
   '',
-])('%s is refused', async (sql) => {
+])('the query %s is refused', async (sql) => {
   const { isError, text } = await server.call('query', { sql });
 
   expect({ isError, text }).toEqual({
@@ -133,7 +133,7 @@ test.each([
   "FROM (PIVOT calculations ON name IN ('Revenue') USING count(*))",
   'SELECT key FROM json_each(\'{"a":1}\')',
   'SELECT column_name FROM information_schema.columns LIMIT 1',
-])('%s returns rows and no error', async (sql) => {
+])('the query %s returns rows and no error', async (sql) => {
   const { isError, text } = await server.call('query', { sql });
 
   expect({ isError, text }).toMatchObject({ isError: false });
@@ -144,7 +144,7 @@ test('every saved query runs without an error', async () => {
     expect(await server.call('query', { saved: name })).toMatchObject({ isError: false });
 });
 
-test('without DuckDB it says what to install', async () => {
+test('without DuckDB the tool says what to install', async () => {
   const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
   const context = contextOver(store, {
     tables: async () => {

@@ -7,7 +7,7 @@ import { call, HELLO, request, servePipes } from './pipes.ts';
 
 const context = contextOver(createMemoryStore());
 
-test('lines that are no messages, unknown methods and unknown tools stop nothing', async () => {
+test('lines that are not messages, unknown methods and unknown tools do not stop the server', async () => {
   const { input, write, response, ended } = await servePipes(context, readingTools);
 
   write(HELLO, '{"jsonrpc":', 'null', '[]', '{"jsonrpc":"2.0"}', '', '\u0000', request(1, 'no/such'));
@@ -26,7 +26,7 @@ test('lines that are no messages, unknown methods and unknown tools stop nothing
   await ended;
 });
 
-test('a client of a protocol without structured content gets the answer as text', async () => {
+test('a client of a protocol without structured content gets the result as text', async () => {
   const { input, write, response, ended } = await servePipes(context, readingTools);
 
   write({ ...HELLO, params: { ...HELLO.params, protocolVersion: '2025-03-26' } });
@@ -69,7 +69,7 @@ function endless() {
 }
 
 test.each(['the end of the input', 'a signal'])(
-  '%s ends the server, and stops the calls under way',
+  '%s ends the server, and stops the calls in progress',
   async (how) => {
     const { tools, begun, stopped } = endless();
     const { input, write, stop, ended } = await servePipes(context, tools);
@@ -84,7 +84,7 @@ test.each(['the end of the input', 'a signal'])(
   },
 );
 
-test('other calls are carried out meanwhile, and a call that the client cancels is stopped', async () => {
+test('other calls run meanwhile, and a call that the client cancels is stopped', async () => {
   const { tools, begun, stopped } = endless();
   const { input, write, response, ended } = await servePipes(context, tools);
   write(HELLO, call(1, 'endless'));
@@ -116,7 +116,7 @@ test('a call whose client does not ask for progress ends within 10 s', async () 
   await ended;
 });
 
-test('a client that asks for progress gets it all along, and what a query reads at once', async () => {
+test('a client that asks for progress gets it continuously, and what a query reads immediately', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const { tools, begun } = endless();

@@ -36,7 +36,7 @@ test('without --allow-submit there are no tools that send, and calling one by na
   await expect(server.call('submit', { jobs: FUNCTION })).rejects.toThrow('submit not found');
 });
 
-test('the tools that read are described in less than 9 KB, and all together in less than 12', async () => {
+test('the reading tools are described in less than 9 KB, and all tools in less than 12 KB', async () => {
   await using server = await start();
 
   const { tools } = await server.client.listTools();
@@ -49,7 +49,7 @@ test('the tools that read are described in less than 9 KB, and all together in l
   expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(12_000);
 });
 
-test('tools that send jobs are annotated as ones that may change the platform', async () => {
+test('tools that send jobs are annotated as tools that may change the platform', async () => {
   await using server = await start();
 
   const { tools } = await server.client.listTools();
@@ -81,7 +81,7 @@ describe('submit', () => {
     expect(done).toMatchObject({ status: 'sent', sentIds: ['report-1'], notSentIds: [] });
   });
 
-  test('a confirmed call that is repeated, even at the same time, sends nothing again', async () => {
+  test('sends nothing again if a confirmed call is repeated, even concurrently', async () => {
     const held = Promise.withResolvers<void>();
     const sent: string[] = [];
     await using server = await start(QUEUE, {
@@ -104,7 +104,7 @@ describe('submit', () => {
     for (const repeat of [second, third]) expect(repeat?.value['note']).toContain('this one sent nothing');
   });
 
-  test('a token holds for the same content and tool alone, and for ten minutes', async () => {
+  test('accepts a token for the same content and tool only, and for ten minutes', async () => {
     await using server = await start();
     const { value } = await server.call('submit', { jobs: FUNCTION });
     const { confirm } = value as { confirm: string };
@@ -122,7 +122,7 @@ describe('submit', () => {
     expect(server.sent).toEqual([]);
   });
 
-  test('jobs that are wrong, not allowed or nameless are refused before there is a token', async () => {
+  test('refuses wrong, disallowed or nameless jobs before there is a token', async () => {
     await using server = await start({ ...QUEUE, SYNC_ALLOW: '{"types":["score"]}' });
 
     const wrong = await server.call('submit', { jobs: `{"version":1,"type":"nothing"}\n${FUNCTION}` });
@@ -135,7 +135,7 @@ describe('submit', () => {
       expect({ isError, value }).toEqual({ isError: true, value: {} });
   });
 
-  test('what could not be sent is named, and that it may be sent again', async () => {
+  test('names what could not be sent, and that it may be sent again', async () => {
     await using server = await start(QUEUE, {
       send: async () => ({ ids: [], notSent: ['report-1'], error: new Error('the queue is away') }),
     });
@@ -147,7 +147,7 @@ describe('submit', () => {
     expect(done['note']).toContain('the queue is away');
   });
 
-  test('without a queue it says which setting is missing', async () => {
+  test('says which setting is missing without a queue', async () => {
     await using server = await start({ SYNC_TABLE: 'ledger' });
 
     const { isError, text } = await server.call('submit', { jobs: FUNCTION });

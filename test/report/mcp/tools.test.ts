@@ -26,7 +26,7 @@ const server = await connect(contextOver(store));
 
 afterAll(() => server[Symbol.asyncDispose]());
 
-test('every tool says truly that it only reads, and what it does', async () => {
+test('every tool is annotated correctly as reading or sending, and describes what it does', async () => {
   const { tools } = await server.client.listTools();
 
   expect(tools.map(({ name }) => name)).toEqual(Object.keys(readingTools));
@@ -37,7 +37,7 @@ test('every tool says truly that it only reads, and what it does', async () => {
 });
 
 describe('search', () => {
-  test('finds by words of the name in any case, by id, and by title', async () => {
+  test('finds records by words of the name in any case, by id, and by title', async () => {
     expect((await server.call('search', { text: 'REVENUE net' })).value).toMatchObject({
       data: { matches: [{ source: 'calculations', key: '1036', label: 'Net Revenue' }] },
       status: 'complete',
@@ -56,7 +56,7 @@ describe('search', () => {
     expect(pages).toEqual([['1036'], ['2000'], ['set-1/7'], ['set-1']]);
   });
 
-  test('a cursor of earlier runs is refused once another is published, which is searched from then on', async () => {
+  test('refuses a cursor of earlier runs once another run is published, and searches that one from then on', async () => {
     const own = createMemoryStore();
     await publishLines(own, { run: monday, lines: [LINKED, '{"id":2000,"name":"b"}'] });
     await using other = await connect(contextOver(own));
@@ -74,7 +74,7 @@ describe('search', () => {
 });
 
 describe('get', () => {
-  test('returns a record byte for byte, as a text within data', async () => {
+  test('returns a record byte for byte, as a string within data', async () => {
     const { value } = await server.call('get', { source: 'calculations', id: '1036' });
 
     expect(value).toEqual({
@@ -94,7 +94,7 @@ describe('get', () => {
     });
   });
 
-  test('finds a card by its id alone, and returns only the fields that are asked for', async () => {
+  test('finds a card by its id only, and returns only the requested fields', async () => {
     const { value } = await server.call('get', { source: 'cards', id: '7', fields: ['title', 'none'] });
 
     expect(value).toMatchObject({
@@ -104,7 +104,7 @@ describe('get', () => {
     });
   });
 
-  test('finds a record between others where the run is not in the order of ids', async () => {
+  test('finds a record even if the run is not in the order of ids', async () => {
     const own = createMemoryStore();
     const lines = ['{"id":5}', '{"id":3}', '{"id":9}'];
     const { parts } = await storeRun(own, publishedFolder('calculations', monday).slice(0, -1), lines);
@@ -118,7 +118,7 @@ describe('get', () => {
     expect(value).toMatchObject({ data: { records: [{ key: '3', record: '{"id":3}' }] } });
   });
 
-  test('says what to do about an id that is not there', async () => {
+  test('says what to do about an unknown id', async () => {
     const { isError, text } = await server.call('get', { source: 'calculations', id: '77' });
 
     expect(isError).toBe(true);
@@ -146,7 +146,7 @@ describe('where_used', () => {
     ]);
   });
 
-  test('says what may have been meant by an id that nothing has', async () => {
+  test('suggests what may have been meant by an unknown id', async () => {
     const { isError, text } = await server.call('where_used', { id: 'net revenue' });
 
     expect(isError).toBe(true);
@@ -184,7 +184,7 @@ describe('changes', () => {
   });
 });
 
-test('runs say how old they are, newest first', async () => {
+test('runs are returned with their age, newest first', async () => {
   const { value } = await server.call('runs', { place: 'calculations' });
 
   expect(value).toMatchObject({
@@ -197,7 +197,7 @@ test('runs say how old they are, newest first', async () => {
   });
 });
 
-test('a formula is checked with the place of each fault', async () => {
+test('a formula is checked, and each fault has its position', async () => {
   const valid = await server.call('formula_check', { formula: 'SUM(`sales`) / 2' });
   const invalid = await server.call('formula_check', { formula: 'SUM(`sales`' });
 
@@ -207,7 +207,7 @@ test('a formula is checked with the place of each fault', async () => {
   expect(invalid.value).toMatchObject({ data: { status: 'invalid', faults: [{ line: 1, column: 12 }] } });
 });
 
-test('text of the platform is a text within data, escaped where it could reverse what is shown', async () => {
+test('text from the platform is a string within data, escaped if it could reverse what is shown', async () => {
   const { text, value } = await server.call('get', { source: 'calculations', id: '2000' });
 
   const found = await server.call('search', { text: 'ignore all' });
@@ -222,7 +222,7 @@ test('text of the platform is a text within data, escaped where it could reverse
   });
 });
 
-test('search finds every record with a key, and get finds each by it', async () => {
+test('search finds every record with a key, and get finds each by that key', async () => {
   const files = [
     { _filesetId: 'a/b', id: 'x', path: 'p' },
     { _filesetId: 7, id: 8, path: null },
@@ -249,7 +249,7 @@ test('search finds every record with a key, and get finds each by it', async () 
   }
 });
 
-describe('what a column touches', () => {
+describe('the users of a column', () => {
   const own = createMemoryStore();
   const CALCULATIONS = [
     '{"id":1,"name":"Revenue","links":[{"resource":{"type":"DATA_SOURCE","id":"set-1"}},{"resource":{"type":"CARD","id":"7:1"}}]}',
@@ -258,7 +258,7 @@ describe('what a column touches', () => {
   const note =
     'columns: the platform returns no formulas in a search; known here, from imports and our updates: 1 of 2';
 
-  test('is found by its name in one call, with how many formulas are known', async () => {
+  test('are found by its name in one call, with how many formulas are known', async () => {
     await publishLines(own, { run: monday, lines: CALCULATIONS });
     await storeFormula(own, {
       calculationId: '1',
@@ -287,7 +287,7 @@ describe('what a column touches', () => {
   });
 });
 
-test('what ended badly last night is one call: jobs and runs, each with what to do', async () => {
+test('one call returns what ended badly last night: jobs and runs, each with what to do', async () => {
   const own = createMemoryStore();
   const put = (key: string, value: unknown) => own.put(key, Buffer.from(JSON.stringify(value)));
   const result = (id: string, finishedAt: string, more: object) =>

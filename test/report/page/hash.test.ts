@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hashOf, parseHash } from '../../../lib/report/page/state/hash.ts';
 import { anyCodePoint } from '../../any-text.ts';
 
-test('an address says what is shown', () => {
+test('an address determines what is shown', () => {
   expect(hashOf('calculations', { flag: 'broken', q: 'a & b', page: '' })).toBe(
     '#calculations?flag=broken&q=a+%26+b',
   );
@@ -13,7 +13,7 @@ test('an address says what is shown', () => {
   });
 });
 
-test.each(['', '#', '#nothing', '#<script>', '#?q=1'])('%s shows the health', (hash) => {
+test.each(['', '#', '#nothing', '#<script>', '#?q=1'])('the address %s shows the health view', (hash) => {
   expect(parseHash(hash).view).toBe('health');
 });
 

@@ -12,12 +12,12 @@ describe('a search', () => {
     expect(matching(texts, 'ä')).toEqual([2]);
   });
 
-  test('for nothing finds everything that passes', () => {
+  test('for nothing finds everything', () => {
     expect(matching(texts, '  ', (row) => row > 1)).toEqual([2, 3]);
   });
 });
 
-describe('a selection', () => {
+describe('a filter', () => {
   const text = () => '';
   const owners = [['41', '42'], ['41'], []];
   const times = [Date.UTC(2026, 10, 1, 23), Date.UTC(2026, 10, 3), null];
@@ -27,7 +27,7 @@ describe('a selection', () => {
   ];
   const select = (params: Readonly<Record<string, string>>) => [0, 1, 2].filter(selectedBy(columns, params));
 
-  test('is by any value of a column, and by days of which both ends count', () => {
+  test('selects by any value of a column, and by days including both ends', () => {
     expect(select({})).toEqual([0, 1, 2]);
     expect(select({ owner: '42' })).toEqual([0]);
     expect(select({ 'changed.from': '2026-11-02' })).toEqual([1]);
@@ -43,12 +43,12 @@ describe('a selection', () => {
 describe('a sort', () => {
   const text = (row: number) => names[row] ?? '';
 
-  test('by text takes numbers within it as numbers', () => {
+  test('by text compares numbers within it as numbers', () => {
     expect(inShownOrder([{ name: 'name', text }], [0, 1, 2, 3], 'name')).toEqual([2, 1, 0, 3]);
     expect(inShownOrder([{ name: 'name', text }], [0, 1, 2, 3], '-name')).toEqual([3, 0, 1, 2]);
   });
 
-  test('by number leaves rows without one at the end, in either direction', () => {
+  test('by number puts rows without one at the end, in either direction', () => {
     const values = [3, null, 1, 2];
     const column = { name: 'size', text, number: (row: number) => values[row] ?? null };
 
@@ -57,7 +57,7 @@ describe('a sort', () => {
   });
 });
 
-test('rows as CSV have what is shown, numbers as digits, and texts as they are', () => {
+test('rows as CSV have what is shown, with numbers as digits and unchanged strings', () => {
   const names = ['Margin, "net"', '=1+1'];
   const columns = [
     { name: 'name', label: 'Name', text: (row: number) => names[row] ?? '' },

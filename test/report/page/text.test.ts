@@ -11,16 +11,16 @@ import {
 } from '../../../lib/report/page/text/numbers.ts';
 import { readable, shortened } from '../../../lib/report/page/text/shown.ts';
 
-describe('a text of the platform', () => {
-  test('shows what would be invisible', () => {
+describe('a string from the platform', () => {
+  test('is shown with its invisible characters replaced', () => {
     expect(readable('a\u0000b\u001B[31m\u007F\u0085')).toBe('a␀b␛[31m␡\uFFFD');
   });
 
-  test('shows what would turn its letters around', () => {
+  test('is shown without characters that reverse the letters', () => {
     expect(readable('\u202Egpj.exe')).toBe('[U+202E]gpj.exe');
   });
 
-  test('is otherwise as it is', () => {
+  test('is otherwise shown unchanged', () => {
     expect(readable('<b>&amp; مبيعات 👩‍👩‍👧')).toBe('<b>&amp; مبيعات 👩‍👩‍👧');
   });
 
@@ -54,6 +54,6 @@ test.each([
   [age(0, 7_200_000), '2 hours'],
   [age(0, 5 * 86_400_000), '5 days'],
   [age(5, 0), 'less than a minute'],
-])('%s', (printed, expected) => {
+])('numbers, dates and durations are printed for people: %s', (printed, expected) => {
   expect(printed).toBe(expected);
 });

@@ -31,7 +31,7 @@ async function listed(platform: PlatformApp): Promise<string[]> {
 
 const truth = (platform: PlatformApp) => platform.state.fileSets[0]?.rows().map(({ id }) => id) ?? [];
 
-test('an empty page has a new cursor, after which the list continues where it was', async () => {
+test('an empty page has a new cursor, after which the list continues where it stopped', async () => {
   const platform = start({ plannedAnomalies: { 1: 'empty-page', 3: 'empty-page', 4: 'empty-page' } });
 
   const first = await filesAfter(platform);
@@ -43,14 +43,14 @@ test('an empty page has a new cursor, after which the list continues where it wa
   expect(ids).toEqual(await listed(start({})));
 });
 
-test('a repeat begins with the last row of the page before', async () => {
+test('a repeat begins with the last row of the previous page', async () => {
   const ids = await listed(start({ plannedAnomalies: { 2: 'repeat' } }));
 
   expect(ids).toHaveLength(31);
   expect(ids[10]).toBe(ids[9]);
 });
 
-test('a file that vanishes is missing from one response, and counted by its total', async () => {
+test('a file that vanishes is missing from one response, and counted in its total', async () => {
   const platform = start({ plannedAnomalies: { 1: 'vanish' } });
 
   const flawed = await filesAfter(platform);
@@ -74,7 +74,7 @@ test('renames between pages lose files and repeat others, while the total stays 
   expect(runs.some(({ ids }) => new Set(ids).size < ids.length)).toBe(true);
 });
 
-test('a new file is on no page until the replica has caught up, but counted', async () => {
+test('a new file is on no page until the replica has caught up, but is counted', async () => {
   let now = Date.UTC(2026, 10, 21);
   const platform = start({ lagMs: 5_000, now: () => now });
   platform.state.fileSets[0]?.add();
@@ -89,7 +89,7 @@ test('a new file is on no page until the replica has caught up, but counted', as
   expect(caughtUp).toHaveLength(31);
 });
 
-test('a new calculation is on no page until the replica has caught up, but counted', async () => {
+test('a new calculation is on no page until the replica has caught up, but is counted', async () => {
   let now = Date.UTC(2026, 10, 21);
   const platform = start({ lagMs: 5_000, now: () => now });
   platform.state.calculations.add();
@@ -102,7 +102,7 @@ test('a new calculation is on no page until the replica has caught up, but count
   expect(caughtUp).toMatchObject({ totalHits: 31, results: { length: 31 } });
 });
 
-test('a calculation that vanishes is missing from one response, and counted by its total', async () => {
+test('a calculation that vanishes is missing from one response, and counted in its total', async () => {
   const platform = start({ plannedAnomalies: { 1: 'vanish' } });
 
   const flawed = await search(platform);

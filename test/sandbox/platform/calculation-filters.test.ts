@@ -80,7 +80,7 @@ const found = async (from: PlatformApp, filters: readonly object[]) =>
 
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => String(id));
 
-describe('filters of calculations', async () => {
+describe('filters of calculations:', async () => {
   const all = await found(platform, []);
 
   test.each(cases)('%s selects the matching calculations', async (_, filter, wanted) => {

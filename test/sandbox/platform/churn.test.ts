@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { call, search, small, smallPlatform } from './call-platform.ts';
 
 describe('churn', () => {
-  test('the same steps from the same seed make the same changes', () => {
+  test('with the same steps and seed makes the same changes', () => {
     const [one, two] = [smallPlatform(), smallPlatform()];
 
     const done = one.churn(200);
@@ -20,7 +20,7 @@ describe('churn', () => {
     ]);
   });
 
-  test('an added calculation gets the highest id and is not created before the others', async () => {
+  test('gives an added calculation the highest id, and creates it after the others', async () => {
     const platform = smallPlatform();
     const highest = BigInt((await search(platform)).results.at(-1)?.id ?? 0);
 
@@ -32,7 +32,7 @@ describe('churn', () => {
     expect(last).toMatchObject({ created: small.now(), lastModified: small.now() });
   });
 
-  test('every order stays correct while records are added, changed and deleted', async () => {
+  test('keeps every order correct while records are added, changed and deleted', async () => {
     const platform = smallPlatform();
     await search(platform, { sort: { field: 'name', ascending: true } });
 
@@ -50,7 +50,7 @@ describe('churn', () => {
     );
   });
 
-  test('a deleted calculation is gone from everywhere', async () => {
+  test('removes a deleted calculation everywhere', async () => {
     const platform = smallPlatform();
     const { id, name } = platform.state.calculations.at(10);
 
@@ -67,8 +67,8 @@ describe('churn', () => {
   });
 });
 
-describe('what lived through a span of time', () => {
-  test('is what existed before its start and still existed after its end', () => {
+describe('the set of records that existed throughout a time span', () => {
+  test('includes those created before its start and still present after its end', () => {
     let nowMs = 1000;
     const platform = smallPlatform({ calculations: 4, now: () => nowMs });
     const { calculations } = platform.state;
@@ -89,7 +89,7 @@ describe('what lived through a span of time', () => {
     expect(lived).toEqual([first, third, fourth, early]);
   });
 
-  test('leaves out what was added or deleted in the same millisecond as its start or end', () => {
+  test('excludes those added or deleted in the same millisecond as its start or end', () => {
     let nowMs = 1000;
     const platform = smallPlatform({ calculations: 3, now: () => nowMs });
     const { calculations } = platform.state;

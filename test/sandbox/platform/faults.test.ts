@@ -26,7 +26,7 @@ async function setFormula(sandbox: Sandbox) {
 
 const updates = (sandbox: Sandbox) => Object.values(sandbox.counts().formulaUpdates);
 
-describe('faults on a connection', () => {
+describe('a fault on a connection:', () => {
   test.each([
     ['error-platform', 500, 'application/json', /^\{"status":500,.*"toe":"[0-9A-Z-]{22}"\}$/],
     ['error-message', 503, 'application/json', /^\{"message":"[^"]+"\}$/],
@@ -85,7 +85,7 @@ describe('faults on a connection', () => {
   });
 });
 
-describe('faults without a connection', () => {
+describe('a fault without a connection:', () => {
   const path = '/api/query/v1/functions/search';
   const body = { filters: [], sort: { field: 'id', ascending: true }, limit: 100 };
 
@@ -101,7 +101,7 @@ describe('the plan of faults', () => {
   const planned = ({ seed = 3, ...changes }: Partial<typeof plan> & { readonly seed?: number } = {}) =>
     Array.from({ length: 2000 }, (_, index) => faultFor(seed, { ...plan, ...changes }, index + 1));
 
-  test('a share of the requests hits a fault, the same ones for the same seed', () => {
+  test('affects a share of the requests, the same ones for the same seed', () => {
     const share = planned().filter((kind) => kind !== undefined).length / 2000;
 
     expect(share).toBeGreaterThan(0.22);
@@ -110,7 +110,7 @@ describe('the plan of faults', () => {
     expect(planned({ seed: 4 })).not.toEqual(planned());
   });
 
-  test('every kind occurs, and strikes before the work or after it', () => {
+  test('includes every kind, before the work or after it', () => {
     const kinds = new Set(
       planned().filter((kind): kind is (typeof faultKinds)[number] => kind !== undefined),
     );
@@ -119,7 +119,7 @@ describe('the plan of faults', () => {
     expect(new Set(Object.values(faults))).toEqual(new Set(['before', 'after']));
   });
 
-  test('with a share of 0 no request fails, and with a share of 1 all do', () => {
+  test('affects no request with a share of 0, and all with a share of 1', () => {
     expect(new Set(planned({ faults: 0 }))).toEqual(new Set([undefined]));
     expect(new Set(planned({ faults: 1, faultKinds: ['reset-after'] }))).toEqual(new Set(['reset-after']));
   });

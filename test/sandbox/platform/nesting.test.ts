@@ -48,7 +48,7 @@ const set = (platform: PlatformApp, id: string, expression: string) =>
 
 const idAt = ({ state }: PlatformApp, sequence: number) => state.calculations.at(sequence).id;
 
-describe('nested calculations', () => {
+describe('nested calculations:', () => {
   test('a row names the calculations whose formulas name it, and none that it names itself', async () => {
     const platform = smallPlatform({ calculations: 3000 });
 
@@ -58,7 +58,7 @@ describe('nested calculations', () => {
     expect(await usersByRow(platform)).toEqual(users);
   });
 
-  test('references nest at least three deep, and never lead back', () => {
+  test('references nest at least three deep, and never form a circle', () => {
     const uses = usesByText(smallPlatform({ calculations: 3000 }));
     const depthOf = (id: string): number =>
       Math.max(0, ...(uses.get(id) ?? []).map((each) => 1 + depthOf(each)));
@@ -87,7 +87,7 @@ describe('nested calculations', () => {
     expect(await rows()).toEqual([false, false, false]);
   });
 
-  test('a formula that leads back to its own calculation is INVALID, as is the link to it', async () => {
+  test('a formula that refers back to its own calculation is INVALID, as is the link to it', async () => {
     const platform = smallPlatform();
     const [one, two, three] = [idAt(platform, 3), idAt(platform, 4), idAt(platform, 5)];
 
@@ -118,7 +118,7 @@ describe('nested calculations', () => {
     expect(rows).toEqual(users);
   });
 
-  test('a dataset that is gone is linked as ILLEGAL_REFERENCE, and its cards get 404 or 410', async () => {
+  test('a deleted dataset is linked as ILLEGAL_REFERENCE, and its cards get 404 or 410', async () => {
     const platform = smallPlatform({ calculations: 3000 });
     const rows = (await search(platform)).results as unknown as readonly Row[];
     const gone = rows.flatMap(({ links }) =>

@@ -11,7 +11,7 @@ type Rows = { readonly results: readonly Readonly<Record<string, unknown>>[] };
 
 const rowsOf = (text: string) => (parseJson(text) as Rows).results;
 
-describe('odd answers', () => {
+describe('odd responses', () => {
   test('are the same for the same seed and request, and about three in ten records are odd', async () => {
     const [first, again] = [smallPlatform({ odd: 0.3 }), smallPlatform({ odd: 0.3 })];
     const even = (await search(smallPlatform())).results.map((row) => printJson(row));
@@ -32,7 +32,7 @@ describe('odd answers', () => {
     expect(rowsOf(again.text)).toEqual(rowsOf(first.text));
   });
 
-  test('keep what decides: the ids of a list in its order, as numbers or texts', async () => {
+  test('keep the members that decide: the ids of a list in its order, as numbers or strings', async () => {
     const { results } = await search(smallPlatform());
 
     const rows = rowsOf((await call(smallPlatform({ odd: 1 }), SEARCH)).text);
@@ -42,7 +42,7 @@ describe('odd answers', () => {
     expect(new Set(rows.map(({ name }) => (name === null ? 'null' : typeof name))).size).toBeGreaterThan(3);
   });
 
-  test('list nothing as an empty list, as null or by 204, and JSON by other content types', async () => {
+  test('return an empty list as such, as null or by 204, and JSON with other content types', async () => {
     const platform = smallPlatform({ odd: 1, cards: 0 });
     const { datasets } = platform.ids();
 
@@ -58,7 +58,7 @@ describe('odd answers', () => {
     expect(new Set(answers.map(({ headers }) => headers.get('content-type'))).size).toBe(3);
   });
 
-  test('take an update by PUT alone, and say errors in each shape that there is', async () => {
+  test('accept an update by PUT only, and use each shape of errors', async () => {
     const platform = smallPlatform({ odd: 1 });
     const path = `/api/query/v1/functions/template/${platform.state.calculations.at(3).id}`;
     const refused = await Promise.all(

@@ -6,7 +6,7 @@ import { cardsListed } from './listed-cards.ts';
 const platform = smallPlatform();
 const { datasets, dataFiles, functions } = platform.ids();
 
-describe('the cards of a dataset', () => {
+describe('the cards of a dataset:', () => {
   const cardsOf = async (datasetId: string, query = '') =>
     (await call(platform, { path: `/api/content/v1/datasources/${datasetId}/cards${query}` }))
       .json as readonly (SeededCard['row'] & Partial<Drills>)[];
@@ -32,7 +32,7 @@ describe('the cards of a dataset', () => {
     expect(roots.length).toBeLessThan(plain.length);
   });
 
-  test('some cards hold their drills inside; those of the same dataset have no row then, and drills nest', () => {
+  test('some cards contain their drills; those of the same dataset then have no row, and drills nest', () => {
     const { cards } = smallPlatform({ cards: 1500 }).state;
     const lists = datasets.map((_, index) => cards.listed(index, true));
     const roots = lists.flat().filter(({ drills }) => drills !== undefined);
@@ -50,7 +50,7 @@ describe('the cards of a dataset', () => {
     expect(inside.some(({ drills }) => drills !== undefined)).toBe(true);
   });
 
-  test('groups own cards too, and some cards are not accessible', async () => {
+  test('groups own cards too, and some cards are inaccessible', async () => {
     const all = (await Promise.all(datasets.map((id) => cardsOf(id)))).flat();
 
     expect(new Set(all.flatMap(({ owners }) => owners.map(({ type }) => type)))).toEqual(
@@ -64,7 +64,7 @@ describe('the cards of a dataset', () => {
   });
 });
 
-describe('data files', () => {
+describe('data files:', () => {
   const pathOf = (query = '', id = dataFiles[0]) => `/api/data/v1/data-files/${id}/details${query}`;
   const keysOf = async (query: string) =>
     Object.keys((await call(platform, { path: pathOf(query) })).json as object).join();
@@ -94,13 +94,13 @@ describe('data files', () => {
     expect(currentRevision['sha256HashValue']).toMatch(/^[0-9A-F]{64}$/);
   });
 
-  test('an unknown id gets 404, and one that is not an integer 400', async () => {
+  test('an unknown id gets 404, and an id that is not an integer gets 400', async () => {
     expect((await call(platform, { path: pathOf('', '1') })).status).toBe(404);
     expect((await call(platform, { path: pathOf('', 'x') })).status).toBe(400);
   });
 });
 
-describe('code functions', () => {
+describe('code functions:', () => {
   const pathOf = (name: string, version?: string) => {
     const found = functions.find(({ functionName }) => functionName === name);
     return `/api/codeengine/v2/packages/${found?.packageId}/versions/${version ?? found?.version}/functions/${name}`;
@@ -127,7 +127,7 @@ describe('code functions', () => {
     expect(Object.values(fresh.counts().executionsByFunction)).toEqual([1]);
   });
 
-  test('an unknown version and an invalid input get {message} alone', async () => {
+  test('an unknown version and an invalid input get only {message}', async () => {
     const unknown = await call(platform, { path: pathOf('addNumbers', '99.0.0'), body: {} });
     const invalid = await call(platform, {
       path: pathOf('addNumbers'),
@@ -139,7 +139,7 @@ describe('code functions', () => {
   });
 });
 
-describe('sentiment', () => {
+describe('sentiment:', () => {
   const path = '/api/ai/v1/targeted-sentiment';
   const text = 'The price is terrible. Support was wonderful!';
   const input = [{ type: 'TEXT', text }];
@@ -163,7 +163,7 @@ describe('sentiment', () => {
     expect(json).not.toHaveProperty('topicSentiments');
   });
 
-  test("the session and the customer's own model are returned, without usage", async () => {
+  test('the session and the custom model are returned, without usage', async () => {
     const sessionId = '11111111-2222-4333-8444-555555555555';
 
     const { json } = await call(platform, { path, body: { input, sessionId, model: 'mine' } });

@@ -37,7 +37,7 @@ describe('the sliding window', () => {
   });
 });
 
-describe('the rate of the platform', () => {
+describe('the rate of the platform:', () => {
   test('requests over the rate get 429 with seconds, a date, and no header in turn', async () => {
     const platform = smallPlatform({ rate: 1, monotonicNow: () => 0, now: () => Date.UTC(2026, 0, 1) });
 
@@ -122,18 +122,18 @@ describe('a limit', () => {
     return statuses;
   };
 
-  test('of a second slides, one of a minute begins with each of the clock', async () => {
+  test('of one second slides, and a limit of one minute starts at each full minute', async () => {
     expect(await statusesOf(['2/s'], [0, 900, 950, 1_000])).toEqual([200, 200, 429, 200]);
     expect(await statusesOf(['2/min'], [0, 59_000, 59_500, 60_000])).toEqual([200, 200, 429, 200]);
     expect(await statusesOf(['1/h'], [0, 3_599_000, 3_600_000])).toEqual([200, 429, 200]);
   });
 
-  test('of one operation leaves the others alone, and 0 refuses all of it', async () => {
+  test('of one operation does not affect the others, and 0 refuses all its calls', async () => {
     expect(await statusesOf(['score=0/s'], [0, 60_000], scoring)).toEqual([429, 429]);
     expect(await statusesOf(['score=0/s'], [0, 0])).toEqual([200, 200]);
   });
 
-  test.each(['6', '6/day', 'scores=6/s', '-1/s'])('is not %s', (limit) => {
+  test.each(['6', '6/day', 'scores=6/s', '-1/s'])('cannot be %s', (limit) => {
     expect(() => smallPlatform({ limits: [limit] })).toThrow(/limits.*REQUESTS\/s/);
   });
 });

@@ -8,7 +8,7 @@ const functionPath =
 const filesPath = '/api/files/v1/filesets/6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403/files/search';
 const sentimentPath = '/api/ai/v1/targeted-sentiment';
 
-describe('refusals', () => {
+describe('the platform refuses:', () => {
   test.each([searchPath, functionPath, filesPath, sentimentPath, '/api/nothing'])(
     '%s without a valid token gets 401',
     async (path) => {
@@ -55,7 +55,7 @@ describe('refusals', () => {
     expect([before.status, after.status]).toEqual([200, 401]);
   });
 
-  test('an unknown path gets 404, a wrong method 405 with the allowed ones', async () => {
+  test('an unknown path gets 404, and a wrong method gets 405 with the allowed ones', async () => {
     const platform = smallPlatform();
 
     const path = await call(platform, { path: '/api/query/v9/functions/search', body: search });
@@ -103,7 +103,7 @@ describe('refusals', () => {
     expect(responses.map(({ status }) => status)).toEqual([403, 200]);
   });
 
-  test('error references differ from request to request, but not from run to run', async () => {
+  test('error references differ between requests, but not between runs', async () => {
     const references = async () => {
       const platform = smallPlatform();
       const one = await call(platform, { path: '/api/x' });

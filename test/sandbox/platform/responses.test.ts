@@ -103,7 +103,7 @@ describe('responses have the shapes that the client reads', () => {
     }
   });
 
-  test('a request that is throttled gets the shape of its operation', async () => {
+  test('a throttled request gets the shape of its operation', async () => {
     for (const [operation, request] of calls) {
       const limited = smallPlatform({ rate: 1, monotonicNow: () => 0 });
       await call(limited, request);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { call, search, small, smallPlatform } from './call-platform.ts';
 
-describe('the routes for other processes', () => {
+describe('the routes for other processes:', () => {
   test('the truth about calculations is every row as it is served, one per line', async () => {
     await using sandbox = await startPlatform({ ...small, calculations: 2500 });
 
@@ -39,7 +39,7 @@ describe('the routes for other processes', () => {
     });
   });
 
-  test('churn takes the given steps, and what lived through it can be read', async () => {
+  test('churn runs the given steps, and the records that existed throughout can be read', async () => {
     const platform = smallPlatform();
 
     const { json } = await call(platform, { path: '/_sandbox/churn', body: { steps: 20 } });

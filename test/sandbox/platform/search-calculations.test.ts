@@ -4,7 +4,7 @@ import { call, search, smallPlatform } from './call-platform.ts';
 const path = '/api/query/v1/functions/search';
 const byId = { field: 'id', ascending: true };
 
-describe('searching calculations', () => {
+describe('searching calculations:', () => {
   test('the pages together contain every record once, in order', async () => {
     const platform = smallPlatform();
 
@@ -98,7 +98,7 @@ describe('searching calculations', () => {
     expect(odd).toEqual({ totalHits: 400, results: [], hasMore: true, degraded: false });
   });
 
-  test('a cap shortens the pages and says that there is more', async () => {
+  test('a cap shortens the pages and says that there are more', async () => {
     const { results, hasMore } = await search(smallPlatform({ pageCap: 30 }), { limit: 100 });
 
     expect(results).toHaveLength(30);

@@ -25,7 +25,7 @@ const files = all.filter(({ fileType }) => fileType !== 'DIRECTORY');
 const one = files[10] ?? all[0];
 const FIELDS = Object.keys(one ?? {}) as (keyof FileRow)[];
 
-describe('searching files', () => {
+describe('searching files:', () => {
   test('a page has 100 rows by default', async () => {
     const { files: rows, pageContext } = await page('');
 
@@ -112,7 +112,7 @@ describe('searching files', () => {
   });
 });
 
-describe('filters of files', () => {
+describe('filters of files:', () => {
   const size = one?.size ?? 0;
   const name = one?.name ?? '';
   const by = one?.createdBy ?? 0;

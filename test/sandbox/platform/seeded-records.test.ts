@@ -3,7 +3,7 @@ import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 import { cpuMs } from '../../cpu-time.ts';
 import { call, search, small, smallPlatform } from './call-platform.ts';
 
-describe('seeded records', () => {
+describe('seeded records:', () => {
   test('the same seed gives the same bytes, and another seed gives different ones', async () => {
     const first = [...smallPlatform({ seed: 7 }).calculations()].join('\n');
     const again = [...smallPlatform({ seed: 7 }).calculations()].join('\n');

@@ -14,7 +14,7 @@ const search = (sandbox: Sandbox, init: RequestInit = {}) =>
   });
 
 describe('a running platform', () => {
-  test('listens only on loopback, and the same seed gives the same bytes', async () => {
+  test('listens only on loopback, and returns the same bytes for the same seed', async () => {
     await using one = await startPlatform({ ...small, seed: 9 });
     await using two = await startPlatform({ ...small, seed: 9 });
 
@@ -24,7 +24,7 @@ describe('a running platform', () => {
     expect(await first.text()).toBe(await second.text());
   });
 
-  test('closing ends waiting requests at once', async () => {
+  test('ends waiting requests immediately when it is closed', async () => {
     const sandbox = await startPlatform({ ...small, latencyMs: 60_000 });
     const waiting = expect(search(sandbox)).rejects.toThrow('fetch failed');
     await sleep(50);
@@ -37,7 +37,7 @@ describe('a running platform', () => {
     await expect(search(sandbox)).rejects.toThrow('fetch failed');
   });
 
-  test('latency delays every response', async () => {
+  test('delays every response by the configured latency', async () => {
     await using sandbox = await startPlatform({ ...small, latencyMs: 120 });
     const startedAt = performance.now();
 
@@ -46,7 +46,7 @@ describe('a running platform', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(118);
   });
 
-  test('records change on their own at the rate of churn', async () => {
+  test('changes records by itself at the rate of churn', async () => {
     await using sandbox = await startPlatform({ ...small, churn: 200 });
 
     await sleep(500);
@@ -56,7 +56,7 @@ describe('a running platform', () => {
     expect(steps).toBeLessThan(200);
   });
 
-  test('responses are compressed for clients that accept it, if so configured', async () => {
+  test('compresses responses for clients that accept it, if so configured', async () => {
     await using sandbox = await startPlatform({ ...small, gzip: true });
     await using plain = await startPlatform({ ...small });
 
@@ -67,7 +67,7 @@ describe('a running platform', () => {
     expect(await compressed.text()).toBe(await usual.text());
   });
 
-  test('a body that is too large is refused without being read to the end', async () => {
+  test('refuses a body that is too large without reading it to the end', async () => {
     await using sandbox = await startPlatform({ ...small, maxBodyBytes: 1000 });
 
     const { status } = await search(sandbox, { body: 'x'.repeat(5_000_000) });
@@ -75,7 +75,7 @@ describe('a running platform', () => {
     expect(status).toBe(413);
   });
 
-  test('a header that is not ASCII does not bring it down', async () => {
+  test('survives a header that is not ASCII', async () => {
     await using sandbox = await startPlatform({ ...small });
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const outgoing = request(`${sandbox.url}/api/x%E0%A4%A`, { headers: { [sandbox.tokenHeader]: 'é' } });
@@ -109,11 +109,11 @@ describe('wrong options', () => {
     ],
     ['negative churn', { churn: -1 }, 'churn: expected a number from 0 to 10000, got -1'],
     ['an unknown option', { latency: 5 }, 'latency: not a known name'],
-  ])('%s is refused with a message that says what was expected and got', async (_, options, message) => {
+  ])('(%s) are refused with a message that says what was expected and got', async (_, options, message) => {
     await expect(startPlatform(options as PlatformOptions)).rejects.toThrow(message);
   });
 
-  test('all faults are reported at once', async () => {
+  test('are all reported together', async () => {
     await expect(startPlatform({ rate: -1, faults: 2 })).rejects.toThrow(/rate: .*; faults: /);
   });
 });

@@ -57,7 +57,7 @@ describe('updating a formula', () => {
     expect(platform.counts().formulaUpdates).toEqual({ [id]: 1 });
   });
 
-  test('lastModified increases even if the clock does not, and the search shows it', async () => {
+  test('lastModified increases even if the clock does not, and the search returns it', async () => {
     const platform = smallPlatform({ now: () => 0 });
     const { id, lastModified } = onDataset(platform);
 
@@ -97,7 +97,7 @@ describe('updating a formula', () => {
     expect(loose.json).toMatchObject({ expression, status: 'INVALID' });
   });
 
-  test('a reference is a dependency and a link of the whole record; one to a missing calculation is illegal', async () => {
+  test('a reference becomes a dependency and a link of the whole record, and is illegal if the calculation is missing', async () => {
     const platform = smallPlatform();
     const { id } = onDataset(platform);
     const target = platform.state.calculations.at(5).id;
@@ -131,7 +131,7 @@ describe('updating a formula', () => {
       `${pathOf('1008')}?strict=maybe`,
       { expression: '1' },
     ],
-  ])('responds with %s', async (_, status, path, body) => {
+  ])('the response to an invalid update is %s', async (_, status, path, body) => {
     expect((await call(smallPlatform(), { path, body })).status).toBe(status);
   });
 });

@@ -27,8 +27,8 @@ async function compare({ source = 'calculations', before, after, partRecords = 3
 /** A calculation as a line: its id as digits, its name. */
 const line = (id: bigint | number, name: string) => `{"id":${id},"name":"${name}"}`;
 
-describe('a change', () => {
-  test('changed records are yielded first, then those that were added or removed, in the order of their keys', async () => {
+describe('comparing two runs', () => {
+  test('yields changed records first, then added and removed ones, in the order of their keys', async () => {
     const { counts, changes } = await compare({
       before: [line(1, 'one'), line(2, 'two'), line(10, 'ten')],
       after: [line(2, 'TWO'), line(9, 'nine'), line(10, 'ten')],
@@ -42,7 +42,7 @@ describe('a change', () => {
     expect(counts).toEqual({ added: 1, removed: 1, changed: 1 });
   });
 
-  test('names the fields that differ in their order', async () => {
+  test('names the fields that differ in the order of the record', async () => {
     const { changes } = await compare({
       before: ['{"id":1,"owner":1,"name":"a"}'],
       after: ['{"id":1,"owner":2,"name":"b"}'],
@@ -56,7 +56,7 @@ describe('a change', () => {
     ['an exponent and its digits', '{"id":1,"a":1e20}', '{"id":1,"a":100000000000000000000}'],
     ['the order of functions', '{"id":1,"functions":["SUM","AVG"]}', '{"id":1,"functions":["AVG","SUM"]}'],
     ['a duplicate in functions', '{"id":1,"functions":["SUM"]}', '{"id":1,"functions":["SUM","SUM"]}'],
-  ])('%s is not a change', async (_what, before, after) => {
+  ])('ignores %s', async (_what, before, after) => {
     const { changes } = await compare({ before: [before], after: [after] });
 
     expect(changes).toEqual([]);
@@ -70,13 +70,13 @@ describe('a change', () => {
       '{"id":1,"__proto__":2}',
       ['__proto__'],
     ],
-  ])('%s is a change', async (_what, before, after, fields) => {
+  ])('reports %s as a change', async (_what, before, after, fields) => {
     const { changes } = await compare({ before: [before], after: [after] });
 
     expect(changes).toEqual([{ change: 'changed', key: '1', before, after, fields }]);
   });
 
-  test('a download URL that was signed again is not a change of a file, although it is part of its record', async () => {
+  test('ignores a new signature of a file’s download URL, although it is part of the record', async () => {
     const before = '{"_filesetId":"s","id":"f","name":"a","downloadUrl":"https://x/1"}';
     const signed = '{"_filesetId":"s","id":"f","name":"a","downloadUrl":"https://x/2"}';
     const renamed = '{"_filesetId":"s","id":"f","name":"b","downloadUrl":"https://x/2"}';
@@ -92,7 +92,7 @@ describe('a change', () => {
 });
 
 describe('keys', () => {
-  test('ids beyond 2^53 that a double cannot distinguish are different records in numeric order', async () => {
+  test('distinguish ids beyond 2^53 that a double cannot, and are in numeric order', async () => {
     const [low, high, higher] = [9007199254740992n, 9007199254740993n, 10n ** 40n];
 
     const { changes } = await compare({
@@ -106,7 +106,7 @@ describe('keys', () => {
     ]);
   });
 
-  test('cards are ordered by dataset and then by number, and _datasetId takes precedence over datasourceId', async () => {
+  test('of cards are ordered by dataset and then by number, and _datasetId takes precedence over datasourceId', async () => {
     const after = [
       '{"_datasetId":"a","id":9,"datasourceId":"z"}',
       '{"_datasetId":"a","id":10}',
@@ -118,7 +118,7 @@ describe('keys', () => {
     expect(changes.map(({ key }) => key)).toEqual(['a/9', 'a/10', 'b/1']);
   });
 
-  test('data files are identified by dataFileId', async () => {
+  test('of data files are the dataFileId', async () => {
     const { changes } = await compare({ source: 'data-files', before: ['{"dataFileId":7}'], after: [] });
 
     expect(changes).toEqual([{ change: 'removed', key: '7', before: '{"dataFileId":7}', fields: [] }]);

@@ -16,10 +16,10 @@ async function compare(before: string, after: string) {
   return collectChanges(compareRuns({ store, source: 'calculations', before: old, after: now }), 10);
 }
 
-describe('a field of more values than are parsed', () => {
+describe('a field with more values than are parsed', () => {
   const many = (values: string) => `[${'{"a":1},'.repeat(60_000)}${values}]`;
 
-  test('is compared by its bytes, the others by their values', async () => {
+  test('is compared by its bytes, and the other fields by their values', async () => {
     const record = (field: string, rest: string) => `{"id":1,"many":${field},${rest}}`;
 
     const same = await compare(record(many('1'), '"n":1.0'), record(many('1'), '"n":1'));
@@ -31,7 +31,7 @@ describe('a field of more values than are parsed', () => {
     expect(added.changes).toMatchObject([{ fields: ['m', 'n'] }]);
   });
 
-  test('costs no more than its text, where it would take a gigabyte as values', async () => {
+  test('costs only its bytes in memory, where its values would take a gigabyte', async () => {
     const record = (last: string) => `{"id":1,"many":[${'1,'.repeat(2_000_000)}${last}]}`;
     resetOwnPeak();
     const beforeMb = ownPeakMb();
@@ -43,7 +43,7 @@ describe('a field of more values than are parsed', () => {
   });
 });
 
-test('changes of a record that is as deep as may be are read back', async () => {
+test('changes of a record of the maximum depth can be read back', async () => {
   const store = createMemoryStore();
   const [was, is] = [`{"id":1,"deep":${deep('"]}"')}}`, `{"id":1,"deep":${deep('1')}}`];
   const [before, after] = [await storeRun(store, 'old', [was]), await storeRun(store, 'new', [is])];

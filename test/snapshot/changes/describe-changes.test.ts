@@ -45,7 +45,7 @@ test('long values are shown from shortly before the point where they differ', ()
   );
 });
 
-test('if one value is short and the other long, the long one is cut', () => {
+test('if one value is short and the other long, the long one is shortened', () => {
   const record = (text: string) => JSON.stringify({ name: text });
 
   const [, line] = describeChanges('calculations', [
@@ -77,7 +77,7 @@ test('names, keys, values and numbers of fields of any size are shown in a few w
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(400);
 });
 
-test('a value is not cut between the halves of a character', () => {
+test('a value is not cut between the two halves of a surrogate pair', () => {
   const record = (text: string) => JSON.stringify({ name: `${'a'.repeat(100)}${text}` });
 
   const [, line] = describeChanges('calculations', [

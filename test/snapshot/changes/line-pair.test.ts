@@ -61,7 +61,7 @@ const pairOfLines = fc.oneof(
 const replaceLast = (text: string, now: string, other: string): string =>
   `${text.slice(0, -1)},"x":${now},${other.slice(1).trimStart().replace('"id":1', '"size":1')}`;
 
-test('whatever two lines are, the fields in which they differ are those of the parsed records', () => {
+test('for any two lines, the differing fields are those of the parsed records', () => {
   fc.assert(
     fc.property(pairOfLines, ([before, after]) => {
       const [old, now] = [parseExact(before) as object, parseExact(after) as object];
@@ -74,7 +74,7 @@ test('whatever two lines are, the fields in which they differ are those of the p
   );
 });
 
-test.each(['{a":1}', '{"id":1,x"a":1}', '{"a"1}', '{"a":1]', '[1]'])('%s is no record', (text) => {
+test.each(['{a":1}', '{"id":1,x"a":1}', '{"a"1}', '{"a":1]', '[1]'])('%s is not a record', (text) => {
   expect(() => readLine(Buffer.from(text))).toThrow(SyntaxError);
 });
 

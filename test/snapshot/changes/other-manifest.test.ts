@@ -22,7 +22,7 @@ test('the manifest of another run in a run’s folder is listed with its fault, 
   await expect(pair).rejects.toThrow(fault);
 });
 
-test('the manifest of another place is neither in the history of a report nor one to take ids from', async () => {
+test('the manifest of another place is neither in the history of a report nor used to take ids from', async () => {
   const store = createMemoryStore();
   for (const run of [monday, tuesday]) await publishLines(store, { run });
   const moveElsewhere = async (run: typeof monday) => {

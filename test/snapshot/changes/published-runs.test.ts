@@ -52,7 +52,7 @@ test('a run whose publisher was killed before moving latest.json is not listed, 
   expect(await listed()).toEqual([tuesday.id, monday.id]);
 });
 
-test('such a run is not listed either if it started in the same second as the last published one, whatever their names', async () => {
+test('a run that is not published is not listed either if it started in the same second as the published one', async () => {
   await publish(first);
   await publish(second);
   await publishKilled(third);
@@ -65,7 +65,7 @@ test('such a run is not listed either if it started in the same second as the la
   expect((await listed()).toSorted()).toEqual([first.id, third.id, second.id]);
 });
 
-test('such a run is not listed either once a run that started later was published', async () => {
+test('a run that is not published is not listed either once a later run was published', async () => {
   await publish(monday);
   await publishKilled(tuesday);
   await publish(wednesday);
@@ -73,7 +73,7 @@ test('such a run is not listed either once a run that started later was publishe
   expect(await listed()).toEqual([wednesday.id, monday.id]);
 });
 
-test('a run is still listed after others were published by force again and again', async () => {
+test('a run is still listed after others were repeatedly published by force', async () => {
   for (const run of [monday, tuesday, wednesday]) await publish(run);
   for (const run of [monday, tuesday, monday, tuesday, monday]) await publish(run, store, true);
 
@@ -83,7 +83,7 @@ test('a run is still listed after others were published by force again and again
   expect(runs.toSorted()).toEqual([monday.id, tuesday.id, wednesday.id]);
 });
 
-test('where latest.json is lost or damaged, every run with a manifest counts as published', async () => {
+test('if latest.json is missing or damaged, every run with a manifest counts as published', async () => {
   for (const run of [monday, tuesday]) await publish(run);
   await store.put(latestKey('calculations'), Buffer.from('{'));
   await publish(wednesday, store, true);
@@ -107,7 +107,7 @@ test('if a run has several manifests, the one that latest.json named counts', as
   expect(run).toMatchObject({ run: monday.id, manifest: `${folder}_manifest.json` });
 });
 
-test('a run of which something is missing already is listed as long as its manifest is there', async () => {
+test('a run that has lost an object is listed as long as its manifest exists', async () => {
   for (const run of [monday, tuesday]) await publish(run);
   const before = await listed();
   await store.delete(`${publishedFolder('calculations', monday)}_manifest.json`);
@@ -116,7 +116,7 @@ test('a run of which something is missing already is listed as long as its manif
   expect(await listed()).toEqual([tuesday.id]);
 });
 
-test('what was published before is known although each publisher dies as soon as it has moved latest.json', async () => {
+test('earlier publications are known although each publisher dies as soon as it has moved latest.json', async () => {
   for (const run of [monday, tuesday, wednesday]) {
     const killed: Store = {
       ...store,

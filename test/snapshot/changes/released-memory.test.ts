@@ -30,7 +30,7 @@ test.each([
   ['calculations', 'zstd'],
   ['files', 'gzip'],
   ['files', 'zstd'],
-] as const)('every change of %s in large %s parts is complete', async (source, compression) => {
+] as const)('all changes of %s are complete in large %s parts', async (source, compression) => {
   const [before, after] = [(id: number) => line(source, id, 1), (id: number) => line(source, id, 2)];
   const options = { partRecords: 4_000, compression };
   const old = await storeRun(store, `${source}-${compression}-old`, ids.map(before), options);

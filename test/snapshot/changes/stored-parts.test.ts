@@ -21,8 +21,8 @@ const compare = (before: Pick<Manifest, 'parts'>, after: Pick<Manifest, 'parts'>
 
 const keyOf = (run: Pick<Manifest, 'parts'>) => run.parts[0]?.key ?? '';
 
-describe('reading parts', () => {
-  test('the error for a missing part names it', async () => {
+describe('an error about a part', () => {
+  test('names a missing part', async () => {
     const run = await storeRun(store, 'new', thousand);
     await store.delete(keyOf(run));
 
@@ -31,7 +31,7 @@ describe('reading parts', () => {
     );
   });
 
-  test('the error for a part with another part’s bytes names it and both checksums', async () => {
+  test('names a part with another part’s bytes, and both checksums', async () => {
     const run = await storeRun(store, 'new', thousand);
     const other = await storeRun(store, 'other', [line(1, 'a')]);
     await store.copy(keyOf(other), keyOf(run));
@@ -41,7 +41,7 @@ describe('reading parts', () => {
     );
   });
 
-  test('the error for a part that its manifest describes, but is no gzip, says why', async () => {
+  test('says why a part with a manifest entry is not gzip', async () => {
     const body = Buffer.from('not gzip at all');
     const run = await storeRun(store, 'new', thousand);
     await store.put(keyOf(run), body);
@@ -58,7 +58,7 @@ describe('reading parts', () => {
     ['cut short', (body: Buffer) => body.subarray(0, body.byteLength / 2)],
     ['emptied', () => Buffer.alloc(0)],
     ['overwritten with something else', () => Buffer.from('not gzip at all')],
-  ])('the error for a part that was %s names it', async (_how, damage) => {
+  ])('names a part that was %s', async (_how, damage) => {
     const run = await storeRun(store, 'new', thousand);
     const stored = await store.get(keyOf(run));
     await store.put(keyOf(run), damage(stored?.body ?? Buffer.alloc(0)));
@@ -72,26 +72,23 @@ describe('reading parts', () => {
   test.each([
     ['a tail', 1],
     ['a hole', 1_000_000],
-  ])(
-    'the error for a part with %s of zeros names it, however late the rest arrives',
-    async (_what, zeros) => {
-      const run = await storeRun(store, 'new', thousand);
-      const whole = (await store.get(keyOf(run)))?.body ?? Buffer.alloc(0);
-      const stream: Store['stream'] = async () =>
-        (async function* late() {
-          yield Buffer.concat([whole, Buffer.alloc(zeros)]);
-          await new Promise((resolve) => setTimeout(resolve, 50));
-          if (zeros > 1) yield whole;
-        })();
+  ])('names a part with %s of zeros, however late the rest arrives', async (_what, zeros) => {
+    const run = await storeRun(store, 'new', thousand);
+    const whole = (await store.get(keyOf(run)))?.body ?? Buffer.alloc(0);
+    const stream: Store['stream'] = async () =>
+      (async function* late() {
+        yield Buffer.concat([whole, Buffer.alloc(zeros)]);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        if (zeros > 1) yield whole;
+      })();
 
-      const comparison = { source: 'calculations', before: run, after: nothing } as const;
-      const failed = collectChanges(compareRuns({ ...comparison, store: { ...store, stream } }), 1);
+    const comparison = { source: 'calculations', before: run, after: nothing } as const;
+    const failed = collectChanges(compareRuns({ ...comparison, store: { ...store, stream } }), 1);
 
-      await expect(failed).rejects.toThrow(`${keyOf(run)}: expected the sha256`);
-    },
-  );
+    await expect(failed).rejects.toThrow(`${keyOf(run)}: expected the sha256`);
+  });
 
-  test('the error for a line that is not a record names its part and number', async () => {
+  test('names the part and the number of a line that is not a record', async () => {
     const noJson = await storeRun(store, 'a', [line(1, 'a'), '{"id":2']);
     const noKey = await storeRun(store, 'b', [line(1, 'a'), line(2, 'b'), '{"id":"x"}']);
 
@@ -101,7 +98,7 @@ describe('reading parts', () => {
     );
   });
 
-  test('an abort ends the comparison with its own reason', async () => {
+  test('is the caller’s own reason after an abort', async () => {
     const stop = new AbortController();
     const run = await storeRun(store, 'new', thousand, { partRecords: 250 });
     const steps = compare(nothing, run, stop.signal);
@@ -112,7 +109,7 @@ describe('reading parts', () => {
     await expect(collectChanges(steps, 1)).rejects.toThrow('stopped by SIGINT');
   });
 
-  test('a caller may stop reading at any change', async () => {
+  test('does not occur if a caller stops reading at any change', async () => {
     const run = await storeRun(store, 'new', thousand, { partRecords: 100 });
     const steps = compare(nothing, run);
 
@@ -132,7 +129,7 @@ describe('writing changes', () => {
       .update((await store.get(key))?.body ?? '')
       .digest('hex');
 
-  test('writes one line a change, with the records byte for byte, and returns the counts', async () => {
+  test('stores one line a change, with the records byte for byte, and returns the counts', async () => {
     const before = await storeRun(store, 'old', ['{"id":1, "a":1.0}', '{"id":2}']);
     const after = await storeRun(store, 'new', ['{"id": 1,"a":9007199254740993}', '{"id":3}']);
 
@@ -149,14 +146,14 @@ describe('writing changes', () => {
     );
   });
 
-  test('no changes make an object without lines', async () => {
+  test('stores an object without lines if there are no changes', async () => {
     const counts = await write('changes.gz', nothing, nothing);
 
     expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
     expect(await read('changes.gz')).toBe('');
   });
 
-  test('the same changes give the same bytes, however slowly they arrive', async () => {
+  test('stores the same bytes for the same changes, however slowly they arrive', async () => {
     const run = await storeRun(store, 'new', thousand);
     /** Streams that arrive in other pieces, and late. */
     const stream: Store['stream'] = async (key) => {
@@ -175,7 +172,7 @@ describe('writing changes', () => {
     expect(await sha256('two.gz')).toBe(await sha256('one.gz'));
   });
 
-  test('a comparison that fails stores nothing', async () => {
+  test('stores nothing if the comparison fails', async () => {
     const run = await storeRun(store, 'new', thousand, { partRecords: 500 });
     await store.delete(run.parts[1]?.key ?? '');
 

@@ -44,11 +44,11 @@ test.each([
   ],
   ['several failures of which one is permanent', new AggregateError([busy, status(403)])],
   ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
-])('a step ends the run at once after %s', (_, error) => {
+])('a step ends the run immediately after %s', (_, error) => {
   expect(afterStepFailure(error, 1, 0.5)).toMatchObject({ kind: 'stop' });
 });
 
-test('waits double up to ten minutes, and there are twenty', () => {
+test('the waits of a step double up to ten minutes, and there are twenty', () => {
   const after = [1, 2, 9, 20, 21].map((attempt) => afterStepFailure(status(503), attempt, 0.5));
 
   expect(after).toEqual([
@@ -60,7 +60,7 @@ test('waits double up to ten minutes, and there are twenty', () => {
   ]);
 });
 
-test('waits that the platform asks for are respected, however many', () => {
+test('waits that the platform asks for are respected, whatever their number', () => {
   const throttled = platform({ kind: 'status', status: 429, retryAfterMs: 90_000 });
   const paused = platform({ kind: 'wait', waitMs: 40_000, maxWaitMs: 20_000 });
 

@@ -110,7 +110,7 @@ test.each([
   [300_000, 4],
   [100_000, 11],
 ])(
-  'of an invocation of %i ms a slice takes a fifth: %i slices for pages of ten seconds',
+  'in an invocation of %i ms a slice takes a fifth: %i slices for pages of ten seconds',
   async (limitMs, slices) => {
     const { stored } = await runDurable(
       (steps) => takeDurableSnapshot({ request: calculations, followers: [] }, steps, slowly()),
@@ -273,7 +273,7 @@ test.each([
   ['in slices', 0],
   ['in one', 60_000],
 ])(
-  'files that no order proves are read twice, %s, and refused if no two reads are equal',
+  'files without a proved order are read twice, %s, and refused if no two reads are equal',
   async (_, sliceMs) => {
     const paths = Array.from({ length: 40 }, (_file, index) => 10 * ((7 * index) % 40));
     const mishaps: readonly (Mishap | undefined)[] = ['killed-after', undefined, 'fails-after'];
@@ -295,8 +295,8 @@ test.each([
   },
 );
 
-describe('permanent failures', () => {
-  test('a refused token is tried twenty times more, then ends the run, and the error says so', async () => {
+describe('a permanent failure', () => {
+  test('of the token is retried twenty times, then ends the run, and the error says so', async () => {
     let tries = 0;
     const call = callOf(sandbox, 'an-old-token');
 
@@ -318,7 +318,7 @@ describe('permanent failures', () => {
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
 
-  test('a platform that changes between two slices ends the run at once, and nothing is mixed', async () => {
+  test('ends the run immediately if the platform changes between two slices, and nothing is mixed', async () => {
     let steps = 0;
     const options = optionsOf();
     const moving = new Proxy(options, {
@@ -346,7 +346,7 @@ describe('permanent failures', () => {
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
 
-  test('cards without published calculations are not started', async () => {
+  test('prevents the cards from being started if no calculations are published', async () => {
     const { result } = await runDurable((steps) =>
       takeDurableSnapshot({ request: cards, followers: [] }, steps, optionsOf()),
     );
@@ -370,7 +370,7 @@ describe('followers', () => {
       durable,
     );
 
-  test('cards are taken from the datasets of the calculations published just before', async () => {
+  test('are cards, taken from the datasets of the calculations published just before', async () => {
     const { result } = await followed(
       {},
       { mishap: (attempt) => (attempt % 2 ? 'killed-after' : undefined) },
@@ -385,7 +385,7 @@ describe('followers', () => {
     expect(moved).toBe(2);
   });
 
-  test('no cards are taken after refused calculations, and every run that ended is reported', async () => {
+  test('are not taken after refused calculations, and every run that ended is reported', async () => {
     const reported: RunEnd[] = [];
     const onEnded = (ended: RunEnd) => void reported.push(ended);
     await followed({ onEnded });
@@ -405,7 +405,7 @@ describe('followers', () => {
     expect((await published('cards')).manifest.run).toBe(before.manifest.run);
   });
 
-  test('a follower that fails is reported once, however often the execution is suspended after it', async () => {
+  test('that fail are reported once, however often the execution is suspended afterwards', async () => {
     const reported: RunEnd[] = [];
     const noFirst = callAfter((operation) => {
       if (operation === 'getDataFile') throw refusal(operation, 400);
@@ -439,7 +439,7 @@ describe('followers', () => {
     ]);
   });
 
-  test('the error of a failed follower says that the calculations were published', async () => {
+  test('that fail have an error that says that the calculations were published', async () => {
     const noCards = callAfter((operation) => {
       if (operation === 'listCards') throw refusal(operation, 400);
     });

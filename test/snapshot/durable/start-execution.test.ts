@@ -21,7 +21,7 @@ async function lambdaOver(...replies: readonly Reply[]) {
   };
 }
 
-test('an execution whose start got no response is started again by its name', async () => {
+test('an execution whose start got no response is started again under the same name', async () => {
   await using lambda = await lambdaOver(lost, started);
 
   await lambda.start(execution);
@@ -52,7 +52,7 @@ test('any other conflict is an error', async () => {
   await expect(conflict).rejects.toMatchObject({ name: 'AwsError', failure: { kind: 'busy' }, cause });
 });
 
-test('the caller’s abort passes through', async () => {
+test('the caller’s abort is rethrown', async () => {
   await using lambda = await lambdaOver(silence);
   const stop = new AbortController();
 

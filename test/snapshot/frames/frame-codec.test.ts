@@ -3,7 +3,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { packFrame } from '../../../lib/snapshot/frames/frame-packer.ts';
 
-test.each([1, 100, 70_000, 1_000_000])('%i bytes that do not get smaller are a whole frame', async (size) => {
+test.each([1, 100, 70_000, 1_000_000])('%i incompressible bytes are a complete frame', async (size) => {
   const raw = randomBytes(size);
 
   const [gzip, zstd] = await Promise.all([packFrame(raw, 'gzip'), packFrame(raw, 'zstd')]);

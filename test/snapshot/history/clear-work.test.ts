@@ -23,7 +23,7 @@ test('the next process deletes what a killed one left of published runs', async 
   expect(await keysUnderWork()).toEqual(others.map((folder) => `work/${folder}/part-0`));
 });
 
-test('what is left under work/ in a bucket is deleted by its lifecycle rules', async () => {
+test('leftovers under work/ in a bucket are left to its lifecycle rules', async () => {
   await publishLines(objects, { run: monday });
   await leave(`calculations/${monday.id}`);
 
@@ -32,7 +32,7 @@ test('what is left under work/ in a bucket is deleted by its lifecycle rules', a
   expect(await keysUnderWork()).toHaveLength(1);
 });
 
-test('what cannot be deleted costs a warning', async () => {
+test('leftovers that cannot be deleted cause a warning', async () => {
   await publishLines(store, { run: monday });
   await leave(`calculations/${monday.id}`);
   const warnings: string[] = [];
@@ -46,7 +46,7 @@ test('what cannot be deleted costs a warning', async () => {
   ]);
 });
 
-test('a damaged latest.json costs a warning; a fault of our own is thrown', async () => {
+test('a damaged latest.json causes a warning; an error of our own code is thrown', async () => {
   await leave(`calculations/${monday.id}`);
   await store.put('calculations/latest.json', Buffer.from('{'));
   const warnings: string[] = [];
@@ -59,7 +59,7 @@ test('a damaged latest.json costs a warning; a fault of our own is thrown', asyn
   expect(warnings).toEqual([expect.stringContaining('calculations/latest.json is not what')]);
 });
 
-test('the objects by which a run could be resumed or published are deleted first', async () => {
+test('the objects with which a run could be resumed or published are deleted first', async () => {
   await publishLines(store, { run: monday });
   const deleted: string[] = [];
   for (const name of ['open-a', 'part-0', '_manifest.json', '_checkpoint.json'])

@@ -31,7 +31,7 @@ async function begin(startedAt: string): Promise<string> {
   return (await beginIn(store, { now: () => Date.parse(startedAt) })).checkpoint.run;
 }
 
-test('places are found by what is published or under work/, source by source, each once', async () => {
+test('places are found if they are published or under work/, source by source, each once', async () => {
   const folders = ['files', 'work/calculations.b', 'calculations.a', 'work/calculations', 'calculations'];
   for (const folder of [...folders, 'calculations-old', 'calculations.', 'notes'])
     await store.put(`${folder}/x`, DAMAGED);
@@ -50,7 +50,7 @@ test.each([
   [PLACE, `${PLACE} …`],
   ['calculations.mine', 'calculations --as mine …'],
 ] as const)(
-  'if latest.json of %s is damaged, no run is known, and how to publish a new one is said',
+  'if latest.json of %s is damaged, no run is known, and the error says how to publish a new one',
   async (place, snapshot) => {
     await publishLines(store, { run: monday, place });
     await store.put(latestKey(place), DAMAGED);
@@ -83,15 +83,18 @@ test('damage of the newest run is reported once, and so is damage of an unpublis
 test.each([
   ['manifest', manifestOf(monday)],
   ['checkpoint', checkpointOf(wednesday.id)],
-])('a store that does not respond is an error, not a damaged %s', async (_, object) => {
-  for (const run of [monday, tuesday]) await publishLines(store, { run });
-  await store.put(checkpointOf(wednesday.id), DAMAGED);
-  const away = beforeEvery(store, 'get', (key) => {
-    if (key === object) throw new Error('no response');
-  });
+])(
+  'a store that does not respond causes an error, and the %s does not count as damaged',
+  async (_, object) => {
+    for (const run of [monday, tuesday]) await publishLines(store, { run });
+    await store.put(checkpointOf(wednesday.id), DAMAGED);
+    const away = beforeEvery(store, 'get', (key) => {
+      if (key === object) throw new Error('no response');
+    });
 
-  await expect(find({ store: away, all: true })).rejects.toThrow('no response');
-});
+    await expect(find({ store: away, all: true })).rejects.toThrow('no response');
+  },
+);
 
 test('Ctrl-C ends a list of many runs', async () => {
   for (const run of [monday, tuesday, wednesday]) await publishLines(store, { run });
@@ -104,7 +107,7 @@ test('Ctrl-C ends a list of many runs', async () => {
   await expect(find({ store: stopping, signal: stop.signal })).rejects.toThrow('enough');
 });
 
-test('the run that was stopped last is the newest that has not ended', async () => {
+test('the run to resume is the newest that has not ended', async () => {
   await begin('2026-11-16T09:00:00Z');
   const last = await begin('2026-11-18T09:00:00Z');
   await begin('2026-11-17T09:00:00Z');
@@ -123,20 +126,20 @@ test('a first run whose publication was stopped can be resumed', async () => {
   expect(await lastStopped(store, PLACE)).toBe(monday.id);
 });
 
-test('where it is unknown what was published, a run that was is resumed', async () => {
+test('if it is unknown what was published, a run that was published is resumed', async () => {
   await publishFinished(store, monday);
   await store.put(latestKey(PLACE), DAMAGED);
 
   expect(await lastStopped(store, PLACE)).toBe(monday.id);
 });
 
-test('where all runs have ended, none is resumed', async () => {
+test('if all runs have ended, none is resumed', async () => {
   await publishFinished(store, monday);
 
   expect(await lastStopped(store, PLACE)).toBeUndefined();
 });
 
-test('a run is found published only if it is the newest and whole', async () => {
+test('a run is found published only if it is the newest and complete', async () => {
   const unknown = await findPublished(store, PLACE, monday.id);
   const lines = ['{"id":1}'];
   for (const run of [monday, tuesday]) await publishLines(store, { run, lines });

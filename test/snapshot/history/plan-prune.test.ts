@@ -43,7 +43,7 @@ async function take(run: Run): Promise<void> {
   await store.put(latestKey(PLACE), Buffer.from(JSON.stringify({ ...latest, removed: [run.id] })));
 }
 
-test('objects of a publication in progress are left alone, and are deleted with their run after a week', async () => {
+test('objects of a publication in progress are not touched, and are deleted with their run after a week', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await leave(begun);
@@ -62,7 +62,7 @@ test('if a refused run stays, what its publisher has stored stays too', async ()
   expect([waiting, await plan()]).toEqual([[], []]);
 });
 
-test('an unpublished run is deleted if it started before all that stay, however many are kept', async () => {
+test('an unpublished run is deleted if it started before all that stay, whatever number is kept', async () => {
   await publish(tuesday);
   await publish(wednesday);
   await refuse(monday);
@@ -80,7 +80,7 @@ test('an unpublished run stays if it started after one of the published runs tha
   expect(await plan({ kind: 'keep', keep: 2 })).toEqual([]);
 });
 
-test('the leftovers of an unknown run are deleted as a run only if it started before those that stay', async () => {
+test('leftovers of an unknown run are deleted as a run only if it started before those that stay', async () => {
   await publish(tuesday);
   const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
   for (const run of [monday, wednesday, thursday]) await leave(run);
@@ -88,7 +88,7 @@ test('the leftovers of an unknown run are deleted as a run only if it started be
   expect(await plan()).toEqual([`${monday.id} left`]);
 });
 
-test('a half-pruned run is deleted, whatever is asked and wherever the rest of it is', async () => {
+test('a half-pruned run is deleted, whatever is requested and wherever the rest of it is', async () => {
   await publish(monday);
   await take(tuesday);
   await leave(tuesday);
@@ -97,7 +97,7 @@ test('a half-pruned run is deleted, whatever is asked and wherever the rest of i
   expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${tuesday.id} half-pruned`]);
 });
 
-test('a half-pruned run is deleted even if only its objects under work/ are left, however young it is', async () => {
+test('a half-pruned run is deleted even if only objects under work/ remain, however young it is', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await take(begun);
@@ -134,7 +134,7 @@ test('nothing is deleted while the newest run is damaged', async () => {
   expect(await plan()).toEqual([]);
 });
 
-test('where nothing is published, only what is under work/ is deleted: each other run may have been published', async () => {
+test('if nothing is published, only objects under work/ are deleted, since any other run may have been published', async () => {
   await publish(monday);
   await publish(tuesday);
   await store.delete(latestKey(PLACE));

@@ -21,10 +21,10 @@ async function againOf(missing: readonly string[]) {
   return place?.request();
 }
 
-test('ids that are too many for a manifest follow from the records and the missing ones', async () => {
+test('ids that are too many for a manifest are computed from the records and the missing ids', async () => {
   expect(await againOf([ids[0] ?? ''])).toEqual({ source: 'data-files', ids: ids.toSorted() });
 });
 
-test('ids of which some left neither a record nor a gap are not guessed', async () => {
+test('ids are not computed if some of them left neither a record nor a missing id', async () => {
   await expect(againOf([])).rejects.toThrow('to have a record or to be missing');
 });

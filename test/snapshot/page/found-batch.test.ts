@@ -28,7 +28,7 @@ describe('the pieces', () => {
   const sizesOf = (text: string, options?: Partial<FoundBatchOptions>) =>
     [...batchOf(text, options).pieces()].map(({ keys, lines }) => [keys.length, lines.length]);
 
-  test('have as many records as reach 1 MiB', () => {
+  test('have the records that fill 1 MiB', () => {
     expect(sizesOf(listOf(MIB / 2, MIB / 2, 100, 200))).toEqual([
       [2, MIB],
       [2, 300],
@@ -39,7 +39,7 @@ describe('the pieces', () => {
     ]);
   });
 
-  test('a larger record is a piece of its own', () => {
+  test('have a larger record by itself', () => {
     expect(sizesOf(listOf(3 * MIB, 100, 200))).toEqual([
       [1, 3 * MIB],
       [2, 300],
@@ -69,7 +69,7 @@ describe('the pieces', () => {
 });
 
 describe('the fields', () => {
-  test('are those of all records, and none if none is taken', () => {
+  test('are those of all records, and empty if no record is taken', () => {
     expect(batchOf('[{"id":1},{"id":2,"x":null}]', { order: Uint32Array.of(0) }).fields).toEqual({
       id: ['number'],
       x: ['null'],

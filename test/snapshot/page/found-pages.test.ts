@@ -47,7 +47,7 @@ describe('a page', () => {
   const text =
     '{"totalHits": 3, "results":[{"id":9007199254740993,"n":1.10},{"id":7,"a":[{}],"n":null},{"id":-8}],"hasMore":false,"degraded":true}';
 
-  test('the records are counted, their keys have all digits, and their bytes are found', () => {
+  test('has its records counted, their keys with all digits, and their bytes', () => {
     const page = scan(text);
 
     expect(page.records).toBe(3);
@@ -59,7 +59,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('the other members are parsed', () => {
+  test('has its other members parsed', () => {
     const { member } = scan(text);
 
     expect(['totalHits', 'hasMore', 'degraded', 'x'].map(member)).toEqual([3, false, true, undefined]);
@@ -68,7 +68,7 @@ describe('a page', () => {
     });
   });
 
-  test('the types of the top-level fields are collected over all records', () => {
+  test('has the types of the top-level fields, collected over all records', () => {
     expect(fieldsOf(text)).toEqual({ id: ['number'], n: ['number', 'null'], a: ['array'] });
     expect(
       fieldsOf('{"results":[{"id":"1","t":true,"s":""},{"s":{},"t":false,"id":2},{"id":3,"x":{"y":1}}]}'),
@@ -94,7 +94,7 @@ describe('a page', () => {
     ['{"results":[{"id":123456789012345},{"id":1234567890123456}]}', ['123456789012345', '1234567890123456']],
     ['{"results":[{"id":123456789012345678901234567890}]}', ['123456789012345678901234567890']],
     ['\uFEFF{"results":[{"id":1}]}', ['1']],
-  ])('%s has the keys %j', (text, keys) => {
+  ])('of %s has the keys %j', (text, keys) => {
     expect(scan(text).keys).toEqual(keys);
   });
 
@@ -110,7 +110,7 @@ describe('a page', () => {
     );
   });
 
-  test('a member named __proto__ is a member', () => {
+  test('may have a member named __proto__', () => {
     const page = scan('{"__proto__":1,"results":[{"id":1,"__proto__":2}]}');
 
     expect(page.member('__proto__')).toBe(1);
@@ -118,7 +118,7 @@ describe('a page', () => {
     expect(Object.keys(page.fields)).toEqual(['id', '__proto__']);
   });
 
-  test('bytes within a larger buffer are found where they are', () => {
+  test('within a larger buffer has the right bytes', () => {
     const whole = Buffer.from('xxx{"results":[{"id":1,"name":"ü"},{"id":22,"name":"ü"}]}yyyyyyyy');
     const bytes = whole.subarray(3, whole.length - 8);
 
@@ -129,7 +129,7 @@ describe('a page', () => {
   });
 });
 
-describe('what is not a page of records', () => {
+describe('a page of records', () => {
   test.each([
     ['[]', 'results: expected an array'],
     ['7', 'results: expected an array'],
@@ -143,7 +143,7 @@ describe('what is not a page of records', () => {
     ['{"results":[{"id":"a"},{}]}', 'calculation 0'],
     ['{"results":[{"id":null}]}', 'calculation 0'],
     ['{"results":[{"id":1,"id":[]}]}', 'calculation 0'],
-  ])('%s is refused at %s', (text, at) => {
+  ])('is refused if it is %s, at %s', (text, at) => {
     const expected = at.startsWith('results')
       ? at
       : `${at}: expected an object with an integer of at most 64 digits as its id`;
@@ -151,7 +151,7 @@ describe('what is not a page of records', () => {
     expect(refusalOf(text)).toEqual(new Error(expected));
   });
 
-  test('but rows without an id among others are named, and the others are the page', () => {
+  test('leaves out and names rows without an id', () => {
     const page = pageIn(Buffer.from('{"results":[{"id":1},{"name":"Margin"},2,{"id":3}]}'), 'id');
 
     expect(page).toMatchObject({ keys: ['1', '3'], received: 4 });
@@ -165,19 +165,19 @@ describe('what is not a page of records', () => {
     ['{"results":null,"totalHits":0}', 0],
     ['{"results":null,"totalHits":null,"hasMore":"no"}', 0],
     ['{"results":null,"totalHits":7}', 7],
-  ])('but %s after %i rows says that there is nothing', (text, offset) => {
+  ])('may be %s after %i rows, which says that there are no more', (text, offset) => {
     const page = pageIn(Buffer.from(text), 'id', { offset });
 
     expect({ keys: page.keys, records: page.batchOf([]).records }).toEqual({ keys: [], records: 0 });
   });
 
-  test('invalid JSON is reported before a wrong shape', () => {
+  test('with invalid JSON is reported as such before a wrong shape', () => {
     expect(refusalOf('{"results":[1,{"id":}]}')).toBeInstanceOf(SyntaxError);
     expect(refusalOf('[1,]')).toBeInstanceOf(SyntaxError);
   });
 });
 
-describe('what is not JSON', () => {
+describe('the JSON parser', () => {
   test.each([
     ['', 'invalid JSON: it is incomplete and ends at byte 0'],
     ['{"results":[{"id":1', 'invalid JSON: it is incomplete and ends at byte 19'],
@@ -192,11 +192,11 @@ describe('what is not JSON', () => {
     ['\uFFFF{"results":[]}', 'invalid JSON: unexpected 0xef at byte 0'],
     ['\u1eff{"results":[]}', 'invalid JSON: unexpected 0xe1 at byte 0'],
     [' \u00ff{"results":[]}', 'invalid JSON: unexpected 0xc3 at byte 1'],
-  ])('%s is refused with the byte', (text, message) => {
+  ])('refuses %s, and names the byte', (text, message) => {
     expect(refusalOf(text)).toEqual(new SyntaxError(message));
   });
 
-  test('invalid UTF-8 is refused with the byte', () => {
+  test('refuses invalid UTF-8, and names the byte', () => {
     const bytes = Buffer.from('{"results":[{"id":1,"x":"é\uFFFD?"}]}');
     bytes[bytes.indexOf('?')] = 0xff;
 
@@ -207,7 +207,7 @@ describe('what is not JSON', () => {
     '0 -0 1 10 1.0 0.5 -1.25 1e5 1E+5 1e-5 0e0 0.0e00 1e05 - 01 -01 00 1. .5 -.5 1e 1e+ 1.e5 1.5e +1 0x1 1_0 1f NaN Infinity -Infinity'
       .split(' ')
       .map((number) => [number]),
-  )('%s is a number if and only if JSON.parse says so', (number) => {
+  )('accepts %s as a number if and only if JSON.parse does', (number) => {
     expectSameVerdict(Buffer.from(pageWith(number)));
     expectSameVerdict(Buffer.from(pageWith(`[${number}]`)));
   });
@@ -216,18 +216,18 @@ describe('what is not JSON', () => {
     'true false null tru fals nul truee nulll True nUll t f n undefined trxe falsx [] {} [,] [1,] [1] [1 2] {,} {"a"} {"a":} {"a":1,} {a:1} {1:1} {"a":1"b":2} [}'
       .split(/ (?!2)/)
       .map((value) => [value]),
-  )('%s is a value if and only if JSON.parse says so', (value) => {
+  )('accepts %s as a value if and only if JSON.parse does', (value) => {
     expectSameVerdict(Buffer.from(pageWith(value)));
     expectSameVerdict(Buffer.from(`{"results":[],"x":${value}}`));
   });
 
-  test('every byte after a backslash is judged as by JSON.parse', () => {
+  test('agrees with JSON.parse on every byte after a backslash', () => {
     for (let code = 0; code < 128; code += 1) {
       expectSameVerdict(Buffer.from(pageWith(`"ab\\${String.fromCharCode(code)}0041"`)));
     }
   });
 
-  test('every byte in a string, at every position in a word of four, is judged as by JSON.parse', () => {
+  test('agrees with JSON.parse on every byte in a string, at every position in a word of four', () => {
     for (let code = 0; code < 128; code += 1) {
       for (const before of ['', 'a', 'ab', 'abc', 'abcd']) {
         expectSameVerdict(Buffer.from(pageWith(`"${before}${String.fromCharCode(code)}é-tail"`)));
@@ -235,7 +235,7 @@ describe('what is not JSON', () => {
     }
   });
 
-  test('a page is refused at every byte where it can be cut', () => {
+  test('refuses a page at every byte where it can be cut off', () => {
     const bytes = Buffer.from('{"a":-1.5e+3,"results":[{"id":1,"x":"\\u00e9é\\n","y":[true,null]}],"b":{}} ');
 
     for (let length = 0; length < bytes.length - 1; length += 1) {
@@ -243,7 +243,7 @@ describe('what is not JSON', () => {
     }
   });
 
-  test('nesting beyond the limit is refused, and one level less is accepted', () => {
+  test('refuses nesting beyond the limit, and accepts one level less', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     const withinRecord = MAX_DEPTH - 3;
 
@@ -268,7 +268,7 @@ describe('the lines of a page', () => {
     expect(linesFrom('{"results":[]}')).toEqual([]);
   });
 
-  test('are made in the memory of the page if only a comma is between two', () => {
+  test('are written in the memory of the page if only a comma separates the records', () => {
     const bytes = Buffer.from('{"results":[{"id":1},{"id":2},{"id":3},{"id":4}]}');
 
     const batch = pageIn(bytes, 'id').from(1);
@@ -302,7 +302,7 @@ const page = fc
   .map(([before, results, after]) => ({ ...before, results, ...after, results2: 0 }));
 
 describe('any page', () => {
-  test('gives the same as parsing it whole, whatever the white space', () => {
+  test('yields the same as parsing it whole, whatever the white space', () => {
     fc.assert(
       fc.property(page, fc.constantFrom('', ' ', '   ', '\t', '\n'), (value, space) => {
         const text = JSON.stringify(

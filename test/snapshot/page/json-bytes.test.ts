@@ -3,7 +3,7 @@ import { MAX_DEPTH } from '../../../lib/base/json/json.ts';
 import { isFilledText, skipDeepValue, skipSpace, skipValue } from '../../../lib/base/json/json-bytes.ts';
 import { jsonOf } from './json-of.ts';
 
-describe('the end of a value that may be nested deeper than JSON is read', () => {
+describe('the end of a deeply nested value', () => {
   /** What follows the value is found where it ends. */
   const restAfter = (value: string) => {
     const text = ` ${value},]}`;
@@ -20,17 +20,17 @@ describe('the end of a value that may be nested deeper than JSON is read', () =>
     ['-1.5e3'],
     ['null'],
     [`${'[{"a":'.repeat(MAX_DEPTH)}1${'}]'.repeat(MAX_DEPTH)}`],
-  ])('%s', (value) => {
+  ])('is found in %s', (value) => {
     expect(restAfter(value)).toBe(',]}');
   });
 
-  test.each([['[[]'], ['{"a":[}'], ['[']])('%s has none', (text) => {
+  test.each([['[[]'], ['{"a":[}'], ['[']])('is missing in %s', (text) => {
     const message = `invalid JSON: it is incomplete and ends at byte ${text.length}`;
 
     expect(() => skipDeepValue(jsonOf(text), 0, 0)).toThrow(new SyntaxError(message));
   });
 
-  test('a scalar is validated', () => {
+  test('is found only if a scalar is valid', () => {
     expect(() => skipDeepValue(jsonOf('tru'), 0, 0)).toThrow(SyntaxError);
     expect(() => skipDeepValue(jsonOf('"a'), 0, 0)).toThrow(SyntaxError);
   });
@@ -39,7 +39,7 @@ describe('the end of a value that may be nested deeper than JSON is read', () =>
 test.each([
   ['[', ']'],
   ['{"a":', '}'],
-])('a value of %s may be nested 512 levels deep, including those it is in', (open, close) => {
+])('a value of %s may be nested 512 levels deep, including those around it', (open, close) => {
   const nested = (levels: number) => jsonOf(`${open.repeat(levels)}1${close.repeat(levels)}`);
 
   expect(skipValue(nested(510), 0, 2)).toBe(nested(510).bytes.length);
@@ -66,13 +66,13 @@ test('the byte that is wrong is named, with two digits', () => {
 });
 
 test.each(['""', '"a"', '" "', '"ab"', '"a\\n"', '"\\u00aA"', '"\\u0fF9"', '"é"', '"abcd"', '"abcde"'])(
-  'the text %s ends with the last byte there is',
+  'the string %s may end with the last byte',
   (text) => {
     expect(skipValue(jsonOf(text), 0, 0)).toBe(Buffer.byteLength(text));
   },
 );
 
-test('a text is filled if it has a character', () => {
+test('a string counts as non-empty if it has a character', () => {
   expect(['"a"', '"\\u0000"', '""', '1', '[""]'].map((text) => isFilledText(jsonOf(text), 0))).toEqual([
     true,
     true,
@@ -82,7 +82,7 @@ test('a text is filled if it has a character', () => {
   ]);
 });
 
-test('space is skipped up to the first other byte, or to the end', () => {
+test('white space is skipped up to the first other byte, or to the end', () => {
   const ends = [' \t\r\n1', '1', '', '  ', '\u000b', '\u0000'].map((text) =>
     skipSpace(jsonOf(text).bytes, 0),
   );

@@ -9,7 +9,7 @@ import {
 import { jsonOf } from './json-of.ts';
 
 describe('a field', () => {
-  test('is known again by its bytes, and by its name', () => {
+  test('is recognized by its bytes, and by its name', () => {
     const fields = createRecordFields(jsonOf('{"ab":1,"ab":2,"\\u0061b" : 3,"a":4'));
 
     const found = [1, 8, 15, 29].map((at) => fieldAt(fields, fields.beforeFirst, at).number);
@@ -20,7 +20,7 @@ describe('a field', () => {
   });
 
   test.each(['"a":', '"abc":', '"abcd" : ', '"abcde":', '"é\\"":'])(
-    'is not decoded again if %s comes again',
+    'is not decoded again if %s is repeated',
     (name) => {
       const fields = createRecordFields(jsonOf(`{${name}1,${name}2`));
       const again = 3 + Buffer.byteLength(name);
@@ -43,7 +43,7 @@ describe('a field', () => {
     ['is longer', '{"abc":1,"abcd":2', ['"abc"', '"abcd'], ['abc', 'abcd']],
     ['is shorter', '{"abcd":1,"abc":2', ['"abcd', '"abc"'], ['abcd', 'abc']],
     ['is not empty', '{"":1,"a":2', ['""', '"a"'], ['', 'a']],
-  ])('is not the expected one if it %s', (_, text, starts, expected) => {
+  ])('is not confused with the expected one if it %s', (_, text, starts, expected) => {
     const fields = createRecordFields(jsonOf(text));
     const at = starts.map((start) => text.indexOf(start));
 
@@ -55,7 +55,7 @@ describe('a field', () => {
   });
 });
 
-test('names that are too many in a response are refused', () => {
+test('too many names in a response are refused', () => {
   const fields = createRecordFields(jsonOf(''));
   for (let at = 0; at < 10_000; at += 1) fieldNamed(fields, `name-${at}`);
 
@@ -65,7 +65,7 @@ test('names that are too many in a response are refused', () => {
   );
 });
 
-test('names with too many characters in all are refused', () => {
+test('names with too many characters together are refused', () => {
   const fields = createRecordFields(jsonOf(''));
   fieldNamed(fields, 'x'.repeat(1_000_000));
 

@@ -36,25 +36,25 @@ describe('an integer key', () => {
     '"1/"',
     '"1:"',
     `1.${'0'.repeat(66)}`,
-  ])('%s is no key', (value) => {
+  ])('cannot be %s', (value) => {
     expect(keysOf('1', value, '2')).toEqual(['1', '2']);
   });
 
   test.each(['-1', '"1"', '1e2', '123456789012345', '"123456789012345"'])(
-    '%s of at most 15 digits takes no memory of its own',
+    '(%s) of at most 15 digits takes no additional memory',
     (value) => {
       expect(find(`[{"id":${value}}]`, byInteger).index.digits.size).toBe(0);
     },
   );
 });
 
-test('a text key is not empty', () => {
+test('a string key must not be empty', () => {
   expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).records).toBe(2);
   for (const element of ['{"id":""}', '{"id":7}', '{}', '7', 'null'])
     expect(find(`[{"id":"a"},${element},{"id":"b"}]`, byText)).toMatchObject({ records: 2, keyless: [''] });
 });
 
-test('an element without a key is left out, and leaves nothing behind in the next one', () => {
+test('an element without a key is left out, and does not affect the next one', () => {
   const wanted = { ...byInteger, label: 'name', others: ['created'] };
 
   const found = find('[{"id":1},{"name":"x","id":"1/","created":5},{"id":3}]', wanted);
@@ -64,7 +64,7 @@ test('an element without a key is left out, and leaves nothing behind in the nex
   expect(found.index.values[1]?.[1]).toBe(0);
 });
 
-test('elements of which none has a key are no records', () => {
+test('a list without any key is refused', () => {
   const refuse = (list: string) => () => refuseKeyless(find(list, byText), 'file');
 
   expect(refuse('[{"id":"a"},{},7]')).not.toThrow();
@@ -77,13 +77,13 @@ test.each([
   ['"x"', 'file 0 (“x”)'],
   ['""', 'file 0'],
   [`"${'x'.repeat(201)}"`, `file 0 (“${'x'.repeat(200)}”)`],
-])('elements without a key, the first with the name %s, are %s in the message', (name, named) => {
+])('elements without a key, the first with the name %s, are called %s in the message', (name, named) => {
   const found = find(`[{"a":${name}},{}]`, { ...byText, label: 'a' });
 
   expect(() => refuseKeyless(found, 'file')).toThrow(`${named}: expected an object with a string as its id`);
 });
 
-test('the places of fields are those where their values start, the last one if a record has it twice; 0 for none', () => {
+test('the position of a field is where its value starts, the last one if it is repeated, or 0 if it is missing', () => {
   expect(find('[{"id":1}]', byInteger).index.values).toHaveLength(1);
 
   const { index, end } = find('[{"a":1,"id":2},{ "id" : 3 , "a":4,"a" :5},{"id":6}]', {

@@ -13,7 +13,7 @@ const lengthsOf = ({ starts, ends, values, numbers }: ReturnType<typeof createRe
   [starts, ends, ...values, numbers].map(({ length }) => length);
 
 describe('an index', () => {
-  test('counts its bytes: 4 for each place, 8 for an integer key, and 100 for a long one', () => {
+  test('counts its bytes: 4 for each position, 8 for an integer key, and 100 for a long one', () => {
     const long = createRecordIndex(2, 'integer');
     long.digits.set(0, '12345678901234567890');
     long.digits.set(1, '12345678901234567891');
@@ -41,7 +41,7 @@ describe('the keys', () => {
   index.digits.set(1, LONG);
   index.digits.set(3, `-${LONG}`);
 
-  test('are numbers, or digits if they are longer than a number can be', () => {
+  test('are numbers, or digits if a number cannot hold them', () => {
     expect(allDigits(index, 4)).toEqual(['5', LONG, '40', `-${LONG}`]);
     expect(allDigits(index, 2)).toEqual(['5', LONG]);
     expect(digitsAt(createRecordIndex(0, 'text'), 0)).toBe('');

@@ -24,7 +24,7 @@ const card = fc
 const isReadable = (text: string) => !/\\\\"\s*:/.test(text);
 
 describe('a list of cards', () => {
-  test('a dataset is recognized however its id is written', () => {
+  test('has its dataset recognized, however the id is written', () => {
     const text =
       '[{"id":1,"datasourceId":"\\u0064\\u0031"},{"id":2,"datasourceId":"d\\u0032"},{"id":3,"datasourceId":"d1 "}]';
 
@@ -35,7 +35,7 @@ describe('a list of cards', () => {
     ]);
   });
 
-  test('the types of the fields are those of all cards, and of the member that was added', () => {
+  test('has the types of the fields of all cards, and of the added member', () => {
     const { fields } = cardsIn(Buffer.from('[{"id":1,"a":""},{"id":2,"a":null,"datasourceId":"d"}]'), 'd');
 
     expect(fields).toEqual({
@@ -70,7 +70,7 @@ test('bytes are accepted as a list, or as a record with a key, exactly if parsin
   );
 });
 
-describe('what follows a response', () => {
+describe('after a response', () => {
   const wanted = { key: 'id', keyIs: 'integer' } as const;
 
   test.each([
@@ -79,7 +79,7 @@ describe('what follows a response', () => {
     ['a record', () => scanRecord(Buffer.from('{"id":1} 2'), wanted), 9],
     ['an object', () => scanObject(Buffer.from('{"id":1} 2'), 'a', wanted), 9],
     ['what is no object', () => scanObject(Buffer.from('[{"id":1}] 2'), 'a', wanted), 11],
-  ])('may only be space: %s', (_, scan, at) => {
+  ])('there may only be white space: %s', (_, scan, at) => {
     expect(scan).toThrow(`invalid JSON: unexpected 0x32 at byte ${at}`);
   });
 });
@@ -94,13 +94,13 @@ describe('a member of a response', () => {
     expect(memberOf('[]')).toBeUndefined();
   });
 
-  test('is not parsed if it has more values than memory has room for', () => {
+  test('is not parsed if it has more values than fit into memory', () => {
     const many = `{"a":[${'0,'.repeat(1_000_000)}0]}`;
 
     expect(() => memberOf(many)).toThrow(JsonLimitError);
   });
 
-  test('of one name is counted once, however often it comes', () => {
+  test('is counted once, however often it is repeated', () => {
     const text = `{${'"a":0,'.repeat(10_001)}"b":0}`;
 
     expect(memberOf(text)).toBe(0);
@@ -110,7 +110,7 @@ describe('a member of a response', () => {
   });
 });
 
-test('the byte that is invalid UTF-8 is named, also if it is the first or the last one', () => {
+test('the byte that is invalid UTF-8 is named, even if it is the first or the last one', () => {
   const scan = (text: string, ...rest: readonly number[]) =>
     scanRecord(Buffer.concat([Buffer.from(text), Buffer.from(rest)]), { key: 'id', keyIs: 'integer' });
 

@@ -13,11 +13,11 @@ describe('a scalar', () => {
     ['true', true],
     ['null', null],
     ['[1,{"a":2}]', [1, { a: 2 }]],
-  ])('%s is parsed', (text, value) => {
+  ])('is parsed: %s', (text, value) => {
     expect(scalarIn(text)).toEqual(value);
   });
 
-  test('at place 0 is not there', () => {
+  test('is undefined at position 0', () => {
     expect(scalarAt(jsonOf('"a"'), 0)).toBeUndefined();
   });
 
@@ -30,12 +30,12 @@ describe('a scalar', () => {
     ['a number', '1'.repeat(4_097), Number.NaN],
     ['an array', `["${'a'.repeat(4_093)}"]`, {}],
     ['an object', `{"":"${'a'.repeat(4_090)}"}`, {}],
-  ])('of 4,097 bytes is only of the right type: %s', (_, text, value) => {
+  ])('of 4,097 bytes only has the right type: %s', (_, text, value) => {
     expect(scalarIn(text)).toEqual(value);
   });
 });
 
-describe('an expected text', () => {
+describe('comparing a string with the expected one', () => {
   const isIt = (text: string, value: string) => isStringAt(jsonOf(` ${text}`), 1, value);
 
   test.each([
@@ -54,7 +54,7 @@ describe('an expected text', () => {
     expect(isIt(text, value)).toBe(is);
   });
 
-  test('is not at place 0', () => {
+  test('is false at position 0', () => {
     expect(isStringAt(jsonOf('"a"'), 0, 'a')).toBe(false);
   });
 });

@@ -33,7 +33,7 @@ const run: Parameters<typeof refusals>[0] = {
   scanRefused: [],
 };
 
-describe('two runs of a place, of which one is published:', () => {
+describe('if one of two runs of a place is published, another run', () => {
   const keyOf = (id: string) => `calculations/dt=2026-11-16/run=${id}/_manifest.json`;
   const [early, late] = ['2026-11-20T09:00:00.000Z', '2026-12-20T09:00:00.000Z'];
   const earlier = [keyOf('a'), keyOf('b'), keyOf('twice'), keyOf('c'), keyOf('twice')];
@@ -55,7 +55,7 @@ describe('two runs of a place, of which one is published:', () => {
     ['began when nobody could read what was published, later by the clock', '', late, 'b', false],
     ['began after a run that was pruned, earlier by the clock', 'pruned', early, 'b', true],
     ['began after one of two publications of a run, earlier by the clock', 'twice', early, 'b', true],
-  ])('one that %s', (_, begunAfter, startedAt, latestAfter, isLate) => {
+  ])('that %s is ordered correctly', (_, begunAfter, startedAt, latestAfter, isLate) => {
     const latest = { run: 'latest', startedAt: NOW, begunAfter: latestAfter, earlier };
 
     expect(isSuperseded({ run: 'other', startedAt, begunAfter }, latest)).toBe(isLate);
@@ -74,11 +74,14 @@ test.each([
   ['four minutes', '2026-11-21T09:04:00.000Z', []],
   ['just five minutes', '2026-11-21T09:05:00.000Z', []],
   ['six minutes', '2026-11-21T09:06:00.000Z', ['future']],
-])('a run that started %s ahead of our clock is judged by its clock', (_name, startedAt, reasons) => {
-  expect(refusals({ ...run, startedAt }, undefined)).toEqual(reasons);
-});
+])(
+  'a run that started %s ahead of our clock is refused or not by the clock gate',
+  (_name, startedAt, reasons) => {
+    expect(refusals({ ...run, startedAt }, undefined)).toEqual(reasons);
+  },
+);
 
-test('a run is refused while what is published is broken', () => {
+test('a run is refused while the published run is broken', () => {
   expect(refusals(run, undefined, true)).toEqual(['broken']);
 });
 
@@ -86,7 +89,7 @@ test('a run without records is published after one without', () => {
   expect(refusals({ ...run, records: 0 }, publishedManifest({ records: 0 }))).not.toContain('empty');
 });
 
-describe('against a last run of 100 records', () => {
+describe('after a last run of 100 records, a run', () => {
   const last = publishedManifest({ records: 100, fields: { id: ['number'], name: ['null', 'string'] } });
 
   test.each([
@@ -108,20 +111,20 @@ describe('against a last run of 100 records', () => {
     ['another platform', { ...run, platform: 'other.example.com' }, ['platform']],
     ['a different selection', { ...run, selection: { name: 'x' } }, ['selection']],
   ] as const satisfies readonly (readonly [string, Parameters<typeof refusals>[0], readonly string[]])[])(
-    '%s is refused for the right reasons, if any',
+    'with %s is refused for the right reasons, if any',
     (_name, judged, reasons) => {
       expect(refusals(judged, last)).toEqual(reasons);
     },
   );
 });
 
-test('a field that was always null may become anything', () => {
+test('a field that was always null may get any type', () => {
   const last = publishedManifest({ records: 100, fields: { name: ['null'] } });
 
   expect(refusals(run, last)).toEqual([]);
 });
 
-test('a selection may hold null', () => {
+test('a selection may contain null', () => {
   const last = publishedManifest({ records: 100, selection: { a: null } });
 
   expect(refusals({ ...run, selection: { a: null } }, last)).toEqual([]);
@@ -134,7 +137,7 @@ test('selections are equal whatever the order of their names', () => {
   expect(refusals({ ...run, selection: { b: { d: 3, c: 2 }, a: 1 } }, last)).toEqual([]);
 });
 
-describe('with a configured gate, a run after one of 100 records', () => {
+describe('with a configured gate, after 100 records, a run', () => {
   const last = publishedManifest({ records: 100 });
 
   test.each<[string, Gates, number, readonly string[]]>([
@@ -193,7 +196,7 @@ describe('SYNC_GATES', () => {
     expect(faultsOf(text)).toEqual(faults);
   });
 
-  test.each(['1.5', '-0.1', '"0.8"', '80', '{"a":1}'])('%s is no share', (share) => {
+  test.each(['1.5', '-0.1', '"0.8"', '80', '{"a":1}'])('cannot be the share %s', (share) => {
     expect(faultsOf(`{"cards":{"shrunk":${share}}}`)).toEqual([
       expect.stringContaining(
         'expected a share of the last run’s records from 0 to 1, or null for never, got',

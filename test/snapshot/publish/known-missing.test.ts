@@ -34,14 +34,17 @@ test.each([
   ['new in a first run, where it was named', 'cards', { datasets: ['a'] }, TUESDAY, null, 1],
   ['new in a first run, where it was linked to', 'cards', { datasets: 'calculations' }, TUESDAY, null, 0],
   ['new and linked to, after another run', 'cards', { datasets: 'calculations' }, TUESDAY, monday.id, 1],
-])('whether a missing id is news if it is %s', (_, source, selection, since, begunAfter, news) => {
-  const missing = [{ id: 'a', status: 404, since }];
-  const manifest = publishedManifest({ source, selection, startedAt: TUESDAY, begunAfter, missing });
+])(
+  'whether a missing id is reported as news is right if it is %s',
+  (_, source, selection, since, begunAfter, news) => {
+    const missing = [{ id: 'a', status: 404, since }];
+    const manifest = publishedManifest({ source, selection, startedAt: TUESDAY, begunAfter, missing });
 
-  expect(newlyMissing(manifest)).toHaveLength(news);
-});
+    expect(newlyMissing(manifest)).toHaveLength(news);
+  },
+);
 
-test('a dataset that all links call gone, and the last run could not read, is not asked for again, and stays missing', async () => {
+test('a dataset that all links call deleted, and the last run could not read, is not requested again, and stays missing', async () => {
   const store = createMemoryStore();
   const link = (id: string, valid: string) => ({ resource: { type: 'DATA_SOURCE', id }, valid });
   const of = (...links: readonly object[]) => JSON.stringify({ id: 1, links });

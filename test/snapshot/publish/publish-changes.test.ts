@@ -57,7 +57,7 @@ function watched<O extends { readonly store: MemoryStore }>({ store, ...options 
 }
 
 test.each(['before', 'after'] as const)(
-  'records of an id that the run %s could not read did not change, as far as is known',
+  'records of an id that the run %s could not read count as unchanged',
   async (side) => {
     const inOrder = await ordered();
     const lines = ['{"_filesetId":"t","id":"1/2","name":"x"}', file('b', 'old')];
@@ -79,7 +79,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-describe('runs in about the same order', () => {
+describe('two runs in nearly the same order', () => {
   test('are read side by side, without the parts that both have', async () => {
     const { options, read } = watched(await ordered());
 
@@ -90,7 +90,7 @@ describe('runs in about the same order', () => {
     expect(read).toHaveLength(4);
   });
 
-  test('may have a part that is not in order', async () => {
+  test('may have a part that is out of order', async () => {
     const { before, after, store, ...options } = await ordered();
     const { parts } = await storeRun(store, 'wrong', [calculation(5, 'new'), calculation(4, 'new')]);
     const wrong = parts.map((part) => ({ ...part, firstKey: '4', lastKey: '5' }));
@@ -107,7 +107,7 @@ describe('runs in about the same order', () => {
   });
 });
 
-test('if nothing changed, the object of changes is a valid compressed one with no lines', async () => {
+test('if nothing changed, the object of changes is valid and compressed, without lines', async () => {
   const { before, ...options } = await ordered();
 
   const counts = await publishChanges({ ...options, before, after: before });
@@ -116,7 +116,7 @@ test('if nothing changed, the object of changes is a valid compressed one with n
   expect(changesIn(options.store)).toEqual([]);
 });
 
-test('changes are stored in frames of a megabyte or more, each of whole lines', async () => {
+test('changes are stored in frames of at least a megabyte, each of whole lines', async () => {
   const store = createMemoryStore();
   const lines = [1, 1e6, 1, 1e6].map((length, at) => calculation(at, 'x'.repeat(length)));
   const after = await storeRun(store, 'new', lines);
@@ -132,7 +132,7 @@ test('changes are stored in frames of a megabyte or more, each of whole lines', 
   expect(frames).toEqual([2, 2]);
 });
 
-test('runs in different orders are put into buckets in a folder of their own', async () => {
+test('runs in different orders are split into buckets in a separate folder', async () => {
   const filesOf = (ids: string, name: string) => [...ids].map((id) => file(id, name));
 
   const options = { ...(await unordered(filesOf('abc', '1'), filesOf('cba', '2'))), memoryBytes: 800 };
@@ -147,7 +147,7 @@ test('runs in different orders are put into buckets in a folder of their own', a
   expect(options.store.objects.size).toBe(first.size + inBuckets.length);
 });
 
-test('runs that fill the buckets more than once are put into them in turns', async () => {
+test('runs that fill the buckets more than once are split in turns', async () => {
   const filesOf = (name: string) => [...'abc'].map((id) => file(id, name.repeat(1_000)));
   const runs = await unordered(filesOf('1'), filesOf('2').toReversed());
 

@@ -21,7 +21,7 @@ async function fiveParts(): Promise<PartsToPublish & { readonly store: MemorySto
 const keysIn = ({ objects }: MemoryStore, prefix: string) =>
   [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
 
-test('copies the parts in order, under names of the run’s folder', async () => {
+test('publishing copies the parts in order, under names in the run’s folder', async () => {
   const options = await fiveParts();
 
   const parts = await publishParts(options);
@@ -32,7 +32,7 @@ test('copies the parts in order, under names of the run’s folder', async () =>
     expect(options.store.objects.get(key)).toEqual(options.store.objects.get(options.parts[at]?.key ?? ''));
 });
 
-test('a resumed publication copies a part again that is gone or cut short, and no other', async () => {
+test('a resumed publication copies a part again that is missing or cut short, and no other', async () => {
   const options = await fiveParts();
   const once = (await publishParts(options)) ?? [];
   const [, , third, , fifth] = once.map(({ key }) => key);
@@ -83,7 +83,7 @@ function slowly(store: MemoryStore, failsAt = 'none') {
   return { store: { ...store, copy }, copies };
 }
 
-test('copies three parts at the same time, and no more', async () => {
+test('publishing copies three parts concurrently, and no more', async () => {
   const options = await fiveParts();
   const { store, copies } = slowly(options.store);
 
@@ -92,7 +92,7 @@ test('copies three parts at the same time, and no more', async () => {
   expect(copies).toEqual({ underWay: 0, most: 3 });
 });
 
-test('a part that cannot be copied ends it, once those under way are copied', async () => {
+test('a part that cannot be copied ends publishing, once copies in progress are done', async () => {
   const options = await fiveParts();
   const { store, copies } = slowly(options.store, 'part-00001');
   const unhandled: unknown[] = [];

@@ -53,7 +53,7 @@ test('a publisher that loses 20 races in a row gives up, and has published nothi
   expect(await publishedRuns(store, 'calculations')).toEqual([]);
 });
 
-test('latest.json is moved only if it is as it was read: absent at first, then with its etag', async () => {
+test('latest.json is moved only if it is unchanged since it was read: first absent, then with its etag', async () => {
   const conditions: (PutCondition | undefined)[] = [];
   const watched = moving((put, condition) => {
     conditions.push(condition);
@@ -79,7 +79,7 @@ test('a run that a prune has removed is not published again', async () => {
   expect((await readLatest(store, 'calculations'))?.run).toBe(tuesday.id);
 });
 
-test('a prune of another run costs a publisher no comparison', async () => {
+test('a prune of another run causes a publisher no comparison', async () => {
   await publish(monday);
   await publish(tuesday);
   let compared = 0;
@@ -120,7 +120,7 @@ test('a publisher whose move gets no response, and is followed by another run, h
   expect(await store.get(manifest.changes?.key ?? '')).toBeDefined();
 });
 
-test('a publisher that loses leaves no changes', async () => {
+test('a publisher that loses a race leaves no changes', async () => {
   await publish(monday);
   const beaten = beforeFirst(
     store,
@@ -148,7 +148,7 @@ test('if latest.json is deleted meanwhile, the run is published as the first one
   expect(publication).toMatchObject({ kind: 'published', manifest: { changes: null } });
 });
 
-test('a store that fails while runs are compared says nothing of their parts, so none is read again', async () => {
+test('a store that fails while runs are compared does not make parts count as damaged', async () => {
   const { manifest } = await publish(monday);
   const [part] = manifest.parts;
   let reads = 0;
@@ -163,7 +163,7 @@ test('a store that fails while runs are compared says nothing of their parts, so
   expect(reads).toBe(1);
 });
 
-test('a run whose comparison misses a part of a run that was pruned meanwhile, after a later one, is superseded', async () => {
+test('a run whose comparison lacks a part of a run that was pruned meanwhile, after a later one, is superseded', async () => {
   const { manifest } = await publish(monday);
   const meanwhile = beforeFirst(
     store,
@@ -185,7 +185,7 @@ test.each([
   ['before they are listed', 'put', `${workFolder('calculations', tuesday)}${MANIFEST_NAME}`],
   ['before they are copied', 'copy', workFolder('calculations', tuesday)],
 ] as const)(
-  'a run whose own parts were pruned, %s, after a later one, is superseded',
+  'a run whose own parts were pruned %s, after a later one, is superseded',
   async (_, operation, prefix) => {
     await publish(monday);
     const meanwhile = beforeFirst(
@@ -205,7 +205,7 @@ test.each([
   },
 );
 
-test('a run whose own part is missing is not published, whether or not another one is', async () => {
+test('a run that lacks a part is not published, even if another run is missing a part too', async () => {
   const missing = /part-00000-\w+\.ndjson\.gz: expected a part of \d+ bytes, got nothing$/;
   for (const run of [monday, tuesday]) {
     const lost = beforeFirst(
@@ -221,7 +221,7 @@ test('a run whose own part is missing is not published, whether or not another o
   }
 });
 
-test('what is published is not broken if the store fails', async () => {
+test('the published run does not count as broken if the store fails', async () => {
   await publish(monday);
   const failing: Store = {
     ...store,
@@ -250,7 +250,7 @@ async function prune(to: Store, keep: number) {
   });
 }
 
-test('a prune whose deletes come late, after another prune, hits no run that is published', async () => {
+test('a prune whose deletes arrive late, after another prune, affects no published run', async () => {
   await publish(monday);
   await publish(tuesday);
   const [atDelete, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -281,7 +281,7 @@ test('a prune whose deletes come late, after another prune, hits no run that is 
 const death = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.constantFrom('before', 'after'));
 
 test(
-  'whatever the order of what two publishers of a run, one of the next and two prunes do, and wherever they die, what is published is whole',
+  'whatever the interleaving of publishers and prunes, and wherever they die, the published run is complete',
   async () => {
     await fc.assert(
       fc.asyncProperty(

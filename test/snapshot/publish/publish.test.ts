@@ -63,7 +63,7 @@ test('the caller’s signal ends a wait for latest.json', async () => {
   await expect(publication).rejects.toThrow('enough');
 });
 
-test('a run after the first has its changes against the one before', async () => {
+test('a run after the first has its changes against the previous one', async () => {
   await publish(monday);
 
   const { manifest } = await publish(tuesday);
@@ -84,7 +84,7 @@ test('a run after the first has its changes against the one before', async () =>
   });
 });
 
-test('a run that is already published stays as it is', async () => {
+test('publishing a published run again changes nothing', async () => {
   const first = await publish(monday);
 
   const again = await publish(monday);
@@ -105,7 +105,7 @@ test('a refused run stays under work/, and the last one stays published', async 
   await expect(store.get(`work/calculations/${tuesday.id}/_manifest.json`)).resolves.toBeDefined();
 });
 
-test('a run that is refused for its size has the sizes of the last ten runs, newest first, without a damaged one', async () => {
+test('a run that is refused for its size lists the sizes of the last ten runs, newest first, without a damaged one', async () => {
   const at = (day: number): Run => ({
     id: `202610${day}T090000Z-aaaaaa`,
     startedAt: `2026-10-${day}T09:00:00.000Z`,
@@ -144,7 +144,7 @@ test('a refused run can be published by force, and its manifest says so', async 
   await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
 });
 
-test('a run that is published by force although nothing refuses it is not one that was forced', async () => {
+test('a run that is published by force although nothing refuses it does not count as forced', async () => {
   const { manifest } = await publish(monday, {}, true);
 
   expect(manifest).toMatchObject({ publishable: true, refused: [], forced: false });
@@ -180,7 +180,7 @@ test('a later run is judged again, against the one that another publisher publis
   expect(await readLatest(store, 'calculations')).toMatchObject({ run: monday.id, earlier: [] });
 });
 
-describe('what is published is broken:', () => {
+describe('if the published run is broken', () => {
   const named = async () => (await readLatest(store, 'calculations'))?.manifest ?? '';
   const folder = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
   const part = () => [...store.objects.keys()].find((key) => key.startsWith(`${folder}part-`)) ?? '';
@@ -205,7 +205,7 @@ describe('what is published is broken:', () => {
       `${folder}part-00000-`,
     ],
   ])(
-    '%s; a run is refused and says what, and --force publishes it uncompared',
+    '(%s), a run is refused and says what is broken, and --force publishes it uncompared',
     async (_name, damage, said) => {
       await publish(monday);
       await damage();
@@ -222,7 +222,7 @@ describe('what is published is broken:', () => {
   );
 });
 
-test('one part with other bytes is enough', async () => {
+test('by one part with other bytes, a run is refused', async () => {
   const partsOf = (run: Run) =>
     Promise.all([0, 1].map((at) => storeWorkPart(store, run, at, [`{"id":${at + 1},"name":"${run.id}"}`])));
   const { manifest } = await publish(monday, { parts: await partsOf(monday) });
@@ -234,7 +234,7 @@ test('one part with other bytes is enough', async () => {
   expect(refused).toMatchObject({ kind: 'refused', broken: expect.stringContaining(key) });
 });
 
-test('a run that is published but has lost a part is refused, and published again by force', async () => {
+test('a published run that has lost a part is refused, and published again by force', async () => {
   const first = await publish(monday);
   await store.delete(first.manifest.parts[0]?.key ?? '');
 
@@ -246,7 +246,7 @@ test('a run that is published but has lost a part is refused, and published agai
   expect(store.objects.has(forced.manifest.parts[0]?.key ?? '')).toBe(true);
 });
 
-describe('reasons that are accepted', () => {
+describe('accepted reasons', () => {
   const found: Partial<FinishedRun> = {
     records: 4,
     consistency: 'best-effort',
@@ -271,7 +271,7 @@ describe('reasons that are accepted', () => {
     });
   });
 
-  test('and those that refused are what the scan found, when a refused run is read again', async () => {
+  test('do not affect the scan’s own reasons when a refused run is read again', async () => {
     await publish(monday);
     const differences: typeof found = { ...found, scanRefused: ['degraded', 'incomplete'] };
     await publishAccepting(['incomplete'], differences);
@@ -285,12 +285,12 @@ describe('reasons that are accepted', () => {
   });
 });
 
-describe('of two runs side by side, the one that began later is published last', () => {
+describe('of two concurrent runs, the one that began later is published last', () => {
   const ahead: Run = { id: '20261217T090000Z-ffffff', startedAt: '2026-12-17T09:00:00.000Z' };
   const publishUnder = (run: Run, begunAfter: string) =>
     publishFinished(store, run, { differences: { begunAfter }, now: () => Date.parse(ahead.startedAt) });
 
-  test('although the clock of the other is a month ahead, and it ends later', async () => {
+  test('although the other run’s clock is a month ahead, and that run ends later', async () => {
     await publish(monday);
     await publish(tuesday, { begunAfter: monday.id });
     await publish(wednesday, { begunAfter: tuesday.id });
@@ -300,7 +300,7 @@ describe('of two runs side by side, the one that began later is published last',
     expect(late).toMatchObject({ kind: 'superseded', latest: { run: wednesday.id } });
   });
 
-  test('although the clock of the other is a month ahead, and it ends earlier', async () => {
+  test('although the other run’s clock is a month ahead, and that run ends earlier', async () => {
     await publish(monday);
     await publish(tuesday, { begunAfter: monday.id });
     await publishUnder(ahead, monday.id);
@@ -311,7 +311,7 @@ describe('of two runs side by side, the one that began later is published last',
     expect(late).toMatchObject({ kind: 'published', manifest: { changes: { against: ahead.id } } });
   });
 
-  test('also once latest.json was lost', async () => {
+  test('even after latest.json was lost', async () => {
     await publish(monday);
     await publish(tuesday, { begunAfter: monday.id });
     await store.delete('calculations/latest.json');
@@ -336,7 +336,7 @@ describe('a published run that is dated 2099', () => {
     expect(next).toMatchObject({ kind: 'published', manifest: { changes: { against: ahead.id } } });
   });
 
-  test('is not replaced by one that may have begun before it', async () => {
+  test('is not replaced by a run that may have begun before it', async () => {
     await publish(monday);
     await publishAhead({ begunAfter: monday.id });
 
@@ -345,7 +345,7 @@ describe('a published run that is dated 2099', () => {
     expect(next).toMatchObject({ kind: 'superseded' });
   });
 
-  test('cannot be published where the clock is right', async () => {
+  test('cannot be published if the clock is right', async () => {
     const publication = await publish(ahead);
 
     expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['future'] } });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { refusalWords, refusedAs } from '../../../lib/snapshot/publish/gates.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
-test('a run that was refused says why, and with which numbers', () => {
+test('a refused run says why, and with which numbers', () => {
   const words = refusalWords(
     publishedManifest({
       refused: ['degraded', 'unproved'],
@@ -19,7 +19,7 @@ test('a run that was refused says why, and with which numbers', () => {
   ]);
 });
 
-test('a run that was refused for its size says what the gate demanded, and how large the runs before were', () => {
+test('a run that was refused for its size says what the gate required, and the sizes of earlier runs', () => {
   const words = (differences: object) =>
     refusalWords(publishedManifest({ refused: ['shrunk'], ...differences }))[0];
 
@@ -34,7 +34,7 @@ test('a run that was refused for its size says what the gate demanded, and how l
   );
 });
 
-test('in one line, the reasons have how many pages stayed degraded', () => {
+test('the reasons in one line have the number of pages that stayed degraded', () => {
   expect(refusedAs({ refused: ['degraded', 'shrunk'], degradedPages: 1 })).toBe('degraded (1 page), shrunk');
   expect(refusedAs({ refused: ['shrunk'] })).toBe('shrunk');
 });

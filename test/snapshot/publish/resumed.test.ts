@@ -137,7 +137,7 @@ describe.each(['calculations', 'files'] as const)('%s', (source) => {
     scaledTimeout(600_000),
   );
 
-  test('however often a scan was stopped, its published parts are the same', async () => {
+  test('the published parts are the same, however often the scan was stopped', async () => {
     const partsAt = async (partRecords: number) => {
       const run = await twoRuns(source, partRecords);
       const { manifest } = await publishRun(run);

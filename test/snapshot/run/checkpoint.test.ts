@@ -59,7 +59,7 @@ test('a checkpoint is read as it was saved, with an etag that lets it advance', 
 test.each([
   ['another run', { run: '20261121T091500Z-ffffff' }, '20261121T091500Z-ffffff of files.recent'],
   ['another place', { source: 'cards' }, `${RUN} of cards`],
-] as const)('a checkpoint of %s that was planted is refused', async (_, differences, got) => {
+] as const)('a planted checkpoint of %s is refused', async (_, differences, got) => {
   const key = `work/files.recent/${RUN}/_checkpoint.json`;
   await store.put(key, Buffer.from(JSON.stringify(checkpointOf(differences))));
 
@@ -98,7 +98,7 @@ test('a missing part entry is reported', async () => {
   });
 });
 
-test('a run whose ids are gone is not resumed', async () => {
+test('a run whose ids are missing is not resumed', async () => {
   const options = { platform: 'acme.example.com', compression: 'gzip', now: Date.now, random: Math.random };
   const { checkpoint } = await beginRun(
     { source: 'data-files', ids: ['2', '1'] },

@@ -23,7 +23,7 @@ const links = (...resources: readonly unknown[]) =>
 
 const dataset = (id: string) => ({ type: 'DATA_SOURCE', id });
 
-test('each dataset that a calculation links to is returned once, in any spelling, sorted by id as text', async () => {
+test('each dataset that a calculation links to is returned once, in any spelling, sorted by id as a string', async () => {
   const store = createMemoryStore({ chunkBytes: 100 });
   const lines = [
     '{"id":1,"activeLinks":{"DATA_SOURCE":["d"]}}',
@@ -40,7 +40,7 @@ test('each dataset that a calculation links to is returned once, in any spelling
   });
 });
 
-test('the ids come from all parts of the last published run', async () => {
+test('the ids are collected from all parts of the last published run', async () => {
   const store = createMemoryStore({ chunkBytes: 100 });
   await publishLines(store, { run: tuesday, lines: [links(dataset('of-tuesday'))] });
   await publishLines(store, { run: wednesday, lines: [links(dataset('of-wednesday'))] });
@@ -60,7 +60,7 @@ test('a narrowed snapshot is ignored: without a whole one the error says what is
   });
 });
 
-test('calculations of another platform are refused: their ids mean nothing there', async () => {
+test('calculations of another platform are refused, since their ids mean nothing here', async () => {
   const store = createMemoryStore({ chunkBytes: 100 });
   await publishLines(store, { run: tuesday, lines: [links(dataset('a'))] });
 

@@ -30,7 +30,7 @@ test.each([
     (record: number) => [`${record}`.repeat(400_000)],
     'expected field names of at most 1000000 characters in all in a run, got more',
   ],
-])('%s, over all pages, end it, and nothing that was taken is lost', async (_, names, fault) => {
+])('%s, over all pages, end the scan, and nothing that was taken is lost', async (_, names, fault) => {
   const store = createMemoryStore({ chunkBytes: 100 });
   const run = await beginIn(store, { source: 'cards' });
   const { run: id } = run.checkpoint;

@@ -128,7 +128,7 @@ test('a batch of many frames is released only when the last of them is packed', 
   expect(unpacked === `${texts.join('')}{"id":1000}\n`).toBe(true);
 });
 
-test('after half of a batch nothing is stored, since all of it comes again', async () => {
+test('after half of a batch nothing is stored, since the whole batch is repeated', async () => {
   const parts = open();
   const whole = simulatedBatch([2, 3]);
   function* halfOfIt() {

@@ -49,7 +49,7 @@ async function storedIds({ checkpoint }: Saved): Promise<string[]> {
 const PLAN = [1, 2, 'begins', 3, 4, 'restarts', 5, 'restarts', 6, 7, 'begins', 8, 'restarts', 9] as const;
 const TAKEN = ['1', '2', '6', '7', '9'];
 
-test('a segment that restarts loses its own records and no others, whether or not they are in parts', async () => {
+test('a segment that restarts drops its own records and no others, whether or not they are in parts', async () => {
   const inOnePart = await slice(await begin(), plannedScan(PLAN));
   const inPartsOfOne = await slice(await begin(), plannedScan(PLAN), { partBytes: 0 });
 
@@ -65,7 +65,7 @@ test('the first segment begins with the run', async () => {
   expect(await storedIds(taken)).toEqual(['3']);
 });
 
-test('dropped records leave no types of their fields behind', async () => {
+test('the types of dropped records are forgotten', async () => {
   const text: Scan<unknown> = async function* read(start) {
     const dropped = { ...simulatedBatch([1]), fields: { id: ['string' as const] } };
     yield { batch: dropped, position: 1, total: null };
@@ -78,7 +78,7 @@ test('dropped records leave no types of their fields behind', async () => {
 });
 
 test.each([true, false])(
-  'a run that fails before any step is resumed as if it had not (each record in a part of its own: %s)',
+  'a run that fails before any step is resumed without a trace (each record in a separate part: %s)',
   async (isOnePart) => {
     for (const failAt of sampled(4, [...PLAN.keys()])) {
       const begun = await begin();
@@ -92,7 +92,7 @@ test.each([true, false])(
   },
 );
 
-test('a run that is killed after any step is resumed as if it had not', async () => {
+test('a run that is killed after any step is resumed without a trace', async () => {
   for (const killAt of sampled(6, [...PLAN.keys()])) {
     const begun = await begin();
     let steps = 0;

@@ -60,7 +60,7 @@ async function partsUnderWork(): Promise<readonly string[]> {
   return keys.filter((key) => key.endsWith('.ndjson.gz'));
 }
 
-test('contains every record exactly as the platform sent it, including ids above 2^53', async () => {
+test('a run contains every record exactly as the platform sent it, including ids above 2^53', async () => {
   await using sandbox = await startPlatform({ calculations: 3_000 });
 
   const publication = await snapshotOf(sandbox, { pageRows: 700, partBytes: 50_000 });
@@ -79,7 +79,7 @@ test('contains every record exactly as the platform sent it, including ids above
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });
 
-test('finishes on a platform that fails one request in five and limits its rate, and equals its records exactly', async () => {
+test('a run equals the records of a platform that fails one request in five and limits its rate', async () => {
   await using sandbox = await startPlatform({
     calculations: 2_000,
     faults: 0.2,
@@ -94,7 +94,7 @@ test('finishes on a platform that fails one request in five and limits its rate,
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });
 
-test('contains every record that existed throughout, while others are deleted, added and changed', async () => {
+test('a run contains every record that existed throughout, while others are deleted, added and changed', async () => {
   await using sandbox = await startPlatform({ calculations: 600, churn: 200, latencyMs: 5 });
   const from = Date.now();
 
@@ -107,7 +107,7 @@ test('contains every record that existed throughout, while others are deleted, a
   expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
 }, 120_000);
 
-test('a run starts after all that is published by then, however long it takes to look', async () => {
+test('a run starts after everything that is published by then, however long it takes to look', async () => {
   let nowMs = Date.parse('2026-11-21T09:00:00Z');
   const slow = {
     ...store,
@@ -122,7 +122,7 @@ test('a run starts after all that is published by then, however long it takes to
   expect(checkpoint).toMatchObject({ startedAt: '2026-11-21T09:01:00.000Z', begunAfter: null });
 });
 
-test('a run that begins while nothing can read what is published does not say that nothing was', async () => {
+test('a run that begins while latest.json cannot be read does not claim that nothing was published', async () => {
   await store.put('calculations/latest.json', Buffer.from('{'));
 
   const { checkpoint } = await beginIn(store, { now: Date.now, random: () => 0.5 });

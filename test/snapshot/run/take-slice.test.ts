@@ -43,7 +43,7 @@ async function linesOf(lastPart: string | null): Promise<string> {
 const all =
   '{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n{"id":5}\n{"id":6}\n{"id":7}\n{"id":8}\n{"id":9}\n{"id":10}\n';
 
-test('a scan that fails leaves a checkpoint after what it has read, and the rest is taken from there', async () => {
+test('a scan that fails leaves a checkpoint after what it has read, and is continued from there', async () => {
   const failed = takeSlice(await begin(), slice({ scan: countingScan(7) }));
   await expect(failed).rejects.toThrow('failed at 7');
   const saved = await readCheckpoint(store, 'calculations', '20261118T090000Z-800000');
@@ -55,7 +55,7 @@ test('a scan that fails leaves a checkpoint after what it has read, and the rest
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
-test('a record that is too long ends the slice; what was taken since the last checkpoint comes again', async () => {
+test('a record that is too long ends the slice; what was taken since the last checkpoint is read again', async () => {
   const scanOf = (last: number): Scan<unknown> =>
     async function* scan({ from }) {
       if (from === undefined) yield { batch: simulatedBatch([1]), position: 1, total: 4 };
@@ -142,7 +142,7 @@ test('a part that is stored but could not be recorded is recorded before the che
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
-describe('what has been read for its time', () => {
+describe('records that have been open for the maximum time', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => vi.useRealTimers());
 
@@ -168,7 +168,7 @@ describe('what has been read for its time', () => {
       }
     };
 
-  test('becomes durable while the next page is awaited, for an hour if need be', async () => {
+  test('become durable while the next page is awaited, for an hour if necessary', async () => {
     const begun = await begin();
     const taken = takeSlice(begun, slice({ scan: waitingScan({ 4: 3_600_000 }) }));
     await bothWait();
@@ -183,7 +183,7 @@ describe('what has been read for its time', () => {
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
 
-  test('becomes durable after the page that came when its time was over, and what follows has the whole time', async () => {
+  test('become durable after the page during which the time ended, and the following records have the whole time', async () => {
     const begun = await begin();
     const waits = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [index + 1, 400]));
     const taken = takeSlice(begun, slice({ scan: waitingScan(waits), partMs: 1_000 }));
@@ -197,7 +197,7 @@ describe('what has been read for its time', () => {
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
 
-  test('is stored again with the next page if it could not be stored while that was awaited', async () => {
+  test('are stored again with the next page if that failed while it was awaited', async () => {
     let refusals = 1;
     const put: Store['put'] = async (key, ...rest) => {
       if (key.endsWith('.gz') && refusals-- > 0) throw new Error('the store was busy');

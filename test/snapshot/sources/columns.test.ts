@@ -10,7 +10,7 @@ describe.each(sources)('the columns of %s', (source) => {
     expect(names).toEqual([...new Set(names)]);
   });
 
-  test('have a timestamp only of a field of epoch milliseconds', () => {
+  test('have a timestamp only for a field of epoch milliseconds', () => {
     const of = columns.filter(([, type]) => type === 'timestamp').map(([name]) => name.replace(/_at$/, ''));
 
     expect(columns.filter(([name]) => of.includes(name)).map(([, type]) => type)).toEqual(

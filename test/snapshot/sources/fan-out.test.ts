@@ -83,7 +83,7 @@ test.each([400, 409, 410, 422, 423, 451, 499, 500, 503])(
   },
 );
 
-test('an id that failed while the platform did, and succeeds once another one does, is not missing', async () => {
+test('an id that failed together with the platform, and succeeds once another one does, is not missing', async () => {
   let failures = 2;
   const read = async (id: string) => {
     failures -= 1;
@@ -97,7 +97,7 @@ test('an id that failed while the platform did, and succeeds once another one do
   expect(outcome.missing).toEqual([]);
 });
 
-test('responses of other shapes, cut ones and time-outs make an id missing; no connection does not', async () => {
+test('an id is missing after an unexpected or truncated response, or a timeout, but not without a connection', async () => {
   const missingFor = async (failure: PlatformFailure) => {
     const read = async (id: string) => {
       if (id !== 'id1') return recordsOf(id);
@@ -121,13 +121,13 @@ test('responses of other shapes, cut ones and time-outs make an id missing; no c
   await expect(missingFor({ kind: 'wait', waitMs: 9, maxWaitMs: 1 })).rejects.toThrow('wait');
 });
 
-test('if every id is a bad request, its error is thrown: its words say more than a list of ids', async () => {
+test('if every id is a bad request, its error is thrown, since it says more than a list of ids', async () => {
   const read = () => Promise.reject(statusError(400));
 
   await expect(scanned(fanOutOf({ ids: ids(3), read }))).rejects.toMatchObject({ failure: { status: 400 } });
 });
 
-test('the run is incomplete if every id is missing, but not if none was requested', async () => {
+test('a run is incomplete if every id is missing, but not if no id was requested', async () => {
   const read = () => Promise.reject(statusError(403));
 
   expect((await scanned(fanOutOf({ ids: ids(3), read }))).outcome.refused).toEqual(['incomplete']);
@@ -135,7 +135,7 @@ test('the run is incomplete if every id is missing, but not if none was requeste
 });
 
 test.each([401, 500])(
-  '%i for all stops the scan: nothing more is read, and what precedes it is written',
+  'a lasting %i for all ids stops the scan: nothing more is read, and what precedes it is written',
   async (status) => {
     const started: string[] = [];
     let isDown = false;
@@ -158,7 +158,7 @@ test.each([401, 500])(
   },
 );
 
-test('a failure of a later id aborts the reads under way at once; the complete results before it are yielded', async () => {
+test('a failure of a later id aborts the current reads immediately; the complete results before it are yielded', async () => {
   const aborted: string[] = [];
   const read = (id: string, signal: AbortSignal) => {
     if (id === 'id0' || id === 'id2') return Promise.resolve(recordsOf(id));
@@ -183,7 +183,7 @@ test('a failure of a later id aborts the reads under way at once; the complete r
   expect(aborted).toEqual(['id1', 'id4', 'id5']);
 });
 
-test('if the caller stops early, the reads under way are aborted without an unhandled rejection', async () => {
+test('if the caller stops early, the current reads are aborted without an unhandled rejection', async () => {
   const signals: AbortSignal[] = [];
   const read = async (id: string, signal: AbortSignal) => {
     signals.push(signal);
@@ -201,7 +201,7 @@ test('if the caller stops early, the reads under way are aborted without an unha
   expect(signals.every(({ aborted }) => aborted)).toBe(true);
 });
 
-test('an abort is passed on, before the first call and while calls are under way', async () => {
+test('an abort is rethrown, before the first call and during calls', async () => {
   const stop = new AbortController();
   let calls = 0;
   const read = (_: string, signal: AbortSignal) => {
@@ -220,7 +220,7 @@ test('an abort is passed on, before the first call and while calls are under way
   expect(calls).toBe(1);
 });
 
-test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
+test('a scan of ids that is resumed from any position reads exactly the rest and has the same outcome', async () => {
   const anyReplies = fc.array(fc.constantFrom(0, 1, 3, 403, 404), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(anyReplies, async (replies) => {
@@ -254,7 +254,7 @@ test('after large responses only the next one is read ahead, and the first is re
   expect(underWay).toEqual([['id0'], ['id1'], ['id2']]);
 });
 
-test('each step says which part of the ids is done, also in a scan that is resumed', async () => {
+test('each step has the share of the ids that is done, even in a resumed scan', async () => {
   const read = async (id: string) => recordsOf(id);
   const scan = fanOutOf({ ids: ids(4), read });
 

@@ -4,7 +4,7 @@ import { readAhead } from '../../../lib/base/async.ts';
 
 const MB = 1024 * 1024;
 
-test('all results come in order, each read once; of large ones, only as many as fit are read ahead', async () => {
+test('all results are returned in order, each read once; large ones are read ahead only if they fit', async () => {
   const sizes = fc.array(fc.oneof(fc.nat(2), fc.nat(100)), { maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(
@@ -44,7 +44,7 @@ test('all results come in order, each read once; of large ones, only as many as 
   );
 });
 
-test('without sizes, as many at a time are read as the concurrency allows', async () => {
+test('without sizes, the concurrency limits how many results are read ahead', async () => {
   let [underWay, most] = [0, 0];
   const read = async (item: number) => {
     underWay += 1;

@@ -17,7 +17,7 @@ describe('the dates of files', () => {
     ['2026-11-21T09:15Z', '2026-11-21T09:15:00.000Z'],
     ['2026-11-21T09:15:30.25+02:00', '2026-11-21T07:15:30.250Z'],
     ['2028-02-29', '2028-02-29T00:00:00.000Z'],
-  ])('%s is %s', (text, time) => {
+  ])('%s means %s', (text, time) => {
     expect(since(text).data?.since).toBe(time);
   });
 
@@ -31,7 +31,7 @@ describe('the dates of files', () => {
     '2026-11-21T25:00:00Z',
     '2026-11-21T09:15:00',
     '2026-11-21 (about)',
-  ])('%j is refused, and the error says what was expected', (text) => {
+  ])('cannot be %j, and the error says what was expected', (text) => {
     expect(since(text).error?.issues).toMatchObject([
       { path: ['since'], message: 'a date such as 2026-11-21 or 2026-11-21T09:15:00Z' },
     ]);
@@ -47,7 +47,7 @@ test('FileSets are in lower case, each once and sorted, however they are given',
 describe('a list', () => {
   const ids = Array.from({ length: 10_001 }, (_, at) => String(at));
 
-  test('in a message has at most as many entries as a message may, each once', () => {
+  test('in a message has at most the number of entries allowed for messages, each once', () => {
     const faultsOf = (given: readonly string[]) =>
       bounded['data-files'].safeParse({ source: 'data-files', ids: given }).error?.issues;
 
@@ -67,7 +67,7 @@ test.each([
   [{ source: 'cards', datasets: [FILESET] }, undefined],
   [{ source: 'calculations' }, undefined],
   [{ source: 'data-files' }, undefined],
-] as const)('the ids of a request of %j are those that the records of %j link to', (request, source) => {
+] as const)('the ids of the request %j are taken from the links of %j', (request, source) => {
   expect(linkedSource(request)).toBe(source);
 });
 
@@ -75,7 +75,7 @@ test.each([
   ['calculations', ['as']],
   ['files', ['directory']],
   ['cards', []],
-])('of the rules of all sources, a request of %s breaks only its own', (source, fields) => {
+])('a request of %s breaks only the rules of its own source', (source, fields) => {
   const broken = requestRules.filter(({ holds }) => !holds({ source, name: 'x', immediate: true }));
 
   expect(broken.map(({ at }) => at)).toEqual(fields);

@@ -69,7 +69,7 @@ const at = (read: number, records: number, position: string | null, memo: string
   memo,
 });
 
-test('a doubtful read is repeated from the beginning, at most twice, with what the judge stored of it', async () => {
+test('a doubtful read is repeated from the beginning, at most twice, with what the judge stored about it', async () => {
   const reads = scripted([[2], [3], [4]], {
     judge: ({ isLast, result }) => (isLast ? ended : again(`memo of ${result}`)),
   });
@@ -96,7 +96,7 @@ test('a doubtful read is repeated from the beginning, at most twice, with what t
   ]);
 });
 
-test('a doubtful read that found nothing drops nothing: the records before it are of others', async () => {
+test('a doubtful read that found nothing drops nothing: the records before it belong to others', async () => {
   const reads = scripted([[], [3]], { judge: ({ records }) => (records > 0 ? ended : again(null)) });
 
   const { steps } = await run(reads);
@@ -107,7 +107,7 @@ test('a doubtful read that found nothing drops nothing: the records before it ar
   ]);
 });
 
-test('it is resumed within a read, and before one', async () => {
+test('rereading can be resumed within a read, and before one', async () => {
   const within = scripted([[3]], { judge: ({ isLast }) => (isLast ? ended : again('next')) });
   const before = scripted([[3]]);
 
@@ -122,7 +122,7 @@ test('it is resumed within a read, and before one', async () => {
   expect(before.starts).toEqual([[undefined, true]]);
 });
 
-test('a failure is thrown', async () => {
+test('a failure of a read is thrown', async () => {
   const fault = new Error('fault');
 
   await expect(run(scripted([[2, fault], []]))).rejects.toThrow(fault);

@@ -8,11 +8,11 @@ describe('given ids', () => {
     expect(describeIds(['40001', '40030'])).toEqual(['40001', '40030']);
   });
 
-  test('are the same whatever their order and however often they are given', () => {
+  test('are the same whatever their order and repetitions', () => {
     expect(describeIds(['b', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
-  test('are listed up to a thousand; beyond that their number and the sha256 of their lines are given', () => {
+  test('are listed up to a thousand; beyond that their number and the sha256 of their lines are stored', () => {
     const ids = Array.from({ length: 1_001 }, (_, at) => String(40_000 + at));
 
     const listed = describeIds(ids.slice(0, 1_000));

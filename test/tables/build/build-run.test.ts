@@ -121,7 +121,7 @@ describe('published runs without tables', () => {
     expect(await idsOf(store, tuesday)).toEqual(['1', '2']);
   });
 
-  test('of which one is damaged: it is skipped with a reason, and the others are built', async () => {
+  test('are built except a damaged one, which is skipped with a reason', async () => {
     await publish(store, monday, linesOf(1));
     const { parts } = await publish(store, tuesday, linesOf(2, 3, 4));
     await publish(store, wednesday, linesOf(5));
@@ -138,7 +138,7 @@ describe('published runs without tables', () => {
     expect(await make(store, { isSparse: true })).toMatchObject([{ kind: 'skipped', name: tuesday.id }]);
   });
 
-  test('get their partitions once all of their Parquet is there, and once only', async () => {
+  test('get their partitions once all of their Parquet exists, and only once', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
     const added: unknown[] = [];
     const partitions = partitionsThat(async (place, run, { changes }) =>
@@ -151,7 +151,7 @@ describe('published runs without tables', () => {
     expect(added).toEqual([['calculations', monday.id, null, 3]]);
   });
 
-  test('get their partitions in the account if they were made where there was no database', async () => {
+  test('get their partitions in the account if they were built without a database', async () => {
     await publish(store, monday, linesOf(1));
     await make(store, { isSparse: true });
     const added: string[] = [];
@@ -162,7 +162,7 @@ describe('published runs without tables', () => {
     expect(added).toEqual([monday.id]);
   });
 
-  test('of which all is recorded cost no request but the listings, and the list of runs', async () => {
+  test('cost no request but the listings and the list of runs once everything is recorded', async () => {
     await publish(store, monday, linesOf(1));
     await publish(store, tuesday, linesOf(2));
     await make(store);
@@ -179,7 +179,7 @@ describe('published runs without tables', () => {
     ]);
   });
 
-  test('of a narrowed snapshot get their partitions, even those that had Parquet before there was a table', async () => {
+  test('of a narrowed snapshot get their partitions, even if they had Parquet before there was a table', async () => {
     await publishLines(store, { place: 'calculations.mine', run: monday, lines: linesOf(1) });
     const added: unknown[] = [];
     const partitions = partitionsThat((place, run) => added.push([place, run.id]));
@@ -197,7 +197,7 @@ describe('published runs without tables', () => {
     ]);
   });
 
-  test('are continued when the time was over', async () => {
+  test('are continued after the time was over', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
 
     let asked = 0;
@@ -257,7 +257,7 @@ describe('published runs without tables', () => {
       2,
     ],
   ])(
-    'that %s get it again although all is recorded as made, and no row is there twice',
+    'that %s get it again although it is recorded as built, and no row is there twice',
     async (_, spoil, isSparse, files) => {
       await publish(store, monday, linesOf(1, 2, 3));
       await make(store);
@@ -319,7 +319,7 @@ describe('published runs without tables', () => {
       },
     ],
     [' that has lost some', withALoss],
-  ])('are whole wherever the command is killed, once it has run again%s', async (_name, begin) => {
+  ])('are complete wherever the command is killed, once it has run again%s', async (_name, begin) => {
     const whole = await begin();
     await make(whole);
 
@@ -331,7 +331,7 @@ describe('published runs without tables', () => {
     expect(operations).toBeGreaterThan(5);
   });
 
-  test('are whole wherever a listing breaks off, once it has run again, and what was there stays', async () => {
+  test('are complete wherever a listing breaks off, once the command has run again, and what existed stays', async () => {
     const whole = await withALoss();
     await make(whole);
 
@@ -344,7 +344,7 @@ describe('published runs without tables', () => {
     expect(found).toBeGreaterThan(5);
   });
 
-  test('made by two at once, or by one that overtakes another, are as if one had made them', async () => {
+  test('built by two processes concurrently are the same as built by one', async () => {
     const [whole, both, overtaken] = [await publishedTwo(), await publishedTwo(), await publishedTwo()];
     const slow = beforeFirst(
       overtaken,

@@ -48,7 +48,7 @@ test.each([
   ['since', 'put', LIST],
   ['before', 'get', latestKey('calculations')],
 ] as const)(
-  'a maker that was slow %s it read latest.json does not put its run over a newer one',
+  'a builder that was slow %s it read latest.json does not replace a newer run with its own',
   async (_, operation, slowAt) => {
     await publish(monday);
     await pointAtLatest(store, 'calculations');
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test('until all tables of the newest run are built, the list names the run before', async () => {
+test('until all tables of the newest run are built, the list names the previous run', async () => {
   await publish(monday);
   await pointAtLatest(store, 'calculations');
   await publish(tuesday, 1);
@@ -78,7 +78,7 @@ test('until all tables of the newest run are built, the list names the run befor
   expect(await listed()).toBe(filesOf(monday));
 });
 
-test('where a source has no whole run, the list is of all narrowed places, once all of them are made', async () => {
+test('if a source has no whole run, the list has all narrowed places, once all of them are built', async () => {
   await publish(monday, 2, 'calculations.mine');
   await publish(monday, 1, 'calculations.yours');
   await pointAtLatest(store, 'calculations');
@@ -94,7 +94,7 @@ test('where a source has no whole run, the list is of all narrowed places, once 
   expect(await listed()).toBe(filesOf(wednesday));
 });
 
-test('in a directory there is no list', async () => {
+test('a directory has no list', async () => {
   store = { ...store, location: '/data' };
   await publish(monday);
 

@@ -38,7 +38,7 @@ async function queried(of: Store) {
 }
 
 describe('the list of published runs', () => {
-  test('has a row for each, and says which is the latest', async () => {
+  test('has one row for each, and marks the latest', async () => {
     await publish(store, monday);
     await publish(store, tuesday);
     // Listed once the newest is made, and again with what the older one lacked then.
@@ -61,7 +61,7 @@ describe('the list of published runs', () => {
     });
   });
 
-  test('says how many pages stayed degraded', async () => {
+  test('has the number of pages that stayed degraded', async () => {
     await publishLines(store, { run: monday, lines: LINES, manifest: { degradedPages: 3 } });
     await publish(store, tuesday);
 
@@ -92,7 +92,7 @@ describe('the list of published runs', () => {
     expect((await rowsIn(store)).map(({ run }) => run)).toEqual([wednesday.id, tuesday.id]);
   });
 
-  test('is read here from manifests until it is made, and while it is damaged', async () => {
+  test('is computed from manifests until it is stored, and while it is damaged', async () => {
     await publish(store, monday);
     const rows = [[monday.id, true, 2, null, monday.startedAt]];
     expect(await queried(store)).toEqual({ rows, faults: [] });

@@ -122,7 +122,7 @@ describe('a run that is forced to be the newest again', () => {
     expect(tagsOf(tuesday)).toEqual([REPLACED]);
   });
 
-  test('is not published if the store does not take the tags from it', async () => {
+  test('is not published if the store does not remove the tags', async () => {
     await publishTwo();
     await make();
     const denied: Store = {
@@ -135,7 +135,7 @@ describe('a run that is forced to be the newest again', () => {
     expect((await readLatest(store, 'calculations'))?.run).toBe(tuesday.id);
   });
 
-  test('loses a tag from a tagger that had looked before, even if the tagger is killed', async () => {
+  test('loses the tag of a tagger that had looked before, even if the tagger is killed', async () => {
     const stop = ['no', 'after it has tagged'] as const;
     for (const killed of stop) {
       store = createTagged();
@@ -165,7 +165,7 @@ describe('a run that is forced to be the newest again', () => {
   });
 });
 
-test('wherever it is killed, nothing of the newest run is tagged, and the next one tags all others', async () => {
+test('wherever the tagger is killed, nothing of the newest run is tagged, and the next one tags all others', async () => {
   const begin = async () => {
     store = createTagged();
     await publishTwo();
@@ -184,7 +184,7 @@ test('wherever it is killed, nothing of the newest run is tagged, and the next o
   expect(operations).toBeGreaterThan(20);
 });
 
-test('wherever a publisher by force is killed, what latest.json names has no tag', async () => {
+test('wherever a publisher by force is killed, the run that latest.json names has no tag', async () => {
   const begin = async () => {
     store = createTagged();
     await publishTwo();
@@ -202,7 +202,7 @@ test('wherever a publisher by force is killed, what latest.json names has no tag
   });
 });
 
-test('without the right to tag, the tables are built all the same, with a warning for each run', async () => {
+test('without the right to tag, the tables are built anyway, with a warning for each run', async () => {
   const denied: Store = {
     ...store,
     tagAll: async (prefix) => {
@@ -219,7 +219,7 @@ test('without the right to tag, the tables are built all the same, with a warnin
   ]);
 });
 
-test('where objects have no tags, nothing is recorded of them', async () => {
+test('in a store without tags, no tagging is recorded', async () => {
   const { tagAll: _, ...without } = store;
   await publishTwo(without);
 

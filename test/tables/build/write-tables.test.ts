@@ -9,7 +9,7 @@ const store = storeOfEach();
 const write = (store: Store, published?: string, isOver = () => false) =>
   writeTables({ published }, { store, isOver, warn: () => undefined });
 
-test('a call without time for all says what is left, and the next one builds it', async () => {
+test('a call without enough time says what is left, and the next call builds it', async () => {
   for (const run of [monday, tuesday]) await publishLines(store, { run, lines: ['{"id":1}'] });
   let asked = 0;
   const afterOne = () => {
@@ -27,7 +27,7 @@ test('a call without time for all says what is left, and the next one builds it'
   expect(store.objects).toEqual(before);
 });
 
-test('what is damaged is named', async () => {
+test('building tables names what is damaged', async () => {
   await publishLines(store, { run: monday, lines: ['no JSON'] });
 
   expect(await write(store)).toMatchObject({

@@ -203,7 +203,7 @@ const sorted = (rows: Iterable<unknown>): readonly string[] =>
   [...rows].map((row) => canonicalJson(row)).sort();
 
 describe('the tables of the latest run', () => {
-  test('hold every calculation of it with all digits of its id, and no other', async () => {
+  test('have every calculation of it with all digits of its id, and no other', async () => {
     const rows = await rowsOf('SELECT id, name FROM calculations');
 
     const ids = [...now.calculations.keys()];
@@ -211,7 +211,7 @@ describe('the tables of the latest run', () => {
     expect(ids.some((id) => BigInt(id) > 2n ** 53n)).toBe(true);
   });
 
-  test('hold every field of a file, a card and a data file as it was sent', async () => {
+  test('have every field of a file, a card and a data file as it was sent', async () => {
     const [file] = await rowsOf("SELECT * FROM files WHERE hash = 'abcdef0123'");
     const [card] = await rowsOf('SELECT * FROM cards ORDER BY id LIMIT 1');
     const [dataFile] = await rowsOf('SELECT * FROM data_files ORDER BY datafileid LIMIT 1');
@@ -252,7 +252,7 @@ test('large-and-duplicate-files finds files of 1 GiB, and the same content in se
   expect(rows.length).toBeGreaterThan(3);
 });
 
-describe('the changes', () => {
+describe('changes in SQL', () => {
   type Records = ReadonlyMap<string, Truth>;
 
   /** What changed between two states of the sandbox: the change, the key and the fields that differ. */
@@ -287,7 +287,7 @@ describe('the changes', () => {
   });
 
   test.each(['calculations', 'files', 'cards'] as const)(
-    'of a week: what-changed-this-week finds the %s of both runs',
+    'of the week include the %s of both runs in what-changed-this-week',
     (source) => {
       const rows = ofWeek.filter(({ place }) => place === source || place === `${source}.rounds`);
 
@@ -299,7 +299,7 @@ describe('the changes', () => {
     },
   );
 
-  test('of a week have the names that people know, of what was removed too', () => {
+  test('of the week have readable names, even for removed records', () => {
     expect(ofWeek.filter(({ name }) => name === null)).toEqual([]);
     expect(ofWeek.filter(({ place, change }) => place === 'data-files' && change === 'removed')).toHaveLength(
       2,
@@ -328,13 +328,13 @@ test.each([
   ['4. Run a function for each row of a CSV', 'results-of-functions'],
   ['5. Change formulas, and undo it', 'formulas-we-set'],
   ['6. List what to clean up, by owner', 'cleanup-by-owner'],
-])('the task of the first page has a saved query: %s', async (task, name) => {
+])('the README task %s has a saved query', async (task, name) => {
   expect(readFileSync('README.md', 'utf8')).toContain(`\n### ${task}\n`);
 
   expect((await saved(name)).length).toBeGreaterThan(0);
 });
 
-test('formulas-we-set has each formula with the one before it', async () => {
+test('formulas-we-set has each formula with the previous one', async () => {
   const rows = await saved('formulas-we-set');
 
   expect(rows.map((row) => [row['calculation_id'], row['formula_before'], row['expression']])).toEqual([
@@ -343,7 +343,7 @@ test('formulas-we-set has each formula with the one before it', async () => {
   ]);
 });
 
-test('calculations-not-touched finds what no one changed for 90 days', async () => {
+test('calculations-not-touched finds calculations that no one changed for 90 days', async () => {
   const rows = await saved('calculations-not-touched');
 
   const old = [...now.calculations]
@@ -358,7 +358,7 @@ test('calculations-not-touched finds what no one changed for 90 days', async () 
   expect(Number(rows[0]?.['days'])).toBeGreaterThan(90);
 });
 
-test('failed-and-unknown-jobs counts them by day, type and kind of error', async () => {
+test('failed-and-unknown-jobs counts jobs by day, type and kind of error', async () => {
   const rows = await saved('failed-and-unknown-jobs');
 
   expect(
@@ -371,7 +371,7 @@ test('failed-and-unknown-jobs counts them by day, type and kind of error', async
   ]);
 });
 
-test('tokens-by-batch adds up what the rows of a batch have cost, scored by jobs or without', async () => {
+test('tokens-by-batch adds up the cost of the rows of a batch, scored by jobs or without', async () => {
   const rows = await saved('tokens-by-batch');
 
   expect(rows.map((row) => Object.values(row).map(String).join(' '))).toEqual([
@@ -403,7 +403,7 @@ test('sentiment-by-topic-and-week counts each sentiment of a topic, and of texts
   );
 });
 
-test('most-negative-texts finds those with most negative topics first, with the columns of their file', async () => {
+test('most-negative-texts lists texts with most negative topics first, with the columns of their file', async () => {
   const rows = await saved('most-negative-texts');
 
   expect(

@@ -16,7 +16,7 @@ afterAll(() => {
 const rowsOf = async (sql: string) =>
   (await connection.runAndReadAll(duckDbSql(sql))).getRowsJson().map((row) => row.map(String).join(' '));
 
-test('UNNEST gives the fields of rows as columns, and keeps rows without any in a left join', async () => {
+test('UNNEST returns the fields of rows as columns, and keeps rows without any in a left join', async () => {
   expect(
     await rowsOf(
       'SELECT t.id, l.kind, l.place.id FROM t LEFT JOIN UNNEST(filter(t.links, l -> TRUE)) AS l (kind, place) ON TRUE ORDER BY t.id, l.kind',
@@ -24,7 +24,7 @@ test('UNNEST gives the fields of rows as columns, and keeps rows without any in 
   ).toEqual(['1 a x', '1 b null', '2 null null', '3 null null']);
 });
 
-describe('the functions of Trino', () => {
+describe('the functions of Trino:', () => {
   test.each([
     [`'{"a": {"b": "text"}}'`, '$.a.b', 'text'],
     [`'{"a": 999999999999999999999999999999}'`, '$.a', '999999999999999999999999999999'],
@@ -39,7 +39,7 @@ describe('the functions of Trino', () => {
     expect(await rowsOf(`SELECT json_extract_scalar(${text}, '${path}')`)).toEqual([value]);
   });
 
-  test('try(json_parse) is null for what is no JSON', async () => {
+  test('try(json_parse) is null for invalid JSON', async () => {
     expect(
       await rowsOf(
         "SELECT try(CAST(json_parse(x) AS map(varchar, json))) FROM (VALUES ('{'), ('[1]')) AS v (x)",
@@ -47,7 +47,7 @@ describe('the functions of Trino', () => {
     ).toEqual(['null', 'null']);
   });
 
-  test('element_at and cardinality are null for no list', async () => {
+  test('element_at and cardinality are null if there is no list', async () => {
     const first = 'element_at(filter(links, l -> l.of.id IS NOT NULL), 1).kind';
 
     expect(await rowsOf(`SELECT id, ${first}, cardinality(links) FROM t ORDER BY id`)).toEqual([

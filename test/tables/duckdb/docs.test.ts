@@ -12,7 +12,7 @@ const written = [...docs.matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(
   ([, sql = '']) => splitStatements(sql).ended,
 );
 
-test('with nothing published, the queries of the docs and the saved ones have no rows, and no error', async () => {
+test('if nothing is published, the queries of the docs and the saved ones return no rows, and no error', async () => {
   await using tables = await openTables(createMemoryStore());
   // In one query, since each has databases of its own.
   const each = [...written, ...saved.map(savedSql)].map((sql) => `SELECT 1 FROM (\n${sql}\n)`);

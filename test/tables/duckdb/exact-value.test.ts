@@ -34,7 +34,7 @@ const VALUES: readonly (readonly [sql: string, value: unknown])[] = [
   ['NULL', null],
 ];
 
-test('values are JSON that loses nothing', async () => {
+test('query results are JSON without loss', async () => {
   const { first } = await tables.run(
     `SELECT ${VALUES.map(([sql]) => sql.replaceAll('\u0000', "' || chr(0) || '")).join(', ')}`,
     { maxRows: 1 },

@@ -396,24 +396,27 @@ async function rowsOfEach(queries: readonly string[]) {
   return queries.map((_, at) => (found.get(at) ?? []).map((row) => Object.values(row)));
 }
 
-describe('of what people type first', () => {
-  test('there are more than seventy', () => {
+describe('for what people type first', () => {
+  test('there are more than seventy examples', () => {
     expect(new Set(guesses.map(([sql]) => sql)).size).toBeGreaterThan(70);
   });
 
   // In one query, since a column is compared as the one of its own table.
-  test('finds the right rows or the right hint', async () => {
+  test('each example finds the right rows or the right hint', async () => {
     const found = await rowsOfEach(answered.map(([sql]) => sql));
 
     expect(answered.map(([sql], at) => [sql, found[at]])).toEqual(answered);
   });
 
-  test.each(guesses.filter(([, right]) => typeof right === 'string'))('%s names %s', async (sql, right) => {
-    await expect(tables.run(sql, { maxRows: 1 })).rejects.toThrow(`Did you mean "${right}"?`);
-  });
+  test.each(guesses.filter(([, right]) => typeof right === 'string'))(
+    '%s suggests %s',
+    async (sql, right) => {
+      await expect(tables.run(sql, { maxRows: 1 })).rejects.toThrow(`Did you mean "${right}"?`);
+    },
+  );
 });
 
-test('a year alone is not read as a number of milliseconds', async () => {
+test('a bare year is not read as a number of milliseconds', async () => {
   await expect(
     tables.run("SELECT count(*) FROM calculations WHERE created > '2026'", { maxRows: 1 }),
   ).rejects.toThrow('"2026"');
@@ -439,7 +442,7 @@ describe('a value that a column never has', () => {
       "SELECT place FROM runs WHERE source = 'data_files'",
       'source is never "data_files": it is calculations, files, cards or data-files',
     ],
-  ])('is said: %s', async (sql, words) => {
+  ])('causes a note: %s', async (sql, words) => {
     expect(await notesOf(sql)).toEqual([words]);
   });
 
@@ -469,7 +472,7 @@ describe('a value that a column never has', () => {
     expect(await notesOf(sql)).toEqual([words]);
   });
 
-  test('but not of one that it has, in any case, or where there are no rows', async () => {
+  test('is not reported if the column has it, in any case, or if there are no rows', async () => {
     expect(await notesOf("SELECT 1 FROM jobs WHERE status = 'DONE' AND id = 'x'")).toEqual([]);
     expect(await notesOf("SELECT 1 FROM calculations WHERE status = 'INVALID' AND id = 1")).toEqual([]);
     await using empty = await openTables(createMemoryStore());
@@ -495,11 +498,11 @@ test('columns that a search does not send are reported as null', async () => {
   );
 });
 
-test('a query that does not name such a column says nothing of it', async () => {
+test('a query that does not name such a column gets no note', async () => {
   expect((await tables.run('SELECT name FROM calculations', { maxRows: 1 })).notes).toEqual([]);
 });
 
-test('the error for a list that is compared as a text says that it is a list', async () => {
+test('the error for comparing a list with a string says that it is a list', async () => {
   const failed = tables.run("SELECT name FROM calculations WHERE functions LIKE '%SUM%'", { maxRows: 1 });
 
   await expect(failed).rejects.toThrow('functions is a list: list_contains(functions, …)');
@@ -516,11 +519,11 @@ describe('a listing of the tables', () => {
     'SELECT DISTINCT c.table_name FROM information_schema.columns AS c',
     'SELECT tables.table_name FROM INFORMATION_SCHEMA . "tables"',
     'SELECT name FROM (SHOW TABLES)',
-  ])('has what people see alone: %s', async (sql) => {
+  ])('has only what people use: %s', async (sql) => {
     expect(await named(sql)).toEqual((await tables.list()).map(({ name }) => name).sort());
   });
 
-  test('has their schema alone', async () => {
+  test('has only their schema', async () => {
     expect(await named('SELECT DISTINCT table_schema FROM information_schema.tables')).toEqual(['main']);
   });
 });

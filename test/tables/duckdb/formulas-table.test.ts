@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => opened.disposeAsync());
 
-test('the formulas that are known have their columns, functions and type', async () => {
+test('the known formulas have their columns, functions and type', async () => {
   expect(
     await rows(
       'SELECT calculation_id, name, expression, status, data_type IS NULL, columns, functions, source, known_at FROM formulas ORDER BY 1',

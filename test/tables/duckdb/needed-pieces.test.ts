@@ -77,7 +77,7 @@ test.each([
   expect(await daysReadBy(sql)).toEqual(days);
 });
 
-describe('of hundreds of runs', () => {
+describe('in a store with hundreds of runs, a condition', () => {
   const days = Array.from({ length: 300 }, (_, at) => new Date(at * 86_400_000).toISOString().slice(0, 10));
   const session = {
     store: createMemoryStore(),
@@ -106,7 +106,7 @@ describe('of hundreds of runs', () => {
     ],
     ["dt = '1970-07-01' OR id = '7'", () => true],
     ["dt BETWEEN '1971' AND '1972'", () => false],
-  ])('%s needs those that it may be true of', async (where, isNeeded) => {
+  ])('(%s) reads only the runs for which it may be true', async (where, isNeeded) => {
     using database = await openDatabase(duckDb, {
       memoryMb: 500,
       threads: 1,
@@ -132,7 +132,7 @@ describe('of hundreds of runs', () => {
   });
 });
 
-test('of the runs of other days nothing is read, not even their manifests', async () => {
+test('runs of other days are not read, and neither are their manifests', async () => {
   const store = await storeWith(runsOn);
   const manifests = new Set<string>();
   const watched: Store = {

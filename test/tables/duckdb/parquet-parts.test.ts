@@ -68,7 +68,7 @@ describe('in a directory', () => {
     expect(read).toEqual([]);
   });
 
-  test('what fits no column is in _other, and times are times', async () => {
+  test('values that fit no column are in _other, and times are times', async () => {
     await publish(store);
 
     const { values } = await run(
@@ -79,7 +79,7 @@ describe('in a directory', () => {
     expect(values).toEqual([null, '{"locked":1}', '2023-11-14T22:13:20.123Z', '7']);
   });
 
-  test('a file that is gone, or too short, is made again of the part', async () => {
+  test('a file that is missing, or too short, is built again from the part', async () => {
     const { key } = await publish(store);
     const path = join(folder.path, key);
 
@@ -93,7 +93,7 @@ describe('in a directory', () => {
     ['a page', 40, 43],
     ['its pages', 8, -100],
     ['all of it', 4, -1],
-  ])('a file with damage in %s is read from the part, and its hash once a session', async (_, start, end) => {
+  ])('a file with damage in %s is read from the part, and hashed once a session', async (_, start, end) => {
     const { key } = await publish(store);
     const path = join(folder.path, key);
     const body = await readFile(path);
@@ -104,7 +104,7 @@ describe('in a directory', () => {
     expect(await run(store)).toEqual(inParquet);
   });
 
-  test('a run that is removed while a query reads it is left out, and a note says so', async () => {
+  test('a run that is removed while a query reads it is skipped, and a note says so', async () => {
     const old = await publish(store);
     await publishParquet(store, { run: tuesday, lines: lines.slice(0, 1) });
     const gone = join(folder.path, old.key);
@@ -130,7 +130,7 @@ describe('in a directory', () => {
     );
   });
 
-  test('its file cannot be changed by a query', async () => {
+  test('a query cannot change the Parquet file', async () => {
     const { key } = await publish(store);
     const before = await readFile(join(folder.path, key));
 
@@ -141,8 +141,8 @@ describe('in a directory', () => {
   });
 });
 
-describe('where objects are no files', () => {
-  test('Parquet is fetched, once a session', async () => {
+describe('if objects are not local files', () => {
+  test('Parquet is fetched once a session', async () => {
     const store = createMemoryStore();
     const { key } = await publish(store);
     const { watched, read } = watch(store);
@@ -155,7 +155,7 @@ describe('where objects are no files', () => {
     expect(read).toEqual([key]);
   });
 
-  test('what was altered is made again of the part', async () => {
+  test('an altered file is built again from the part', async () => {
     const store = createMemoryStore();
     const { key } = await publish(store);
     await store.put(key, Buffer.from('other'));
@@ -163,7 +163,7 @@ describe('where objects are no files', () => {
     expect(await run(store)).toEqual(inPart);
   });
 
-  test('what is damaged in both forms is left out, and named', async () => {
+  test('an object that is damaged in both forms is skipped, and named', async () => {
     const store = createMemoryStore();
     const { key } = await publish(store);
     const part = [...store.objects.keys()].filter((each) => /^calculations\/.*part-/.test(each));
@@ -173,7 +173,7 @@ describe('where objects are no files', () => {
     expect(await run(store)).toMatchObject({ values: [], faults: [expect.stringContaining('part-00000')] });
   });
 
-  test('a query that needs more room than there is, is refused before anything is read', async () => {
+  test('a query that needs more disk space than is free is refused before anything is read', async () => {
     const store = createMemoryStore();
     await publish(store);
     await using tables = await openTables(store, { diskBytes: 100 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
-test('a response of a job is its JSON byte for byte, a text as it is, with ? for half a surrogate pair', async () => {
+test('the response of a job is its JSON byte for byte, and a lone surrogate in a string becomes ?', async () => {
   const responses = [
     ['{"n":12345678901234567890,"x":1.50}', '{"n":12345678901234567890,"x":1.50}'],
     ['"text"', 'text'],

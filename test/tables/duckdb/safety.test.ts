@@ -25,7 +25,7 @@ async function errorOf(sql: string, options: { seconds?: number; signal?: AbortS
   return ended as QueryError;
 }
 
-describe('a query only reads', () => {
+describe('a query only reads:', () => {
   test.each([
     'CREATE TABLE x AS SELECT 1',
     "COPY (SELECT 1) TO 'x.csv'",
@@ -71,8 +71,8 @@ test.each([
   expect((await errorOf(sql)).failure?.kind).toBe('sql');
 });
 
-describe('a wrong query', () => {
-  test('is shown with its place', async () => {
+describe('the error of a wrong query', () => {
+  test('has its position', async () => {
     const { message, failure } = await errorOf('SELECT nam\nFROM calculations\nWHERE nam = 1');
 
     expect(failure.kind).toBe('sql');
@@ -85,11 +85,11 @@ describe('a wrong query', () => {
     ['SELECT c.nam FROM calculations AS c', 'name'],
     ['SELECT cards.owner FROM cards JOIN datasets USING (dataset_id)', 'owner_id'],
     ['SELECT calculations.lastmodifed FROM calculations', 'lastmodified'],
-  ])('of a table that lacks the column gets the nearest one: %s', async (sql, nearest) => {
+  ])('suggests the nearest column of a table: %s', async (sql, nearest) => {
     expect((await errorOf(sql)).message).toContain(`Did you mean "${nearest}"?`);
   });
 
-  test('of which only the values show that it is wrong, too', async () => {
+  test('has its position even if only the values show the fault', async () => {
     const { message, failure } = await errorOf('SELECT 1,\nid::INT FROM calculations');
 
     expect(failure.kind).toBe('sql');
@@ -107,7 +107,7 @@ describe('a query is stopped', () => {
     expect(error.failure).toEqual({ kind: 'too-long', seconds: 0.3 });
   });
 
-  test('by its signal, with the reason of that', async () => {
+  test('by its signal, with the reason of the signal', async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error('stopped by SIGINT')), 300);
 
@@ -125,7 +125,7 @@ describe('a query is stopped', () => {
   });
 });
 
-test('a row that fails late fails the query: rows before it are not taken for all', async () => {
+test('if a late row fails, the query fails, and the earlier rows are not returned', async () => {
   const error = await errorOf(
     "SELECT CASE i WHEN 900000 THEN error('late') ELSE i::VARCHAR END FROM range(1000000) r(i)",
   );

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { splitStatements } from '../../../lib/tables/duckdb/query-text.ts';
 
-describe('statements end at semicolons', () => {
-  test('several, and what is left over', () => {
+describe('splitting SQL at semicolons', () => {
+  test('yields several statements, and the rest', () => {
     expect(splitStatements('SELECT 1; SELECT 2;\nSELECT')).toEqual({
       ended: ['SELECT 1', 'SELECT 2'],
       rest: 'SELECT',
@@ -11,7 +11,7 @@ describe('statements end at semicolons', () => {
     });
   });
 
-  test('nothing but comments is no statement', () => {
+  test('yields no statement for comments', () => {
     expect(splitStatements(' ; -- a;\n /* b; */ ;\n')).toMatchObject({ ended: [], rest: '', hasRest: false });
   });
 
@@ -25,7 +25,7 @@ describe('statements end at semicolons', () => {
     "SELECT e'\\';'",
     'SELECT a$b$ FROM c',
     'SELECT 😀',
-  ])('except in %s', (sql) => {
+  ])('ignores semicolons in %s', (sql) => {
     expect(splitStatements(`${sql};`)).toMatchObject({ ended: [sql], hasRest: false, isOpen: false });
   });
 
@@ -37,7 +37,7 @@ describe('statements end at semicolons', () => {
     'SELECT /* ;',
     "SELECT e'a\\';",
     "SELECT '",
-  ])('what is open stays open: %s', (sql) => {
+  ])('keeps an unfinished token open: %s', (sql) => {
     expect(splitStatements(sql)).toEqual({ ended: [], rest: sql, hasRest: true, isOpen: true });
   });
 });

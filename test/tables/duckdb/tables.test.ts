@@ -69,7 +69,7 @@ const tables = await openTables(store);
 
 afterAll(() => tables[Symbol.asyncDispose]());
 
-test('a table has the latest run, with ids as text and times', async () => {
+test('a table has the latest run, with ids as strings and times', async () => {
   expect(await rowsOf(tables, 'SELECT id, name, dt, run FROM calculations')).toEqual([
     ['123456789012345678901234567890', 'Cost', '2026-11-17', tuesday.id],
   ]);
@@ -88,12 +88,12 @@ test('all_ has every published run', async () => {
   ]);
 });
 
-test('a narrowed snapshot has tables of its own', async () => {
+test('a narrowed snapshot has separate tables', async () => {
   expect(await rowsOf(tables, 'SELECT id, run FROM files_reports')).toEqual([['f1', wednesday.id]]);
   expect(await rowsOf(tables, 'SELECT id FROM all_files_reports')).toHaveLength(1);
 });
 
-test('a table of which nothing was published is empty, with its columns', async () => {
+test('a table of an unpublished source is empty, with its columns', async () => {
   const { columns, first } = await tables.run('SELECT * FROM all_cards', { maxRows: 1 });
 
   expect(first).toEqual([]);
@@ -101,7 +101,7 @@ test('a table of which nothing was published is empty, with its columns', async 
   expect(columns.slice(-2).map(({ name }) => name)).toEqual(['dt', 'run']);
 });
 
-test('runs says of each run what its manifest says', async () => {
+test('the table runs has the facts of each manifest', async () => {
   const rows = await rowsOf(
     tables,
     'SELECT place, run, latest, records, changed, parts, forced, refused, startedat FROM runs ORDER BY run',
@@ -114,7 +114,7 @@ test('runs says of each run what its manifest says', async () => {
   ]);
 });
 
-test('changes are those that manifests name, with the records byte for byte', async () => {
+test('the table of changes has those that manifests name, with the records byte for byte', async () => {
   expect(
     await rowsOf(
       tables,
@@ -146,7 +146,7 @@ test('jobs have their outcome, with responses as they were received', async () =
   ]);
 });
 
-test('half of a surrogate pair is ?, as in Athena, and JSON that has it can be looked into', async () => {
+test('a lone surrogate becomes ?, as in Athena, and JSON that contains one can be queried', async () => {
   expect(await rowsOf(tables, "SELECT error_kind, error_message FROM jobs WHERE id = ':b'")).toEqual([
     ['timeout', 'half ?'],
   ]);
@@ -155,7 +155,7 @@ test('half of a surrogate pair is ?, as in Athena, and JSON that has it can be l
   ]);
 });
 
-test('refused messages and scores', async () => {
+test('refused messages and scores are tables', async () => {
   expect(await rowsOf(tables, 'SELECT message_id, sender, sent_at, faults, body FROM refused')).toEqual([
     ['m1', null, null, ['a', 'half ?'], '{'],
   ]);
@@ -180,11 +180,11 @@ test.each([
   'user_id, name FROM users',
   'topic FROM score_topics',
   'error_kind, batch FROM jobs',
-])('people’s guesses are columns: %s', async (columns) => {
+])('columns have the names that people guess: %s', async (columns) => {
   expect(await tables.run(`SELECT ${columns}`, { maxRows: 1 })).toMatchObject({ faults: [] });
 });
 
-test('the tables are listed, and nothing of how they are made', async () => {
+test('the tables are listed, without internal ones', async () => {
   const rows = await rowsOf(tables, 'SHOW TABLES');
 
   expect(rows.flat()).toEqual([

@@ -13,14 +13,14 @@ const columnOf = async (line: string, name: keyof typeof oddTable) =>
   (await fitted(line)).row[name.toLowerCase()];
 
 describe('a line', () => {
-  test('that has a name twice has the last one, in its column and in _other', async () => {
+  test('with a repeated name has the last value, in its column and in _other', async () => {
     expect(await fitted(' {"id":"a","count":1.50, "x" : 1,"id":"b", "\\u0078":2}')).toMatchObject({
       row: { id: 'b', count: null, _other: '{"count":1.50,"\\u0078":2}' },
       others: 2,
     });
   });
 
-  test('that has a name twice leaves nothing of the first in the rows around it', async () => {
+  test('with a repeated name does not affect the rows around it', async () => {
     const { rows } = await fittedRows([
       '{"id":"a"}',
       '{"id":"b","count":1,"id":"c","count":2}',
@@ -46,7 +46,7 @@ describe('a line', () => {
     expect(await columnOf(`{"id":"a","count":${written}}`, 'count' as never)).toBe(value);
   });
 
-  test('has a map of many keys', async () => {
+  test('may have a map with many keys', async () => {
     const sizes = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`key ${index}`, index]));
 
     const { row, others } = await fitted(JSON.stringify({ sizes }));
@@ -57,13 +57,13 @@ describe('a line', () => {
     expect(others).toBe(0);
   });
 
-  test('that is nested deeper than any parser goes is in _other', async () => {
+  test('that is nested deeper than any parser allows is in _other', async () => {
     const deep = `{"id":${'['.repeat(100_000)}1${']'.repeat(100_000)}}`;
 
     expect(await columnOf(deep, '_other')).toBe(deep);
   });
 
-  test('has a long text with and without escapes', async () => {
+  test('may have a long string, with and without escapes', async () => {
     const text = 'ä'.repeat(100_000);
 
     expect(await columnOf(JSON.stringify({ id: text }), 'id')).toBe(text);
@@ -78,18 +78,18 @@ describe('a line', () => {
   );
 });
 
-describe('columns', () => {
-  test('need one for what does not fit', () => {
+describe('the columns of a table', () => {
+  test('must include one for values that do not fit', () => {
     expect(() => createLineFitter({ id: 'string' })).toThrow('expected a column _other of type string');
   });
 
-  test('have a moment only of integers', () => {
+  test('may have a timestamp only of an integer column', () => {
     expect(() => createLineFitter({ id: 'string', id_at: 'timestamp', _other: 'string' })).toThrow(
       'id_at: expected a column id of type bigint before it',
     );
   });
 
-  test('have only types that are known', () => {
+  test('may have only known types', () => {
     expect(() => createLineFitter({ id: 'array<int>', _other: 'string' })).toThrow(TypeError);
     expect(() => createLineFitter({ id: 'map<bigint,string>', _other: 'string' })).toThrow(TypeError);
   });
@@ -113,7 +113,7 @@ describe('a column of JSON', () => {
     ['{"a":1, "b":[{"c":1,"c" : 2}],"a":[3]}', '{"b":[{"c" : 2}],"a":[3]}'],
     ['{"\\u0061":1,"a":2}', '{"a":2}'],
     ['[{"a":"x","a":"\\ud800"}]', '[{"a":"?"}]'],
-  ])('has the last of members of one name alone: %s', async (json, last) => {
+  ])('has only the last of the members with one name: %s', async (json, last) => {
     const { bytes } = writeLines([`{"value": ${json},"more":${json}}`], table);
     const [row] = await queryParquet(bytes);
 
@@ -122,7 +122,7 @@ describe('a column of JSON', () => {
     expect(row?.['_other']).not.toMatch(/1|x/);
   });
 
-  test('has ? for half of a surrogate pair, and _other has the value byte for byte', async () => {
+  test('has ? for a lone surrogate, and _other has the value byte for byte', async () => {
     const json = '{"\\ud83d":["\\ude00\\uD83D\\ud83d\\uDE00", "\\\\\\udc00\\n"]}';
     const { bytes } = writeLines([`{"value":${json}}`], table);
 
@@ -131,7 +131,7 @@ describe('a column of JSON', () => {
     ]);
   });
 
-  test('has a text as it is', async () => {
+  test('has a string without quotes', async () => {
     const { bytes } = writeLines(['{"value":"a \\"text\\""}'], table);
 
     expect(await queryParquet(bytes)).toEqual([{ value: 'a "text"', _other: null }]);

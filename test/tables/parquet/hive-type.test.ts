@@ -10,17 +10,17 @@ test.each([
     'STRUCT("resource" STRUCT("type" VARCHAR, "id" VARCHAR), "visible" BOOLEAN)[]',
   ],
   ['timestamp', 'TIMESTAMP'],
-])('%s is %s', (hive, duckDb) => {
+])('%s is written as %s', (hive, duckDb) => {
   expect(duckDbType(hive)).toBe(duckDb);
 });
 
 test.each(['', 'int', 'array<string', 'array<string>>', 'struct<a>', 'map<string>', 'struct<a:string'])(
-  '%j is no type of a table',
+  '%j is not a valid type of a table',
   (hive) => {
     expect(() => duckDbType(hive)).toThrow('expected a type of Hive');
   },
 );
-test('lists and maps are groups of three levels, with the names that the format gives them', () => {
+test('lists and maps are groups of three levels, with the names that the format prescribes', () => {
   const schema = parquetSchema({ Tags: 'array<string>', links: 'map<string,bigint>' });
 
   expect(schema).toEqual([

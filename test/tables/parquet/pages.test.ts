@@ -48,7 +48,7 @@ test('eight equal numbers are a run, and fewer are packed', () => {
   expect([...out.getBytes()]).toEqual([0x10, 1, 0x03, 0x88, 0xc6, 0xfa]);
 });
 
-test('too few bytes for the numbers are an error, not zeros without end', () => {
+test('too few bytes for the numbers are an error, not an endless series of zeros', () => {
   expect(() => readNumbers(new Uint8Array([0x10, 1]), 0, 1, new Uint8Array(9))).toThrow(RangeError);
 });
 

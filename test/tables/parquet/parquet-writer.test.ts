@@ -29,7 +29,7 @@ describe('a Parquet file', () => {
     scaledTimeout(600_000),
   );
 
-  test('of many lines has several row groups, which are the same rows together', async () => {
+  test('of many lines has several row groups, which together have the same rows', async () => {
     const lines = Array.from({ length: 45_000 }, (_, id) => JSON.stringify({ id, tags: ['a', `${id % 7}`] }));
 
     const { bytes, pieces } = writeLines(lines);
@@ -49,7 +49,7 @@ describe('a Parquet file', () => {
     expect(writeLines([line, line, line, line]).pieces).toBe(2);
   });
 
-  test('has a line of 33 MB as it is', async () => {
+  test('may have a line of 33 MB', async () => {
     const text = `${'ä'.repeat(16_500_000)}!`;
 
     const { bytes } = writeLines(['{"id":"a"}', JSON.stringify({ id: text, count: 7 }), '{"id":"b"}']);
@@ -97,7 +97,7 @@ describe('a Parquet file', () => {
     ['hardly any', 1.2],
     ['some', 2.2],
     ['many', 52],
-  ])('has each of thousands of texts at its place where %s are the same', async (_what, same) => {
+  ])('has each of thousands of strings in its row where %s are the same', async (_what, same) => {
     // More than are looked up one by one.
     const ids = Array.from({ length: 6_000 }, (_, row) => `${(row * 7_919) % Math.ceil(6_000 / same)} ä`);
     const [first] = ids.toSorted();
@@ -117,7 +117,7 @@ describe('a Parquet file', () => {
     ).toEqual([{ n: ids.filter((id) => id === first).length }]);
   });
 
-  test('that is begun again has the bytes of a new one', () => {
+  test('that is written by a reused writer has the bytes of a new one', () => {
     const lines = ['{"id":1,"more":true}', '{"id":2,"tags":["a","a"],"count":3,"isSet":true}'];
     const file = createParquetFile(oddTable);
     const write = () => {

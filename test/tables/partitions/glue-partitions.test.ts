@@ -46,7 +46,7 @@ async function openGlue(
 
 describePartitions('the partitions of a Glue table', () => openGlue());
 
-test('a partition has no members but its values and its description', async () => {
+test('a partition has no members except its values and its description', async () => {
   await using glue = await openGlue();
 
   await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, { changes: null });
@@ -55,7 +55,7 @@ test('a partition has no members but its values and its description', async () =
   expect(Object.keys(partition)).toEqual(['Values', 'StorageDescriptor']);
 });
 
-test('a partition is removed without looking first', async () => {
+test('a partition is removed without reading it first', async () => {
   await using glue = await openGlue();
   const partitions = glue.partitionsIn('s3://bucket/sync');
   await partitions.add('calculations', monday, { changes: null });
@@ -132,7 +132,7 @@ describe('the changes of a run', () => {
     ]);
   });
 
-  test('have none once the run is published without, or removed', async () => {
+  test('have no partition once the run is published without changes, or removed', async () => {
     await using glue = await openGlue();
     const partitions = glue.partitionsIn('s3://bucket/sync');
     await partitions.add('calculations', monday, { changes });

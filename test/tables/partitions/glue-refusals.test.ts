@@ -20,7 +20,7 @@ const given = { database: 'sync', location: 's3://bucket/sync' };
 const $metadata = { httpStatusCode: 400 };
 const there = new AlreadyExistsException({ message: 'there', $metadata });
 
-describe('as the client throws it', () => {
+describe('if the client throws', () => {
   const mockGlue = () => mockClient(GlueClient);
   let glue: ReturnType<typeof mockGlue>;
 
@@ -35,7 +35,7 @@ describe('as the client throws it', () => {
   const partitions = () => gluePartitions({ ...given, environment: {} });
   const sent = () => glue.calls().map(({ args: [command] }) => command.constructor.name);
 
-  test('an existing partition is updated', async () => {
+  test('for an existing partition, it is updated', async () => {
     glue.on(CreatePartitionCommand).rejects(there);
 
     await partitions().add('calculations', monday, { changes: null });
@@ -54,7 +54,7 @@ describe('as the client throws it', () => {
     ['ExpiredTokenException', 'denied'],
     ['UnrecognizedClientException', 'denied'],
     ['ResourceNumberLimitExceededException', 'other'],
-  ] as const)('%s is %s', async ([name, kind]) => {
+  ] as const)('%s, that is reported as %s', async ([name, kind]) => {
     const cause = new GlueServiceException({ name, message: 'so', $fault: 'client', $metadata });
     glue.on(CreatePartitionCommand).rejects(cause);
 
@@ -75,7 +75,7 @@ describe('as the client throws it', () => {
       Object.assign(new Error('none'), { name: 'CredentialsProviderError' }),
       { kind: 'denied' },
     ],
-  ] as const)('%s is no fault of the table', async ([, cause, failure]) => {
+  ] as const)('because of %s, that is not reported as a fault of the table', async ([, cause, failure]) => {
     glue.on(GetTableCommand).rejects(cause);
 
     const add = partitions().add('calculations', monday, { changes: null });

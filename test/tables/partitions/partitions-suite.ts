@@ -41,7 +41,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       ]);
     });
 
-    test('adding it again leaves one', async () => {
+    test('adding a partition again leaves one', async () => {
       await using glue = await open();
       const partitions = glue.partitionsIn('s3://bucket/sync');
 

@@ -33,7 +33,7 @@ test.each([
   ['timeBetween', { start: '2026-11-21T09:15:00Z', end: '2026-11-21T10:45:00Z' }, 'PT5400S'],
   ['addMinutes', { time: '23:50', minutes: 15 }, '00:05'],
   ['summarize', { values: [1, 2, 6] }, { count: 3, sum: 9, mean: 3, min: 1, max: 6 }],
-])('%s of %j is %j', async (functionName, inputVariables, result) => {
+])('%s of %j returns %j', async (functionName, inputVariables, result) => {
   const address = { packageId, version: '1.1.0', functionName };
 
   const execution = executionOf(await run({ ...address, inputVariables, startedBy: '27' }));
@@ -41,7 +41,7 @@ test.each([
   expect(execution).toMatchObject({ status: 'SUCCESS', result });
 });
 
-test('forecast was added in 1.1.0, and the seasonal one is not released', async () => {
+test('forecast exists since 1.1.0, and the seasonal version is not released', async () => {
   const address = { packageId, functionName: 'forecast', startedBy: '27' };
 
   const early = await run({ ...address, version: '1.0.0' });

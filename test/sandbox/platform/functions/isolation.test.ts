@@ -3,7 +3,7 @@ import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions
 import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 
 test.each('process require module fetch Buffer WebAssembly setTimeout XMLHttpRequest Deno std os'.split(' '))(
-  'a function cannot see %s',
+  'a function cannot access %s',
   async (name) => {
     const execution = await runSource(`() => ({ type: typeof ${name}, own: '${name}' in globalThis })`);
 

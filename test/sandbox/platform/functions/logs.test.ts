@@ -6,7 +6,7 @@ import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 const run = createFunctionRunner(quickOptions);
 
 describe('with getLogs', () => {
-  test('each console call is one entry: a single argument as it is, several as text', async () => {
+  test('each console call is one entry: a single argument is unchanged, several are joined as a string', async () => {
     const request = trial('logsMuch', { inputVariables: { count: 2 }, settings: { getLogs: true } });
 
     const execution = executionOf(await run(request));
@@ -35,7 +35,7 @@ describe('with getLogs', () => {
     expect(execution.status).toBe('SUCCESS');
   });
 
-  test('a log is cut after a number of entries, with a mark, stdout and stderr separately', async () => {
+  test('a log is cut off after a number of entries, with a mark, stdout and stderr separately', async () => {
     const execution = await runSource(
       '() => { for (let at = 0; at < 5000; at += 1) console.log(at); console.error("kept"); return null; }',
     );
@@ -45,7 +45,7 @@ describe('with getLogs', () => {
     expect(execution.stderr.log).toEqual(['kept']);
   });
 
-  test('a log is cut after a number of characters, and a failure is still reported', async () => {
+  test('a log is cut off after a number of characters, and a failure is still reported', async () => {
     const execution = await runSource(
       '() => { for (let at = 0; at < 100; at += 1) console.error("x".repeat(1e5)); throw "the end"; }',
     );

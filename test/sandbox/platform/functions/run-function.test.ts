@@ -43,7 +43,7 @@ describe('a function that succeeds', () => {
     expect(execution).toMatchObject({ status: 'SUCCESS', result: { settled: 7 } });
   });
 
-  test('passes null for a nullable input that is left out', async () => {
+  test('passes null for a nullable input that is omitted', async () => {
     expect(executionOf(await run(trial('echo')))).toMatchObject({ status: 'SUCCESS', result: null });
   });
 
@@ -114,7 +114,7 @@ describe('a function that fails', () => {
   });
 });
 
-describe('an output that is not of the declared type', () => {
+describe('an output of the wrong type', () => {
   test('is RESULT_TYPE_FAILURE with all details of the difference', async () => {
     const execution = executionOf(await run(trial('returnsWrongType')));
 
@@ -130,7 +130,7 @@ describe('an output that is not of the declared type', () => {
     });
   });
 
-  test('may be null where null is not allowed', async () => {
+  test('may be null even if null is not allowed', async () => {
     const execution = executionOf(await run(trial('returnsNull')));
 
     expect(execution.errorInformation).toMatchObject({
@@ -148,7 +148,7 @@ describe('an output that is not of the declared type', () => {
   });
 });
 
-describe('the limits', () => {
+describe('the limits of a function run', () => {
   test.each(['loopsForever', 'waitsForever'])(
     'end %s at the time limit',
     { timeout: 2_000 },
@@ -213,7 +213,7 @@ describe('the limits', () => {
     ['timeLimitMs', { timeLimitMs: 0 }, 'timeLimitMs: expected 1 to 300000, got 0'],
     ['timeLimitMs', { timeLimitMs: Number.NaN }, 'timeLimitMs: expected 1 to 300000, got NaN'],
     ['memoryLimitBytes', { memoryLimitBytes: 1 }, 'memoryLimitBytes: expected 16777216 to 2147483648, got 1'],
-  ])('are refused when %s is out of range', (_, limit, message) => {
+  ])('are refused if %s is out of range', (_, limit, message) => {
     expect(() => createFunctionRunner({ ...quickOptions, ...limit })).toThrow(new RangeError(message));
   });
 });
@@ -223,14 +223,14 @@ test.each([
   ['version', { version: '9.9.9' }, /has no version 9\.9\.9$/],
   ['released version', { version: '1.1.0' }, /^Version 1\.1\.0 of code package .* is not released$/],
   ['function', { functionName: 'toString' }, /has no function toString$/],
-])('an address that does not exist is not found without a matching %s', async (_, part, message) => {
+])('a function is not found without a matching %s', async (_, part, message) => {
   const outcome = await run({ ...trial('echo'), ...part });
 
   expect(outcome).toEqual({ kind: 'not-found', message: expect.stringMatching(message) });
 });
 
 describe('invalid input variables', () => {
-  test('are all reported at once, and no function runs', async () => {
+  test('are all reported together, and no function runs', async () => {
     const outcome = await run({
       packageId,
       version: '1.1.0',
@@ -249,7 +249,7 @@ describe('invalid input variables', () => {
     });
   });
 
-  test('are reported as missing when the request has none at all', async () => {
+  test('are reported as missing if the request has none at all', async () => {
     const outcome = await run(trial('logsMuch'));
 
     expect(outcome).toEqual({

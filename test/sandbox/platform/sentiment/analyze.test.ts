@@ -8,7 +8,7 @@ const review =
   'The delivery was quick and the driver was wonderful! I hate the prices, they are awful. ' +
   'The box was brown.\nCustomer service never answered, which was terrible.';
 
-describe('with topics', () => {
+describe('sentiment with topics:', () => {
   test('each topic is scored by the sentences that mention it, and NOT_APPLICABLE if none does', async () => {
     const topics = ['delivery', 'price', 'box', 'customer_service', 'battery'];
 
@@ -50,7 +50,7 @@ describe('with topics', () => {
     expect(analysis).toEqual({ kind: 'targeted', topicSentiments: { [topic]: 'NOT_APPLICABLE' } });
   });
 
-  test('a significant word of the description mentions the topic, too', async () => {
+  test('a significant word of the description also mentions the topic', async () => {
     const topics = [
       { topic: 'speed', description: 'How the user feels about waiting or delays' },
       { topic: 'packaging', description: 'What they think of it' },
@@ -79,7 +79,7 @@ describe('with topics', () => {
   });
 });
 
-describe('without topics', () => {
+describe('sentiment without topics:', () => {
   test.each([
     ['I love it. It works very well!', 'POSITIVE'],
     ['It broke at once. What a horrible waste.', 'NEGATIVE'],

@@ -18,7 +18,7 @@ describe('a filter', () => {
     // Only the platform knows its fields and their values.
     ['certified:maybe', { field: 'certified', value: 'maybe' }],
     ['created:yesterday', { field: 'created', value: 'yesterday' }],
-  ])('%j is sent as the platform takes it, and passes in a job', (filter, sent) => {
+  ])('%j is sent in the form of the platform, and accepted in a job', (filter, sent) => {
     const message = { version: 1, type: 'snapshot', source: 'calculations', as: 'some', filters: [filter] };
 
     expect(filterSchema.safeParse(filter).success).toBe(true);

@@ -100,7 +100,7 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     expect(ids.flat()).toEqual(expect.arrayContaining(IDS.slice(0, 9)));
   });
 
-  test('leaves the same if the run is stopped at each of its checkpoints', async () => {
+  test('has the same result if the run is stopped at each of its checkpoints', async () => {
     const { scan } = losingPlatform(field);
 
     let saved = await begin();
@@ -114,7 +114,7 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     await expectWhole(saved);
   });
 
-  test('leaves the same whichever call fails, if the run is resumed after it', async () => {
+  test('has the same result whichever call fails, if the run is resumed after it', async () => {
     let failures = 0;
 
     for (let failAt = 1; failAt <= 20; failAt += 1) {
@@ -129,7 +129,7 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     expect(failures).toBeGreaterThan(14);
   });
 
-  test('leaves the same whichever object a killed process stored last', async () => {
+  test('has the same result whichever object a killed process stored last', async () => {
     let kills = 0;
 
     for (let isKilled = true; isKilled; ) {

@@ -64,7 +64,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
   test.each([
     ['ascending', rows(3, 2, 1), rows(1, 5, 3), '3 came after 5'],
     ['descending', rows(1, 2, 3), rows(1, 2, 3), '2 came after 1'],
-  ])('ends if the platform does not keep to the %s order', async (order, top, page, what) => {
+  ])('ends if the platform does not keep the %s order', async (order, top, page, what) => {
     const scan = scanned(scanOf(field, fixedPages(top, page), 9));
 
     await expect(scan).rejects.toThrow(
@@ -72,7 +72,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     );
   });
 
-  test('ends if a record comes twice in a page', async () => {
+  test('ends if a record is repeated within a page', async () => {
     const twice = {
       id: 'the platform did not keep to the ascending order of id: 1 came after 1',
       created: 'a record came twice in a page',
@@ -83,7 +83,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     );
   });
 
-  test('stops with each step only where it has new records, so that it always comes to its end', async () => {
+  test('yields positions only after new records, so that it always reaches its end', async () => {
     const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
     const withoutTotal: ReadPage = async (request) => ({
       ...(await platform.readPage(request)),
@@ -150,7 +150,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     },
   );
 
-  test('that is resumed still reports what was reported before', async () => {
+  test('reports after it is resumed what was reported before', async () => {
     const totals = { start: 5, end: 6 };
     const from: Progress = { ...NO_PROGRESS, field, degradedPages: 1, totals };
 
@@ -173,7 +173,7 @@ describe.each(['id', 'created'] as const)('a list that grows with each request, 
     return simulatePlatform({ steps: rowsOf(length), changes });
   };
 
-  test.each([2, 5, 150])('by %i rows, is read to the end that it had at the beginning', async (added) => {
+  test.each([2, 5, 150])('and by %i rows, is read to the end that it had at the beginning', async (added) => {
     const { readPage, requests, livedThrough } = growing(1_000, added);
 
     const { keys, outcome } = await scanned(scanOf(field, readPage, 100));
@@ -196,7 +196,7 @@ describe.each(['id', 'created'] as const)('a list that grows with each request, 
     expect([found.outcome.consistency, left.outcome.consistency]).toEqual(['proved', 'proved']);
   });
 
-  test('is read on from a position to the same end', async () => {
+  test('is read from a position to the same end', async () => {
     const { positions } = await scanned(scanOf(field, growing(1_000, 5).readPage, 100));
     const from = positions[2]?.position;
     const { readPage, requests } = growing(1_000, 200);
@@ -209,7 +209,7 @@ describe.each(['id', 'created'] as const)('a list that grows with each request, 
 });
 
 test.each(['id', 'created'] as const)(
-  'a row without an id is left out, by %s, and keeps no scan from its end',
+  'a row without an id is left out, by %s, and does not stop a scan',
   async (field) => {
     const all = [{ id: 1 }, { id: 2 }, { name: 'Margin' }, { id: 3 }, { id: 4 }, { id: 5 }].map(
       (row, at) => ({
@@ -231,7 +231,7 @@ test.each(['id', 'created'] as const)(
 );
 
 describe('by id', () => {
-  test('pages overlap by one row, and none past the total is requested', async () => {
+  test('pages overlap by one row, and no page beyond the total is requested', async () => {
     const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
     const { requested, read } = watched(platform.readPage);
 
@@ -262,7 +262,7 @@ describe('by id', () => {
     },
   );
 
-  test('a page ahead that fails fails the scan only if it is needed', async () => {
+  test('a failure of a prefetched page fails the scan only if the page is needed', async () => {
     const deletions = Array.from({ length: 3 }, (): Change => ({ kind: 'delete', at: 0 }));
     const failing = (failAt: number): ReadPage => {
       const platform = simulatePlatform({ steps: rowsOf(20), changes: [[], [], deletions] });
@@ -288,7 +288,7 @@ describe('by id', () => {
     expect(keys).toEqual(ids.map(String));
   });
 
-  test('a short page that ends below what was taken does not take the scan back', async () => {
+  test('a short page that ends below what was taken does not move the scan back', async () => {
     const last = { value: '6', ids: ['6'] };
     const pages = [
       [8, 9],
@@ -317,7 +317,7 @@ describe('by id', () => {
 });
 
 describe('by creation', () => {
-  test('pages overlap by all rows of the last time, whose ids are in the position, and one below', async () => {
+  test('pages overlap by all rows of the last time, whose ids are in the position, and one earlier row', async () => {
     const platform = simulatePlatform({ steps: [1, 1, 1, 0, 1, 1, 1, 1], changes: [] });
     const { requested, read } = watched(platform.readPage);
 
@@ -327,7 +327,7 @@ describe('by creation', () => {
     expect(positions.map(({ position }) => position.last?.ids)).toEqual([['3', '4'], ['5'], ['7'], ['8']]);
   });
 
-  test('a page that starts at the last time proves nothing: rows of that time may precede it', async () => {
+  test('a page that starts at the last time proves nothing, since rows of that time may precede it', async () => {
     // Rows 3 to 5 share a time and the first page ends with row 3. Then row 1 is deleted, and row 3 moves last in its time.
     const at = (created: number, ...ids: readonly number[]) => ids.map((id) => ({ id, created }));
     const pages = [
@@ -357,7 +357,7 @@ describe('by creation', () => {
     }
   });
 
-  test('records of one time are all there are if none follows them, and they are still the same', async () => {
+  test('records of one time are complete if none follows them, and they are unchanged', async () => {
     const same = pageOf([
       { id: 1, created: 19 },
       { id: 2, created: 19 },
@@ -377,7 +377,7 @@ describe('by creation', () => {
   });
 
   test.each([[undefined], [null], ['yesterday'], [true]])(
-    'a record with %s as its creation ends the scan',
+    'a record whose creation is %s ends the scan',
     async (created) => {
       const page = pageOf([{ id: 17, created }]);
 
@@ -387,7 +387,7 @@ describe('by creation', () => {
     },
   );
 
-  test('ISO text is compared as time, whatever its zone and its precision', async () => {
+  test('ISO strings are compared as times, in any zone and precision', async () => {
     const sent = [
       { id: 1, created: '2025-01-01T01:00:00+02:00' },
       { id: 2, created: '2025-01-01T00:00:00Z' },
@@ -405,7 +405,7 @@ describe('by creation', () => {
   });
 });
 
-test('32 pages may bring nothing new, and as many as were read before; and there are at most 100,000', () => {
+test('32 pages plus the number read before may bring nothing new, and there are at most 100,000 pages', () => {
   const refused = (progress: Partial<Progress>) => () =>
     refuseStall({ ...NO_PROGRESS, next: 7, ...progress });
 
@@ -420,103 +420,106 @@ test('32 pages may bring nothing new, and as many as were read before; and there
   expect(refused({ pages: 100_000 })).toThrow('searchCalculations (calculations)');
 });
 
-describe.each(['id', 'created'] as const)('a platform that changes while it is read by %s', (field) => {
-  const change: fc.Arbitrary<Change> = fc.oneof(
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(40) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), after: fc.nat(2) }) },
-  );
-  const changes = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 });
-  const limits = fc.integer({ min: 2, max: 12 });
-  /** By creation: how much later each row was created than the one before it; many were created at the same time. */
-  const schedule: fc.Arbitrary<Simulated> =
-    field === 'id'
-      ? fc.record({
-          steps: fc.nat(40).map(rowsOf),
-          changes: changes.map((all) => all.map((each) => each.map((one) => ({ ...one, after: 1 })))),
-          caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
-        })
-      : fc.record({
-          steps: fc.array(fc.constantFrom(0, 0, 1, 1, 2), { maxLength: 40 }),
-          changes,
-          ties: fc.array(fc.integer({ min: 0, max: 999 }), { minLength: 1, maxLength: 7 }),
-          caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
-        });
-  /** A time with more rows than a page ends the scan by creation: it proves nothing then. By id, nothing does. */
-  const unproved = (error: unknown) => {
-    if (field === 'created' && error instanceof ScanError) return undefined;
-    throw error;
-  };
-
-  test('takes no record twice, ends, and loses none that exists throughout', async () => {
-    const runs = scaled(500, 5_000);
-    let proved = 0;
-    await fc.assert(
-      fc.asyncProperty(schedule, limits, async (simulated, limit) => {
-        const platform = simulatePlatform(simulated);
-
-        const end = await scanned(scanOf(field, platform.readPage, limit)).catch(unproved);
-
-        expect(platform.requests()).toBeLessThan(400);
-        if (end === undefined) return;
-        proved += 1;
-        expect(end.outcome.consistency).toBe('proved');
-        expect(new Set(end.keys).size).toBe(end.keys.length);
-        expect(end.keys).toEqual(expect.arrayContaining(platform.livedThrough()));
-      }),
-      { numRuns: runs },
+describe.each(['id', 'created'] as const)(
+  'the scan of a platform that changes while it is read by %s',
+  (field) => {
+    const change: fc.Arbitrary<Change> = fc.oneof(
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(40) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), after: fc.nat(2) }) },
     );
+    const changes = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 });
+    const limits = fc.integer({ min: 2, max: 12 });
+    /** By creation: how much later each row was created than the one before it; many were created at the same time. */
+    const schedule: fc.Arbitrary<Simulated> =
+      field === 'id'
+        ? fc.record({
+            steps: fc.nat(40).map(rowsOf),
+            changes: changes.map((all) => all.map((each) => each.map((one) => ({ ...one, after: 1 })))),
+            caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
+          })
+        : fc.record({
+            steps: fc.array(fc.constantFrom(0, 0, 1, 1, 2), { maxLength: 40 }),
+            changes,
+            ties: fc.array(fc.integer({ min: 0, max: 999 }), { minLength: 1, maxLength: 7 }),
+            caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
+          });
+    /** A time with more rows than a page ends the scan by creation: it proves nothing then. By id, nothing does. */
+    const unproved = (error: unknown) => {
+      if (field === 'created' && error instanceof ScanError) return undefined;
+      throw error;
+    };
 
-    expect(proved).toBeGreaterThan(runs * 0.3);
-  });
-
-  test.runIf(field === 'created')(
-    'is proved whenever a page holds all rows of any time, and a row below and above it',
-    async () => {
-      const provable: fc.Arbitrary<Simulated> = fc.record({
-        steps: fc
-          .array(fc.integer({ min: 1, max: 3 }), { maxLength: 14 })
-          .map((sizes) => sizes.flatMap((size) => [1, ...Array.from({ length: size - 1 }, () => 0)])),
-        changes: changes.map((all) =>
-          all.map((each) => each.slice(0, 3).map((one) => ({ ...one, after: 1 }))),
-        ),
-        caps: fc.array(fc.integer({ min: 5, max: 9 }), { minLength: 1, maxLength: 4 }),
-      });
+    test('takes no record twice, ends, and loses no record that exists throughout', async () => {
+      const runs = scaled(500, 5_000);
+      let proved = 0;
       await fc.assert(
-        fc.asyncProperty(provable, async (simulated) => {
+        fc.asyncProperty(schedule, limits, async (simulated, limit) => {
           const platform = simulatePlatform(simulated);
 
-          const { keys, outcome } = await scanned(scanOf(field, platform.readPage, 9));
+          const end = await scanned(scanOf(field, platform.readPage, limit)).catch(unproved);
 
-          expect(outcome.consistency).toBe('proved');
-          expect(new Set(keys).size).toBe(keys.length);
-          expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
+          expect(platform.requests()).toBeLessThan(400);
+          if (end === undefined) return;
+          proved += 1;
+          expect(end.outcome.consistency).toBe('proved');
+          expect(new Set(end.keys).size).toBe(end.keys.length);
+          expect(end.keys).toEqual(expect.arrayContaining(platform.livedThrough()));
         }),
-        { numRuns: scaled(300, 3_000) },
+        { numRuns: runs },
       );
-    },
-  );
 
-  test('can be resumed from any position as if the scan had never stopped', async () => {
-    await fc.assert(
-      fc.asyncProperty(schedule, limits, async (simulated, limit) => {
-        const whole = await scanned(scanOf(field, simulatePlatform(simulated).readPage, limit)).catch(
-          unproved,
+      expect(proved).toBeGreaterThan(runs * 0.3);
+    });
+
+    test.runIf(field === 'created')(
+      'is proved whenever a page holds all rows of any time, and a row before and after it',
+      async () => {
+        const provable: fc.Arbitrary<Simulated> = fc.record({
+          steps: fc
+            .array(fc.integer({ min: 1, max: 3 }), { maxLength: 14 })
+            .map((sizes) => sizes.flatMap((size) => [1, ...Array.from({ length: size - 1 }, () => 0)])),
+          changes: changes.map((all) =>
+            all.map((each) => each.slice(0, 3).map((one) => ({ ...one, after: 1 }))),
+          ),
+          caps: fc.array(fc.integer({ min: 5, max: 9 }), { minLength: 1, maxLength: 4 }),
+        });
+        await fc.assert(
+          fc.asyncProperty(provable, async (simulated) => {
+            const platform = simulatePlatform(simulated);
+
+            const { keys, outcome } = await scanned(scanOf(field, platform.readPage, 9));
+
+            expect(outcome.consistency).toBe('proved');
+            expect(new Set(keys).size).toBe(keys.length);
+            expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
+          }),
+          { numRuns: scaled(300, 3_000) },
         );
+      },
+    );
 
-        for (const { records, position } of whole?.positions ?? []) {
-          const again = simulatePlatform(simulated);
-          const first = await scanned(scanOf(field, again.readPage, limit));
-          const rest = await scanned(scanOf(field, again.readPage, limit), { from: position }).catch(
+    test('can be resumed from any position as if it had never stopped', async () => {
+      await fc.assert(
+        fc.asyncProperty(schedule, limits, async (simulated, limit) => {
+          const whole = await scanned(scanOf(field, simulatePlatform(simulated).readPage, limit)).catch(
             unproved,
           );
-          if (rest === undefined) continue;
-          const keys = [...first.keys.slice(0, records), ...rest.keys];
 
-          expect(new Set(keys).size).toBe(keys.length);
-          expect(keys).toEqual(expect.arrayContaining(again.livedThrough()));
-        }
-      }),
-      { numRuns: scaled(50, 300) },
-    );
-  });
-});
+          for (const { records, position } of whole?.positions ?? []) {
+            const again = simulatePlatform(simulated);
+            const first = await scanned(scanOf(field, again.readPage, limit));
+            const rest = await scanned(scanOf(field, again.readPage, limit), { from: position }).catch(
+              unproved,
+            );
+            if (rest === undefined) continue;
+            const keys = [...first.keys.slice(0, records), ...rest.keys];
+
+            expect(new Set(keys).size).toBe(keys.length);
+            expect(keys).toEqual(expect.arrayContaining(again.livedThrough()));
+          }
+        }),
+        { numRuns: scaled(50, 300) },
+      );
+    });
+  },
+);

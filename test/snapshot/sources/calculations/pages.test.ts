@@ -22,7 +22,7 @@ function watched(degradedTimes = 0) {
   return { requests, waits, reader };
 }
 
-test('a page is requested with its order, its place, its signal and what narrows it', async () => {
+test('a page is requested with its order, its offset, its signal and its filter', async () => {
   const { requests, reader } = watched();
   const request = { ascending: false, offset: 20, limit: 10, signal };
 
@@ -35,7 +35,7 @@ test('a page is requested with its order, its place, its signal and what narrows
   ]);
 });
 
-test('a page without a list, with a record without an id, or with far more records than were asked for, is no page', () => {
+test('a page without a list, with a record without an id, or with far too many records is refused', () => {
   const many = Buffer.from(`{"results":[${'{"id":1},'.repeat(100_000)}{"id":1}]}`);
 
   expect(() => pageIn(Buffer.from('{"totalHits":1}'), 'id')).toThrow('results: expected an array');
@@ -43,23 +43,20 @@ test('a page without a list, with a record without an id, or with far more recor
   expect(() => pageIn(many, 'id')).toThrow('at most 100000 records');
 });
 
-describe('a page that is degraded', () => {
+describe('a degraded page', () => {
   test.each([
     [0, [], false],
     [2, [1_000, 2_000], false],
     [100, [1_000, 2_000, 4_000, 8_000], true],
-  ])(
-    '%i times is read again after waits of %j ms, and then taken as it is',
-    async (times, waited, degraded) => {
-      const { requests, waits, reader } = watched(times);
+  ])('(%i times) is read again after waits of %j ms, and then accepted', async (times, waited, degraded) => {
+    const { requests, waits, reader } = watched(times);
 
-      const page = await reader('id')({ ascending: true, offset: 0, limit: 10, signal });
+    const page = await reader('id')({ ascending: true, offset: 0, limit: 10, signal });
 
-      expect(page.degraded).toBe(degraded);
-      expect(waits).toEqual(waited.map((ms) => [ms, true]));
-      expect(requests).toHaveLength(waited.length + 1);
-    },
-  );
+    expect(page.degraded).toBe(degraded);
+    expect(waits).toEqual(waited.map((ms) => [ms, true]));
+    expect(requests).toHaveLength(waited.length + 1);
+  });
 });
 
 describe('a page', () => {
@@ -78,7 +75,7 @@ describe('a page', () => {
     expect(page('').total).toBeNull();
   });
 
-  test('is degraded only if it says true, as a text too', () => {
+  test('is degraded only if it says true, even as a string', () => {
     expect(page(',"degraded":true').degraded).toBe(true);
     expect(page(',"degraded":"true"').degraded).toBe(true);
     expect(page(',"degraded":false').degraded).toBe(false);
@@ -119,7 +116,7 @@ describe('the rows of a page that is sorted by creation', () => {
   const text =
     '{"results":[{"id":3,"created":"2026-11-22 10:00"},{"created":5,"id":1},{"id":12345678901234567890,"x":1}]}';
 
-  test('say when they were created', () => {
+  test('have the time of their creation', () => {
     const { keys, createdMs } = pageIn(Buffer.from(text), 'created');
 
     expect(keys).toEqual(['3', '1', '12345678901234567890']);
@@ -144,6 +141,6 @@ test.each([
   ['false', false],
   [null, false],
   [{}, false],
-])('a page with degraded: %j is degraded: %s', (degraded, isDegraded) => {
+])('whether a page with degraded: %j is degraded: %s', (degraded, isDegraded) => {
   expect(pageIn(Buffer.from(JSON.stringify({ results: [], degraded })), 'id').degraded).toBe(isDegraded);
 });

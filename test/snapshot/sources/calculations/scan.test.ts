@@ -51,7 +51,7 @@ const rows = (...ids: readonly number[]) => ids.map((id) => ({ id, created: id *
 const slice = (all: readonly object[], { sort, offset, limit }: Body) =>
   (sort.ascending ? all : all.toReversed()).slice(offset, offset + limit);
 
-test('a platform that sorts by id is asked for nothing more once the caller stops', async () => {
+test('a platform that sorts by id gets no more requests once the caller stops', async () => {
   const signals: (AbortSignal | undefined)[] = [];
   const all = rows(1, 2, 3, 4, 5, 6, 7, 8, 9);
   const call = respondingCall(({ body }, signal) => {
@@ -109,7 +109,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
   });
 
-  test('and by creation, too, fails with its own error', async () => {
+  test('and by creation causes its own error', async () => {
     const { call, fields } = callWith(() => {
       throw statusError(400);
     });
@@ -118,7 +118,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(fields).toEqual(['id', 'created']);
   });
 
-  test('only later, after it has sorted by it, fails and is not read in another order', async () => {
+  test('after it has sorted by it causes an error, and is not read in another order', async () => {
     const { call, fields } = callWith((body) => {
       if (fields.length > 1) throw statusError(400);
       return slice(rows(1, 2, 3), body);
@@ -128,7 +128,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(new Set(fields)).toEqual(new Set(['id']));
   });
 
-  test('only once the scan was resumed, fails and is not read in another order', async () => {
+  test('after the scan was resumed causes an error, and is not read in another order', async () => {
     const { positions } = await scanned(scanOf(callWith((body) => slice(rows(1, 2, 3), body)).call));
     const { call, fields } = callWith(() => {
       throw statusError(400);
@@ -153,7 +153,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(fields.filter((field) => field === 'id')).toHaveLength(1);
   });
 
-  test('by listing nothing although it reports records, is read by creation', async () => {
+  test('by listing nothing although it reports records is read by creation', async () => {
     const call = respondingCall(({ body }) => {
       const request = body as Body;
       const results = request.sort.field === 'id' ? [] : slice(rows(1, 2, 3), request);
@@ -166,7 +166,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(outcome).toMatchObject({ consistency: 'proved', order: 'created' });
   });
 
-  test('and lists nothing by creation either, is not proved', async () => {
+  test('and lists nothing by creation either is not proved', async () => {
     const call = respondingCall(() => printJson({ results: [], totalHits: 3 }));
 
     const { outcome } = await scanned(scanOf(call));
@@ -174,7 +174,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
   });
 
-  test.each([403, 404])('with %i fails and is not read in another order', async (status) => {
+  test.each([403, 404])('with %i causes an error, and is not read in another order', async (status) => {
     const { call, fields } = callWith(() => {
       throw statusError(status);
     });
@@ -184,7 +184,7 @@ describe('a platform that refuses to sort by id', () => {
   });
 });
 
-describe('a platform that does not keep to the order', () => {
+describe('a platform that does not keep the order', () => {
   test.each([
     ['of ids', []],
     ['of creation', ['id']],
@@ -209,23 +209,26 @@ describe('a platform that does not keep to the order', () => {
     },
   );
 
-  test.each(['id', 'created'])('of %s any longer is read on, without what was taken', async (field) => {
-    let inOrder = true;
-    const { call } = callWith((body) => {
-      if (body.sort.field !== field) throw statusError(400);
-      inOrder &&= !body.sort.ascending || body.offset === 0;
-      return slice(inOrder ? rows(1, 2, 3, 7) : rows(2, 7, 9, 5), body);
-    });
+  test.each(['id', 'created'])(
+    'of %s after a while is read further, without what was taken',
+    async (field) => {
+      let inOrder = true;
+      const { call } = callWith((body) => {
+        if (body.sort.field !== field) throw statusError(400);
+        inOrder &&= !body.sort.ascending || body.offset === 0;
+        return slice(inOrder ? rows(1, 2, 3, 7) : rows(2, 7, 9, 5), body);
+      });
 
-    const { keys, positions, outcome } = await scanned(scanOf(call, { limit: 3 }));
+      const { keys, positions, outcome } = await scanned(scanOf(call, { limit: 3 }));
 
-    expect(keys).toEqual(['1', '2', '3', '7', '9', '5']);
-    expect(positions.map(({ position }) => position.at?.round)).toEqual([0, 1, 1, 1]);
-    expect(new Set(positions.map(({ position }) => position.at?.field))).toEqual(new Set([field]));
-    expect(outcome.consistency).toBe('best-effort');
-  });
+      expect(keys).toEqual(['1', '2', '3', '7', '9', '5']);
+      expect(positions.map(({ position }) => position.at?.round)).toEqual([0, 1, 1, 1]);
+      expect(new Set(positions.map(({ position }) => position.at?.field))).toEqual(new Set([field]));
+      expect(outcome.consistency).toBe('best-effort');
+    },
+  );
 
-  test('any longer once a run has been resumed is read on, without what was taken before', async () => {
+  test('after a run was resumed is read further, without what was taken before', async () => {
     const ordered = callWith((body) => slice(rows(1, 2, 3, 4, 5, 6), body));
     const { positions } = await scanned(scanOf(ordered.call, { limit: 3 }));
     const shuffled = callWith(({ offset }) => rows(3, 1, 6, 2, 5, 4).slice(offset, offset + 3));

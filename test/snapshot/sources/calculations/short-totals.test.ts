@@ -71,7 +71,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     expect(restarts).toBe(1);
   });
 
-  test('reads everything again until a replica that lags behind has caught up', async () => {
+  test('reads everything again until a lagging replica has caught up', async () => {
     const platform = simulate({ ...QUIET, rows: 9, lag: { rows: 3, until: 3 }, field });
 
     const { keys, outcome } = await scanned(scanOf(platform, 9));
@@ -111,7 +111,7 @@ test('rows deleted before they are read, and as many added, do not make a scan b
   expect(restarts).toBe(0);
 });
 
-test('a scan that never sees the latest row is not proved, and has all others', async () => {
+test('a scan that never receives the latest row is not proved, and has all others', async () => {
   const call = respondingCall(({ body }) => {
     const { sort, offset, limit } = body as Body;
     const rows = [1, 2, 3, 4].map((id) => ({ id }));
@@ -126,7 +126,7 @@ test('a scan that never sees the latest row is not proved, and has all others', 
   expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
 });
 
-describe('a platform whose responses are not current', () => {
+describe('a platform whose responses are stale', () => {
   const vanish = fc.record({ kind: fc.constant('vanish' as const), at: fc.nat(40) });
   const schedule = fc.record({
     rows: fc.integer({ min: 0, max: 30 }),

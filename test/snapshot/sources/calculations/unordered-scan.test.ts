@@ -30,7 +30,7 @@ function roundsOf(...rounds: readonly (readonly number[])[]) {
   return { readPage, rounds: () => round, requests: () => requests };
 }
 
-test('takes each id once, in the order received, and is never proved', async () => {
+test('an unordered scan takes each id once, in the order received, and is never proved', async () => {
   const { readPage } = roundsOf([3, 1, 3, 2, 1, 5, 4]);
 
   const { keys, outcome } = await scanned(scanOf(readPage));
@@ -48,7 +48,7 @@ test('takes each id once, in the order received, and is never proved', async () 
   });
 });
 
-test('reads everything again until a round brings nothing new', async () => {
+test('an unordered scan reads everything again until a round brings nothing new', async () => {
   const platform = roundsOf([1, 2, 3], [1, 2, 3, 4]);
 
   const { keys } = await scanned(scanOf(platform.readPage));
@@ -57,7 +57,7 @@ test('reads everything again until a round brings nothing new', async () => {
   expect(platform.rounds()).toBe(3);
 });
 
-test('ends after four rounds even if each brings something new', async () => {
+test('an unordered scan ends after four rounds even if each brings something new', async () => {
   const platform = roundsOf([1], [2], [3], [4], [5]);
 
   const { keys } = await scanned(scanOf(platform.readPage));
@@ -65,7 +65,7 @@ test('ends after four rounds even if each brings something new', async () => {
   expect(keys).toEqual(['1', '2', '3', '4']);
 });
 
-test('reports in the outcome that a page stayed degraded', async () => {
+test('an unordered scan reports in its outcome that a page stayed degraded', async () => {
   const { readPage } = roundsOf([1, 2, 3]);
   const degraded: ReadPage = async (request) => ({ ...(await readPage(request)), degraded: true });
 
@@ -77,13 +77,13 @@ test('reports in the outcome that a page stayed degraded', async () => {
   });
 });
 
-test('gives up on a platform that sends rows for every offset', async () => {
+test('an unordered scan gives up on a platform that sends rows for every offset', async () => {
   const scan = scanOf(async () => idsPage([1, 2]));
 
   await expect(scanned(scan)).rejects.toThrow('the scan made no progress');
 });
 
-test('yields its position, without an order, before it reads anything', async () => {
+test('an unordered scan yields its position, without an order, before it reads anything', async () => {
   const platform = roundsOf([1, 2, 3]);
 
   const { value } = await scanOf(platform.readPage)(fromBeginning).next();
@@ -92,7 +92,7 @@ test('yields its position, without an order, before it reads anything', async ()
   expect(platform.requests()).toBe(0);
 });
 
-test('is resumed from each position, with the same rounds, totals and refusals', async () => {
+test('an unordered scan is resumed from each position, with the same rounds, totals and refusals', async () => {
   const readPage: ReadPage = async ({ offset }) => {
     const ids = [5, 1, 4, 2, 3, 7, 6].slice(offset, offset + 3);
     return { ...idsPage(ids, 90 + offset), degraded: offset === 0 };
@@ -105,7 +105,7 @@ test('is resumed from each position, with the same rounds, totals and refusals',
   for (const each of resumed) expect(each).toEqual(whole);
 });
 
-test('reads everything again after a resumed round if its earlier part brought something new', async () => {
+test('an unordered scan reads everything again after a resumed round if the earlier part of that round brought something new', async () => {
   const before = roundsOf([1, 2, 3]);
   const { positions } = await scanned(scanOf(before.readPage));
   const after = roundsOf([1, 2, 3], [4, 1, 2, 3]);
@@ -118,7 +118,7 @@ test('reads everything again after a resumed round if its earlier part brought s
   expect(keys).toEqual(['4']);
 });
 
-test('a position says how far the scan is', async () => {
+test('a position has the progress of the scan', async () => {
   const platform = roundsOf([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]);
 
   const { positions } = await scanned(scanOf(platform.readPage));
@@ -133,7 +133,7 @@ test('a position says how far the scan is', async () => {
   ]);
 });
 
-test('rows in another order in every round are all taken once if no page lacks any', async () => {
+test('rows in another order in every round are all taken once if every page is complete', async () => {
   const round = fc.uniqueArray(fc.nat(60), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), round, async (rounds, before) => {

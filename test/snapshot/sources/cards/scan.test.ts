@@ -35,7 +35,7 @@ test.each([
   expect(error.message).toContain('cards of dataset d1');
 });
 
-test('requests each dataset once, with the drill option as given', async () => {
+test('a scan of cards requests each dataset once, with the given drill option', async () => {
   const requested: unknown[] = [];
   const call = respondingCall(({ path, query }) => {
     requested.push([path?.['datasetId'], query?.['drill']]);
@@ -50,7 +50,7 @@ test('requests each dataset once, with the drill option as given', async () => {
   ]);
 });
 
-test('a drill inside a card is a card of its own, once; a row of its own precedes, and drills nest', async () => {
+test('a drill inside a card is a separate card, once; its own row takes precedence, and drills nest', async () => {
   const text = JSON.stringify([
     {
       ...{ id: 10, datasourceId: 'd1' },
@@ -88,7 +88,7 @@ test('a drill inside a card is a card of its own, once; a row of its own precede
   expect(records[2].drills).toHaveLength(5);
 });
 
-test('without drills, those inside a card stay in its record alone', async () => {
+test('without drills, those inside a card stay only in its record', async () => {
   const text = JSON.stringify([{ id: 10, datasourceId: 'd1', drills: [{ id: 12, urn: 'dr:12:10' }] }]);
   const { call } = scriptedCall([text]);
 

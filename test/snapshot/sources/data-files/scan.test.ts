@@ -8,7 +8,7 @@ import { fromBeginning, scanned } from '../../scanned.ts';
 
 const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0 };
 
-test('the line is the whole response, byte for byte', async () => {
+test('a line of a data file is the whole response, byte for byte', async () => {
   const texts: Record<string, string> = {
     '9': ' {"dataFileId":9,"x": 1.10 }\n',
     '10': '{"dataFileId":"010"}',
@@ -52,7 +52,7 @@ test.each([
   expect(error.message).toContain('data file 7');
 });
 
-test('requests revisions and metadata; a scan that stops aborts its requests', async () => {
+test('a scan of data files requests revisions and metadata, and aborts its requests if it stops', async () => {
   const requests: unknown[] = [];
   const signals: (AbortSignal | undefined)[] = [];
   const call = respondingCall(({ path, query }, signal) => {

@@ -13,8 +13,8 @@ const scanOf = ({ call }: Pick<ReturnType<typeof simulateFiles>, 'call'>) =>
 const keysOf = (ids: readonly string[]) => ids.map((id) => `${FILESET}/${id}`);
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => 10 * index);
 
-describe('a platform that is quiet', () => {
-  test('is proved, by two reads at most, whatever its pages', async () => {
+describe('a quiet platform', () => {
+  test('is proved, by at most two reads, whatever its pages', async () => {
     const quiet = fc.record({
       paths: fc.array(fc.nat(9), { maxLength: 30 }),
       changes: fc.constant([]),
@@ -84,7 +84,7 @@ describe('a platform that is quiet', () => {
   });
 });
 
-test('a list in the order of creation that grows with each request ends at what there was at the start', async () => {
+test('a list in the order of creation that grows with each request ends where it ended at the start', async () => {
   const added = Array.from({ length: 3 }, (): FileChange => ({ kind: 'add', path: 99, isOld: false }));
   for (const hasTotals of [true, false]) {
     const platform = simulateFiles({
@@ -113,7 +113,7 @@ test.each<[string, readonly FileChange[]]>([
       { kind: 'add', path: 99, isOld: false },
     ],
   ],
-])('one change: %s is made good by two more reads', async (_what, change) => {
+])('one change (%s) is repaired by two more reads', async (_what, change) => {
   for (const hasTotals of [true, false]) {
     const platform = simulateFiles({ paths: numbered(9), changes: [[], [], change], caps: [3], hasTotals });
 
@@ -148,7 +148,7 @@ describe('a platform that changes while it is read', () => {
     { requiredKeys: ['paths', 'changes', 'caps'] },
   );
 
-  test('no file comes twice, the scan ends, and what is proved has all that existed throughout', async () => {
+  test('yields no file twice, the scan ends, and a proved run has all files that existed throughout', async () => {
     const runs = scaled(800, 10_000);
     const ends = { proved: 0, 'best-effort': 0 };
     await fc.assert(
@@ -170,7 +170,7 @@ describe('a platform that changes while it is read', () => {
     expect(Math.min(...Object.values(ends)) / runs).toBeGreaterThan(0.03);
   });
 
-  test('what is resumed from any position is proved only if nothing was lost, and has no file twice', async () => {
+  test('is proved after a resume from any position only if nothing was lost, and yields no file twice', async () => {
     await fc.assert(
       fc.asyncProperty(schedule, async (simulated) => {
         const { positions } = await scanned(scanOf(simulateFiles(simulated)));
@@ -189,7 +189,7 @@ describe('a platform that changes while it is read', () => {
     );
   });
 
-  test('files that move, come and go are all in a run that is published, whatever the platform does with an order', async () => {
+  test('yields published runs with all files that existed throughout, whatever it does with an order', async () => {
     const runs = scaled(240, 4_800);
     const place = fc.nat(1_000);
     const move: fc.Arbitrary<FileChange> = fc.oneof(

@@ -81,7 +81,7 @@ const digestOf = (ids: string) =>
 
 const rankOf = (id: string, createdMs = CREATED_MS) => ({ createdMs, key: `${FILESET}/${id}` });
 
-test('the files of all pages are read; those of the last one are in the result', async () => {
+test('the files of all pages are read; those of the last page are in the result', async () => {
   const { yielded, result } = await read([page('ba', 'k', 5), page('', 'l'), page('cd', null, 6)]);
 
   expect(yielded).toEqual([
@@ -100,7 +100,7 @@ test('the files of all pages are read; those of the last one are in the result',
   });
 });
 
-test('a position says how far the read is', async () => {
+test('a position has the progress of the read', async () => {
   const { positions } = await read([page('', 'k', 5), page('', 'l', 6), page('a', 'm'), page('', null)]);
 
   const asked = { ...start, order: { isSorted: false, newest: null } };
@@ -116,7 +116,7 @@ test('a position says how far the read is', async () => {
 
 const OTHER_FILESET = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-describe('a file that came before', () => {
+describe('a repeated file', () => {
   const texts = [page('ab', 'k'), page('bc', 'l'), page('ca', null)];
 
   test('is not taken again, and is counted', async () => {
@@ -134,7 +134,7 @@ describe('a file that came before', () => {
     expect(result).toMatchObject({ batch: 'c', files: 3, repeats: 1, pages: 2 });
   });
 
-  test('may have come before the read was resumed; a file of another FileSet does not count', async () => {
+  test('may have appeared before the read was resumed; a file of another FileSet does not count', async () => {
     const taken = [`${FILESET}/a`, 'another/b', `${FILESET}0/c`];
     const from = { ...start, next: 'k', repeats: 2 };
 
@@ -144,7 +144,7 @@ describe('a file that came before', () => {
   });
 });
 
-test('files are ascending if each was created after the one before, or at the same time with a higher id', async () => {
+test('files are ascending if each was created after the previous one, or at the same time with a higher id', async () => {
   const ascending = async (...texts: readonly string[]) => (await read(texts)).result.isAscending;
 
   expect(await ascending(page('ab', 'k'), page('cd', null))).toBe(true);
@@ -154,19 +154,19 @@ test('files are ascending if each was created after the one before, or at the sa
   expect(await ascending(page('a', null, null, null))).toBe(false);
 });
 
-describe('the platform sorts by creation', () => {
+describe('the platform counts as sorting by creation', () => {
   const newest = 'tsrqponmlk';
   const sorted = async (first: string, ids: string) =>
     (await read([page(first, 'k'), page('c', null)], { newest: page(ids, null) })).result.isSorted;
 
-  test('if the ten newest files come in the opposite order when they are asked for first', async () => {
+  test('if the ten newest files are returned in the opposite order when they are requested first', async () => {
     expect(await sorted('ab', newest)).toBe(true);
     expect(await sorted('ab', newest.slice(1))).toBe(false);
     expect(await sorted('ab', 'abcdefghij')).toBe(false);
     expect(await sorted('ba', newest)).toBe(false);
   });
 
-  test('so its list ends at the newest file that there was at the start, though others follow', async () => {
+  test('so its list ends at the newest file that existed at the start, though others follow', async () => {
     const ids = 'abcdefghijklmnop';
     const pages = [page(ids.slice(0, 8), 'k'), page(ids.slice(8, 14), 'l'), page(ids.slice(14), 'm')];
 
@@ -175,7 +175,7 @@ describe('the platform sorts by creation', () => {
     expect(result).toMatchObject({ files: 14, pages: 2, isSorted: true, isEndShown: true });
   });
 
-  test('unless it has reported more files than came up to there: then its list is read to the end', async () => {
+  test('but its list is read to the end if it has reported more files than precede that one', async () => {
     const ids = 'abcdefghijklmnop';
     const pages = [
       page(ids.slice(0, 8), 'k', 16),
@@ -188,7 +188,7 @@ describe('the platform sorts by creation', () => {
     expect(result).toMatchObject({ files: 16, pages: 3, isSorted: true, isEndShown: true });
   });
 
-  test('and is asked for an order until it refuses it', async () => {
+  test('and is asked for an order until it refuses one', async () => {
     const asked: unknown[] = [];
     const call = respondingCall(({ query, body }) => {
       asked.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
@@ -229,7 +229,7 @@ describe('the platform sorts by creation', () => {
     ]);
   });
 
-  test('and a FileSet that is refused does not change what others are asked for', async () => {
+  test('and a FileSet that is refused does not change the requests for others', async () => {
     const sorted: boolean[] = [];
     const call = respondingCall(({ path, body }) => {
       if (path?.['filesetId'] !== FILESET) throw statusError(400);
@@ -244,7 +244,7 @@ describe('the platform sorts by creation', () => {
     expect(sorted).toEqual([true]);
   });
 
-  test('and nothing is asked twice if the platform refuses more than the order', async () => {
+  test('and nothing is requested twice if the platform refuses more than the order', async () => {
     const call = respondingCall(() => {
       throw statusError(400);
     });
@@ -269,7 +269,7 @@ describe('the last page', () => {
     expect(result.isEndShown).toBe(isEndShown);
   });
 
-  test('that says nothing shows the end if it goes up to the newest file of all', async () => {
+  test('without a cursor or total shows the end if it reaches the newest file of all', async () => {
     const files = [...'abcdefghij'].map((id) => ({ id, path: `/${id}`, created: CREATED_MS }));
 
     const { result } = await read([JSON.stringify({ files })], { newest: page('jihgfedcba', null) });
@@ -278,7 +278,7 @@ describe('the last page', () => {
   });
 });
 
-test('a list in no order that grows while it is read shows no end', async () => {
+test('an unordered list that grows while it is read shows no end', async () => {
   const ids = (from: number) =>
     String.fromCodePoint(...Array.from({ length: 9_000 }, (_, at) => 0x4e00 + from - at));
   const pages = [page(ids(9_000), 'k', 3), page(ids(18_000), 'l', 9_000), page('z', null, 9_000)];
@@ -288,7 +288,7 @@ test('a list in no order that grows while it is read shows no end', async () => 
   expect(result).toMatchObject({ pages: 2, isEndShown: false });
 });
 
-describe('a list that does not end is refused', () => {
+describe('an endless list is refused', () => {
   const faultOf = async (from: FilesetPosition) => {
     const error = await read([page('a', null)], { from }).catch((reason: unknown) => reason);
     return error instanceof Error && 'failure' in error ? [error.failure, error.message] : undefined;

@@ -39,14 +39,17 @@ test.each<[string, Partial<FilesetResult>]>([
   ['if nothing shows that the list ended', { isEndShown: false }],
   ['if it has fewer files than both totals', { totals: { start: 10, end: 11 } }],
   ['if it has fewer files than both totals, whichever is lower', { totals: { start: 11, end: 10 } }],
-])('a read is doubtful (%s): all is read again, and the last read is a best effort', (_, differences) => {
-  for (const proof of [{}, { pages: 1 }, { isSorted: true }, { memo: 7 }]) {
-    expect(judged({ ...differences, ...proof })).toBe('again, null');
-    expect(judged({ ...differences, ...proof, isLast: true })).toBe('best-effort');
-  }
-});
+])(
+  'a read is doubtful %s: everything is read again, and the last read is a best effort',
+  (_, differences) => {
+    for (const proof of [{}, { pages: 1 }, { isSorted: true }, { memo: 7 }]) {
+      expect(judged({ ...differences, ...proof })).toBe('again, null');
+      expect(judged({ ...differences, ...proof, isLast: true })).toBe('best-effort');
+    }
+  },
+);
 
-test('files without an id count where totals are compared, though none is a record', () => {
+test('files without an id count when totals are compared, though they are not records', () => {
   expect(judged({ files: 7, unnamed: 2, pages: 1 })).toBe('proved, current-responses');
   expect(judged({ files: 7, unnamed: 1, pages: 1 })).toBe('again, null');
 });
@@ -61,7 +64,7 @@ test.each([
   [9, null],
   [10, null],
   [null, null],
-])('totals of %j and %j contradict no proof by one read', (start, end) => {
+])('totals of %j and %j do not contradict a proof by one read', (start, end) => {
   const sorted = 'proved, current-responses, fixed-creation-times, kept-order';
 
   expect(judged({ totals: { start, end }, pages: 1 })).toBe('proved, current-responses');
@@ -84,7 +87,7 @@ describe('two reads of the same files are a proof', () => {
     expect(judged({ totals, memo: 8, isLast: true })).toBe('best-effort');
   });
 
-  test('but not if there were more when the second one began', () => {
+  test('but not if there were more files when the second read began', () => {
     const totals = { start: 10, end: 9 };
 
     expect(judged({ totals, memo: 7 })).toBe('again, 7');

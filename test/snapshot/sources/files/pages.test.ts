@@ -12,7 +12,7 @@ const readPage = (text: string) =>
     {},
   )({ filesetId: FILESET, next: null });
 
-test('a page is requested with its search, its cursor and its signal, and in the order of creation', async () => {
+test('a page of files is requested with its search, its cursor and its signal, in the order of creation', async () => {
   const requests: unknown[] = [];
   const call = respondingCall((input, signal) => {
     requests.push([input, signal]);
@@ -63,7 +63,7 @@ describe('the files of a page', () => {
   });
 
   test.each(['{"pageContext":{}}', '{"files":null,"pageContext":{}}', '{"files":[],"pageContext":7}'])(
-    'may be none: %s',
+    'may be missing: %s',
     async (text) => {
       const page = await readPage(text);
 
@@ -72,7 +72,7 @@ describe('the files of a page', () => {
     },
   );
 
-  test('have no key and no time on a page without files', async () => {
+  test('have no key and no time if there are none', async () => {
     const page = await readPage('{"pageContext":{}}');
 
     expect([page.keyOf(0), page.createdMs(0)]).toEqual(['', NaN]);
@@ -107,7 +107,7 @@ test.each([
     `{"files":[{"path":"/${'p'.repeat(200)}"},{}]}`,
     `file 0 (“/${'p'.repeat(199)}”): expected an object with a string as its id`,
   ],
-])('%s is no page: %s', async (text, fault) => {
+])('%s is refused as a page: %s', async (text, fault) => {
   const error = await caught(readPage(text));
 
   expect(error.failure).toEqual({ kind: 'shape', faults: [fault] });

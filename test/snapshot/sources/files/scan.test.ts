@@ -22,7 +22,7 @@ function scanOf(texts: readonly string[], filesetIds: readonly string[] = [FILES
   return { scan: filesScan({ call, filesetIds, search: {} }), inputs };
 }
 
-test('reads every file of each FileSet in turn, and puts the FileSet’s id first', async () => {
+test('the scan reads every file of each FileSet in turn, and puts the FileSet’s id first', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 250 });
   const [first = '', second = ''] = sandbox.ids().fileSets;
   const call = callOf(sandbox);
@@ -86,7 +86,7 @@ test.each([
   });
 });
 
-test('a cursor that looks like an address is sent as a cursor', async () => {
+test('a cursor that looks like a URL is sent as a cursor', async () => {
   const texts = [page(['a'], 'https://elsewhere.example/next'), page(['b'])];
   const { scan, inputs } = scanOf([...texts, ...texts]);
 
@@ -144,7 +144,7 @@ describe('a FileSet', () => {
   }
 
   test.each([400, 403, 404, 409, 410, 500, 503])(
-    'that answers %i when it is half read is missing, without a record, and fails no other',
+    'with a %i after half of its pages is missing, without a record, and fails no other',
     async (status) => {
       const scan = scanWith(() => {
         throw statusError(status);
@@ -159,13 +159,13 @@ describe('a FileSet', () => {
     },
   );
 
-  test('that sends something else than a page, time and again, is missing', async () => {
+  test('whose responses repeatedly are not pages is missing', async () => {
     const { outcome } = await scanned(scanWith(() => '{"message":"hello"}'));
 
     expect(outcome).toMatchObject({ refused: [], missing: [{ id: OTHER, status: 200 }] });
   });
 
-  test('that failed, and answers again, is read on from where it was', async () => {
+  test('that failed, and responds again, is read from where it stopped', async () => {
     let failures = 1;
     const scan = scanWith(() => {
       failures -= 1;
@@ -199,7 +199,7 @@ test('a response that is not a page is refused, and the error names the FileSet'
   expect(error.message).toContain(`files of FileSet ${FILESET}`);
 });
 
-test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
+test('a scan that is resumed from any position reads exactly the rest and has the same outcome', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 3, filesPerSet: 23, forbidden: [OTHER] });
   const [first = '', second = '', third = ''] = sandbox.ids().fileSets;
   const call = callOf(sandbox);
@@ -254,7 +254,7 @@ describe('the requests', () => {
   });
 });
 
-test('each FileSet begins a segment with its first file, and only once, and restarts it when it is read again', async () => {
+test('each FileSet begins a segment with its first file, only once, and restarts it when it is read again', async () => {
   const first = [page([], 'k'), page(['a'], 'l'), page(['b'], 'm'), page([])];
   const second = [page(['c'], 'k'), page([])];
   const { scan } = scanOf([...first, ...first, ...second, ...second], [FILESET, OTHER]);
@@ -278,7 +278,7 @@ test('each FileSet begins a segment with its first file, and only once, and rest
   ]);
 });
 
-test('the claim is the weakest of all FileSets, and the totals are unknown if those of one are', async () => {
+test('the claimed consistency is the weakest of all FileSets, and the totals are unknown if those of one are', async () => {
   const single = page(['a'], null, 1);
   const twice = [page(['a'], 'k'), page(['b']), page(['a'], 'k'), page(['b'])];
   const twisted = [page(['a'], 'k'), page(['a', 'b'], 'l')];

@@ -46,7 +46,7 @@ async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomali
   return { publication, keys, truth, checkpointBytes };
 }
 
-test('a FileSet that is read again leaves the files of those before it', async () => {
+test('rereading a FileSet keeps the files of the FileSets before it', async () => {
   // Each FileSet takes eight pages: in the second one, and then in the third, a file vanishes from a response.
   const { publication, keys, truth } = await takenInPieces(1, {
     plannedAnomalies: { 11: 'vanish', 27: 'vanish' },
@@ -57,7 +57,7 @@ test('a FileSet that is read again leaves the files of those before it', async (
 });
 
 test(
-  'a run over lists that are not whole, stopped again and again, is proved only if it has every file, each once',
+  'a run over incomplete lists, stopped repeatedly, is proved only if it has every file, each once',
   async () => {
     const ends = { proved: 0, 'best-effort': 0 };
     for (let seed = 1; seed <= scaled(3, 40); seed += 1) {

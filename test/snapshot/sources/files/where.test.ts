@@ -21,7 +21,7 @@ test.each([
   ['hash:!is_null', { field: 'hash', operator: 'IS_NULL', value: [], not: true }],
   ['path:LIKE:C:\\new\nline', { field: 'path', operator: 'LIKE', value: ['C:\\new\nline'] }],
   ['name:EQUALS:', { field: 'name', operator: 'EQUALS', value: [''] }],
-])('%j is a filter', (text, filter) => {
+])('%j is a valid filter', (text, filter) => {
   expect(entry?.read(text)).toEqual(filter);
 });
 
@@ -35,7 +35,7 @@ test.each([
   'size:=:1',
   'hash:IS_NULL:1',
   'hash:IS_NULL, size:EQUALS:1',
-])('%j is not a filter', (text) => {
+])('%j is not a valid filter', (text) => {
   expect(entry?.read(text)).toBeUndefined();
 });
 
