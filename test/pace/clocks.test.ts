@@ -94,13 +94,12 @@ describe('a clock that is set while the fleet works', () => {
       { skewAt: (atMs: number) => (atMs < 5_030 ? 0 : byMs) },
     ] satisfies readonly SimulatedWorker[];
 
-      const { most, used, minShare } = await fleetOf(workers);
+    const { most, used, minShare } = await fleetOf(workers);
 
-      expect(most).toBeLessThanOrEqual(RATE);
-      expect(used).toBeGreaterThan(0.92);
-      expect(minShare).toBeGreaterThan(0.6);
-    },
-  );
+    expect(most).toBeLessThanOrEqual(RATE);
+    expect(used).toBeGreaterThan(0.92);
+    expect(minShare).toBeGreaterThan(0.6);
+  });
 });
 
 describe('whatever the clocks and the length of requests,', () => {

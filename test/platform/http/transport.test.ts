@@ -490,7 +490,7 @@ describe('an error of the platform', () => {
       body: `{"message":"one\\ntwo ${'x'.repeat(1000)}"}`,
       said: { detail: `one two ${'x'.repeat(292)}…` },
     },
-  ])('$shape', async ({ body, said }) => {
+  ])('is recognized: $shape', async ({ body, said }) => {
     await using server = await startServer(bytes(body, { 'content-type': 'application/json' }, 400));
 
     const result = await sendOnce(server.url);
@@ -499,7 +499,7 @@ describe('an error of the platform', () => {
     expect(result).toHaveProperty('failure', { kind: 'status', status: 400, ...said });
   });
 
-  test('says when to come back, in seconds or as a date', async () => 
+  test('says when to retry, in seconds or as a date', async () => {
     await using server = await startServer(
       json({}, 429, { 'retry-after': '7' }),
       json({}, 503, {
@@ -533,7 +533,8 @@ describe('an error of the platform', () => {
     const result = await sendOnce(server.url, { timeoutMs: 80 });
 
     expect(result).toMatchObject({ status: 429, failure: { kind: 'status', status: 429 }, sent: false });
-  }););
+  });
+});
 
 describe('the caller’s abort is thrown with its own reason', () => {
   test('before anything is sent', async () => {
