@@ -39,7 +39,7 @@ export type JobsProps = FunctionDefaults & {
  * The time limit. A code function may use all of its own time; before that, its invocation claims the job,
  * and afterwards it stores the outcome and responds. The rest is for the batch's wait for the pace.
  */
-const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs).plus(Duration.seconds(65));
+const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toRespondMs).plus(Duration.seconds(65));
 
 /**
  * Memory in MB, by measurement (Node 24): the peak of a batch of ten code functions is 226 MB with outputs of

@@ -38,26 +38,26 @@ type AfterFailure =
 /** Maximum sends of a job that may have been executed, if a repeat does no harm. */
 const MAX_ATTEMPTS = 5;
 
-/** The waits between attempts. They are longer than those within a call, since the message waits on the queue. */
+/** The waits between attempts. They are longer than between the tries of a call, since the message waits on the queue. */
 const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 
 /**
- * How long after its first claim a job that was never executed is given up, in milliseconds, but not before it was
- * tried as often as the longest delays fit into that time. So a job does not fail because a clock was set, or because
- * it only waited.
+ * A job that was never executed is given up this long after its first claim, in milliseconds, but only after as many
+ * tries as the longest delays allow in that time. So a job does not fail because a clock was set, or because it only
+ * waited.
  */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
 /**
- * The waits during an outage: work resumes at most a minute after it. Few jobs try, since the breaker stops all others.
+ * The waits during an outage, after which work resumes within a minute. Few jobs try, since the breaker stops most.
  */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 
-/** Maximum delay of a job by a `Retry-After`, in milliseconds: the same as for the pace. */
+/** Maximum delay of a job by a `Retry-After`, in milliseconds: as in the pace. */
 const MAX_REQUESTED_MS = 900_000;
 
-/** Decides what happens to a job whose runner threw. This is the whole policy. */
+/** Decides what happens to a job whose runner threw. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { error, requestSent, mayRepeat } = facts;
   if (error instanceof UnfinishedError) {
@@ -68,7 +68,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   if (error instanceof RequeueError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
-  // It is an error in our own code. A request that was sent and got no response is never sent again.
+  // Any other error is one of our own. A request that was sent, and may not be repeated, is not sent again.
   const reported: JobError = { kind: 'internal', message: errorText(error) };
   if (requestSent && !mayRepeat) return unknown(reported);
   if (error instanceof ServiceError) return tryAgain(reported, facts, OUTAGE_BACKOFF);
@@ -88,7 +88,7 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
 
-/** Decides about a repeatable job after a send that may have been executed: such a job never becomes unknown. */
+/** Decides about a repeatable job after a send that may have been executed. Such a job never becomes unknown. */
 function sendAgain(error: JobError, facts: FailureFacts, minDelayMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
   if (attempts >= MAX_ATTEMPTS) return failed(error);
@@ -108,7 +108,7 @@ function tryAgain(
   return { kind: 'later', delayMs: Math.max(minDelayMs, backoffMs(tries, random, limits)), counts: 'try' };
 }
 
-/** Whether the request itself was rejected. A request that was refused with 401 or 429 may succeed later. */
+/** Whether the platform rejected the request for good. After a 401 or 429, the same request may succeed. */
 const isFinal = (failure: PlatformFailure): boolean =>
   isRefusal(failure) && ![401, 429].includes(failure.status);
 

@@ -6,8 +6,8 @@ import { failChunk } from './texts/batch/score-chunk.ts';
 import { sendsMany } from './types/job-types.ts';
 
 /**
- * The outcome of cancelling a batch. `isSplit`: false while more chunks may come. `ended`: chunks that had
- * ended before. `jobs`: the jobs of the other chunks.
+ * The outcome of cancelling a batch. `isSplit`: whether all chunks exist; false while more may be added. `ended`:
+ * how many chunks had already ended. `jobs`: the jobs of all other chunks.
  */
 type CancelledBatch = {
   readonly batch: string;
@@ -17,14 +17,14 @@ type CancelledBatch = {
   readonly jobs: readonly { readonly id: string; readonly answer: Awaited<ReturnType<Ledger['cancel']>> }[];
 };
 
-/** Cancels a job that has not been sent. A job that sends many requests stops between two of them. */
+/** Cancels a job that has not been sent. A job that sends many requests stops before its next request. */
 export const cancelJob = (
   id: string,
   ledger: Pick<Ledger, 'cancel'>,
 ): Promise<Awaited<ReturnType<Ledger['cancel']>>> => ledger.cancel(id, { stops: sendsMany });
 
 /**
- * Cancels the chunks of a batch that have not ended. A chunk without a worker ends at once; a running chunk
+ * Cancels the chunks of a batch that have not ended. A chunk without a worker ends immediately; a running chunk
  * is ended by its worker.
  */
 export async function cancelBatch(
@@ -39,7 +39,7 @@ export async function cancelBatch(
   const jobs: CancelledBatch['jobs'][number][] = [];
   let chunks = 0;
   let ended = 0;
-  // The header is read first: chunks that were added after it was stored cannot exist.
+  // The header is stored after the last chunk. If it exists before the rows are read, no chunk is missing from them.
   const isSplit = (await readHeader(batch, batches)) !== undefined;
   for await (const { chunkId, row } of chunkRows(batch, batches)) {
     signal?.throwIfAborted();

@@ -1,10 +1,10 @@
 import { once } from '../base/index.ts';
 import type { Breaker, Priority } from '../pace/index.ts';
 import type { Store } from '../store/index.ts';
+import type { JobSlot } from './job-slots.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { ClaimAnswer, JobRequest, SentBy } from './ledger/transitions.ts';
-import type { Place } from './places.ts';
 import { findLateOutcome } from './record-end.ts';
 import {
   type JobClock,
@@ -16,44 +16,44 @@ import {
 import { definitionOf, type Job } from './types/job-types.ts';
 
 export type Lease = {
-  /** The time by which everything must be done; undefined if `holdLease` renews the lease. */
+  /** The time by which all work must be done, in epoch milliseconds; undefined if `holdLease` renews the lease. */
   readonly deadlineMs: number | undefined;
   readonly leaseMs: number;
-  /** Until when to retry storing the outcome, in epoch milliseconds. It may change, and may be infinite. */
+  /** When to give up storing the outcome, in epoch milliseconds. The time may change, and may be infinite. */
   readonly writeUntilMs: () => number;
   /** Renews the lease while a job runs. Its signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
   /**
-   * Aborted with a `RequeueError` when the process must stop: jobs that have not sent a request are requeued.
+   * Aborted with a `RequeueError` when the process must stop: jobs that have not sent a request are then requeued.
    * Absent: the process is never stopped.
    */
   readonly stop?: AbortSignal | undefined;
 };
 
-/** A job during one delivery of its message. */
+/** The work on a job during one delivery of its message. */
 type JobDelivery = AsyncDisposable & {
   readonly context: SendContext;
   readonly lost: AbortSignal;
   /** The job's row as last stored; undefined before the job is claimed. */
   readonly row: () => Claim | undefined;
-  /** Whether a request was sent: before that, nothing can have been executed. */
+  /** Whether a request was sent, so that something may have been executed. */
   readonly requestSent: () => boolean;
   readonly claim: () => Promise<Claim>;
   /**
-   * Stops further sends, including calls that wait for their turn, and waits for a claim in progress. If a
-   * claim recorded a send and the response of that write was lost, returns the claim: the table may have
-   * stored it, or may store it later.
+   * Stops further sends, including calls that wait for their turn, and waits for a claim in progress. If the
+   * response to the claim's write was lost, returns that claim: the table may have stored it, or may still
+   * store it.
    */
   readonly close: () => Promise<Claim | undefined>;
 };
 
-/** Thrown if the claim failed: the job is held by another worker, has ended, or has other content under the same id. */
+/** Thrown if the claim failed: another worker holds the job, it has ended, must run alone, or has other content. */
 export class NotClaimedError extends Error {
   override readonly name = 'NotClaimedError';
   readonly answer: Exclude<ClaimAnswer, { readonly kind: 'claimed' }>;
 
   constructor(id: string, answer: NotClaimedError['answer']) {
-    super(`job ${id}: expected to claim it, got ${answer.kind}`);
+    super(`job ${id} could not be claimed: ${answer.kind}`);
     this.answer = answer;
   }
 }
@@ -63,15 +63,15 @@ type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOutageMs'>;
 type DeliveryOptions = {
   readonly job: Job;
   readonly request: JobRequest;
-  /** Hint that this is most likely the first delivery, so that the claim need not read the row. */
+  /** Hint that this is most likely the first delivery: the claim then does not read the row first. */
   readonly isNew: boolean;
-  /** The place where the job runs. Default: it runs as if alone, in a process without places. */
-  readonly place?: Place | undefined;
+  /** The slot in which the job runs. Default: the job runs as if alone, in a process without slots. */
+  readonly slot?: JobSlot | undefined;
   readonly worker: {
     readonly ledger: Ledger;
     readonly store: Store;
     readonly now: () => number;
-    readonly mustLastMs: (job: Job) => number;
+    readonly maxSendMs: (job: Job) => number;
     readonly breaker?: Breakers;
     readonly sleep: JobClock['sleep'];
   };
@@ -79,17 +79,17 @@ type DeliveryOptions = {
 };
 
 /**
- * If a request must not be repeated, it may leave at most this long after SENT was written, in milliseconds;
- * a worker that is delayed longer takes SENT back.
+ * A request that must not be repeated leaves at most this long after SENT was written, in milliseconds. A worker
+ * that is delayed longer takes SENT back.
  */
 const SENT_LASTS_MS = 2_000;
 
-/** How often at most a job that sends many requests reads its row, to see whether it was cancelled. */
-const LOOK_EVERY_MS = 3_000;
+/** Minimum time between two reads of its row by which a job that sends many requests sees that it was cancelled. */
+const CANCEL_CHECK_MS = 3_000;
 
 /**
- * Creates the delivery of a job, which is claimed on request or by its first send. Its lease is held until
- * this is disposed of.
+ * Creates the delivery of a job. The job is claimed on request, or by its first send, and its lease is held until
+ * the delivery is disposed of.
  */
 export function createDelivery(options: DeliveryOptions): JobDelivery {
   const { stop } = options.lease;
@@ -98,12 +98,12 @@ export function createDelivery(options: DeliveryOptions): JobDelivery {
   return { ...delivery, ...createSendContext(options, { row: delivery.row, sent, signal, hold }) };
 }
 
-/** The facts with which the job is claimed, together with its first send or before it. */
-const claimFacts = ({ job, isNew, place, worker: { ledger, store } }: DeliveryOptions) => ({
+/** The options of the job's claim. */
+const claimFacts = ({ job, isNew, slot, worker: { ledger, store } }: DeliveryOptions) => ({
   isNew,
   mayRepeat: definitionOf(job).mayRepeat(job),
   by: ledger.newName(),
-  isAlone: place?.isAlone !== false,
+  isAlone: slot?.isAlone !== false,
   findOutcome: (sent: SentBy) => findLateOutcome(store, sent),
 });
 
@@ -113,15 +113,14 @@ function createLazyLease(options: DeliveryOptions) {
   const lost = new AbortController();
   const leases = new AsyncDisposableStack();
   let row: Claim | undefined;
-  let tried: Claim | undefined;
+  let unconfirmed: Claim | undefined;
   let claiming: Promise<Claim> | undefined;
   let isClosed = false;
-  // Waits for a claim in progress: a job is claimed only once, and one of its calls may fail while another
-  // one is claiming it.
+  // One of the job's calls may fail while another call is claiming the job.
   const settled = () => claiming?.catch(() => undefined);
 
-  const onTry = (trying: Claim) => {
-    tried = trying;
+  const onTry = (written: Claim) => {
+    unconfirmed = written;
   };
   const claim = async (sends: boolean): Promise<Claim> => {
     const { leaseMs } = lease;
@@ -141,8 +140,8 @@ function createLazyLease(options: DeliveryOptions) {
       return row ?? (await claim(false));
     },
     /**
-     * Records that a request leaves now. If the job is not claimed yet, the same write claims it. Undefined:
-     * the job is lost.
+     * Records that a request leaves now. If the job is not claimed yet, the same write claims it. Returns
+     * undefined if this worker no longer has the job.
      */
     async sent(): Promise<Claim | undefined> {
       if (row === undefined) {
@@ -158,14 +157,14 @@ function createLazyLease(options: DeliveryOptions) {
     async close() {
       isClosed = true;
       await settled();
-      return row === undefined ? tried : undefined;
+      return row === undefined ? unconfirmed : undefined;
     },
     hold: (release: () => void) => leases.defer(release),
     [Symbol.asyncDispose]: () => leases.disposeAsync(),
   };
 }
 
-/** The priority of the job's calls: from its message, otherwise from its type. */
+/** The priority of the job's calls: that of its message, otherwise that of its type. */
 const priorityOf = (job: Job): Priority =>
   job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 
@@ -182,27 +181,27 @@ function createSendContext(
   const { now, breaker } = worker;
   const leftMs = () => (lease.deadlineMs ?? Number.POSITIVE_INFINITY) - now();
   const definition = definitionOf(job);
-  const mustLastMs = worker.mustLastMs(job);
+  const maxSendMs = worker.maxSendMs(job);
   const isCancelled = createCancelCheck(options, definition.sendsMany === true);
   let sendUntilMs = Number.POSITIVE_INFINITY;
   let requestSent = false;
 
-  // If the write fails, the next call may try it again.
+  // If the write fails, the next call of the job may try again.
   const recordSend = once(async (): Promise<void> => {
     const claim = await sent();
     if (claim === undefined) throw new JobLostError(`job ${job.id}: another worker has it now`);
-    // The write took time. A lease that is renewed lasts as long as the process.
+    // The write took time, so the lease may now be too short for a send, unless the lease is renewed.
     const heldMs = claim.leaseUntilMs - now();
-    if (heldMs < (lease.deadlineMs === undefined ? 1 : mustLastMs)) throw tooLate(heldMs);
+    if (heldMs < (lease.deadlineMs === undefined ? 1 : maxSendMs)) throw tooLate(heldMs);
     if (!definition.mayRepeat(job)) sendUntilMs = Math.min(now() + SENT_LASTS_MS, claim.leaseUntilMs);
   });
   const checkMaySend = (): void => {
     signal.throwIfAborted();
     if (isCancelled.known() || row()?.cancelled === true)
-      throw new JobRefusedError('cancelled', `${CANCELLED} while it was under way`);
+      throw new JobRefusedError('cancelled', `${CANCELLED} while it was running`);
     const blockedMs = requestSent ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
     if (blockedMs !== undefined) throw new RequeueError('the platform is unavailable', blockedMs);
-    if (leftMs() < mustLastMs) throw tooLate(leftMs());
+    if (leftMs() < maxSendMs) throw tooLate(leftMs());
   };
   const context: SendContext = {
     signal,
@@ -210,14 +209,14 @@ function createSendContext(
     hold,
     isPlatformUnavailable: () => isPlatformUnavailable(worker, lease),
     onProgress: once(() => recordProgress(options, row())),
-    lastSendMs: lease.deadlineMs === undefined ? undefined : lease.deadlineMs - mustLastMs,
+    lastSendMs: lease.deadlineMs === undefined ? undefined : lease.deadlineMs - maxSendMs,
     onSend() {
       checkMaySend();
       if (!requestSent && now() > sendUntilMs) throw new RequeueError('SENT was written too long ago', 0);
       requestSent = true;
     },
     async beforeSend() {
-      await isCancelled.look();
+      await isCancelled.check();
       checkMaySend();
       await recordSend();
     },
@@ -226,40 +225,40 @@ function createSendContext(
 }
 
 /** Resets the count of workers that died while they ran this job, and lets other jobs run beside it again. */
-async function recordProgress({ worker, place }: DeliveryOptions, claim: Claim | undefined): Promise<void> {
+async function recordProgress({ worker, slot }: DeliveryOptions, claim: Claim | undefined): Promise<void> {
   if (claim === undefined || claim.takeovers === 0) return;
   const { kind } = await worker.ledger.progress(claim).catch(() => ({ kind: 'lost' }) as const);
-  if (kind === 'held') place?.share();
+  if (kind === 'held') slot?.share();
 }
 
-/** How long a failed call waits to learn whether the platform is unavailable. */
-const MAX_LOOK_MS = 30_000;
+/** Maximum time for which a failed call waits for the breaker's harmless read, in milliseconds. */
+const MAX_PROBE_WAIT_MS = 30_000;
 
-/** Whether all calls fail, not only those of one job. A harmless read decides that, if there is time for it. */
+/** Whether all calls fail, not only those of one job. A harmless read decides, or its last result if time is short. */
 async function isPlatformUnavailable(
   { breaker, now, sleep }: DeliveryOptions['worker'],
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
 ): Promise<boolean> {
   if (breaker === undefined) return false;
-  const looked = new AbortController();
-  const signal = stop === undefined ? looked.signal : AbortSignal.any([looked.signal, stop]);
-  const late = sleep(Math.min(MAX_LOOK_MS, deadlineMs - now()), signal).catch(() => undefined);
-  const known = late.then(() => breaker.knownBlockedMs());
-  const blockedMs = await Promise.race([breaker.blockedMs(), known]).finally(() => looked.abort());
+  const done = new AbortController();
+  const signal = stop === undefined ? done.signal : AbortSignal.any([done.signal, stop]);
+  const timeUp = sleep(Math.min(MAX_PROBE_WAIT_MS, deadlineMs - now()), signal).catch(() => undefined);
+  const known = timeUp.then(() => breaker.knownBlockedMs());
+  const blockedMs = await Promise.race([breaker.blockedMs(), known]).finally(() => done.abort());
   return blockedMs !== undefined;
 }
 
 /**
- * Creates a check of whether the job was cancelled, if it can stop between sends: it reads the row now and
- * then. If the table is unavailable, the next read decides.
+ * Creates the check whether a job that can stop between sends was cancelled. It reads the job's row from time to
+ * time; a read that fails is made up for by the next one.
  */
 function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, stopsBetween: boolean) {
-  let lookedAtMs = now();
+  let checkedAtMs = now();
   let isCancelled = false;
   return {
-    async look(): Promise<void> {
-      if (!stopsBetween || now() - lookedAtMs < LOOK_EVERY_MS) return;
-      lookedAtMs = now();
+    async check(): Promise<void> {
+      if (!stopsBetween || now() - checkedAtMs < CANCEL_CHECK_MS) return;
+      checkedAtMs = now();
       const found = await ledger.read(job.id).catch(() => undefined);
       isCancelled ||= found?.cancelled === true;
     },

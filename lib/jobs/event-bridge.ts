@@ -8,7 +8,7 @@ import type { JobFinished } from './result.ts';
  */
 export function sendToEventBridge(options: {
   readonly bus: string;
-  /** The location of the store; the event has the key of a result in it. */
+  /** The location of the store in which the event's `result` is a key. */
   readonly store: string;
   readonly environment: AwsEnvironment;
 }) {

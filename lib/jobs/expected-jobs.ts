@@ -5,7 +5,7 @@ import { createLedger } from './ledger/ledger.ts';
 import { jobId } from './message/check-message.ts';
 
 /**
- * The id of a scheduled job, and its schedule. The id is `NAME.TIME`: the schedule's name, without dots, and
+ * The id of a scheduled job, with its parts. The id is `NAME.TIME`: the schedule's name, which has no dots, and
  * the time in ISO 8601.
  */
 const scheduledJob = (id: string) => {
@@ -20,8 +20,8 @@ const dueEvent = z.object({
   due: jobId.check(z.refine((id) => !Number.isNaN(scheduledJob(id).dueMs), { error: 'NAME.TIME' })),
 });
 
-/** The event that starts the search for due jobs. `functions` has the names of all schedules. */
-const lookEvent = z.object({ functions: z.array(z.string()) });
+/** The event that starts the search for missing jobs. `functions` has the names of all schedules. */
+const searchEvent = z.object({ functions: z.array(z.string()) });
 
 /** The folder with one object for each due job. It is below `work/`, where objects expire. */
 const FOLDER = 'work/expected-jobs/';
@@ -38,7 +38,7 @@ type ExpectedJobsOptions = {
 };
 
 /**
- * Creates the record of jobs of schedules that are due. The schedules themselves report what is due: times
+ * Creates the record of due jobs of schedules. The schedules themselves report when a job is due, since times
  * computed here from their cron could differ, for example when clocks change.
  */
 export function createExpectedJobs({ store, hasArrived, now }: ExpectedJobsOptions) {
@@ -64,12 +64,12 @@ export function createExpectedJobs({ store, hasArrived, now }: ExpectedJobsOptio
       return true;
     },
     /**
-     * Returns jobs that have not arrived within an hour, of the schedules that an event names, `{functions:
-     * [NAME]}`. Each is returned at least once, and again until it or a later job of its schedule arrives.
-     * The records of other schedules are deleted.
+     * Returns the jobs that have not arrived within an hour, of the schedules in the event `{functions: [NAME]}`.
+     * A missing job is returned by every search until it, or a later job of its schedule, arrives. The records of
+     * all other schedules are deleted.
      */
     async missing(event: unknown): Promise<readonly ScheduledJob[]> {
-      const { functions } = lookEvent.parse(event);
+      const { functions } = searchEvent.parse(event);
       const due: ScheduledJob[] = [];
       for await (const { key } of store.list(FOLDER)) {
         const job = scheduledJob(idOfSegment(key.slice(FOLDER.length)) ?? '');

@@ -6,12 +6,12 @@ import type { Store } from '../store/index.ts';
 import { afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import { createDelivery, type Lease, NotClaimedError } from './delivery.ts';
+import type { createJobSlots, JobSlot } from './job-slots.ts';
 import type { Claim, EndedJobRow, JobError, RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
 import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
-import type { createPlaces, Place } from './places.ts';
 import { MAX_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { recordEnd, stageLateOutcome, WRITE_RETRIES } from './record-end.ts';
 import { publishEnd } from './redrive.ts';
@@ -21,12 +21,12 @@ import type { BatchStorage } from './texts/batch/batch.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
 export type EndedJob = Omit<JobFinished, 'result'> & {
-  /** Milliseconds since this worker took the job; undefined if the job had ended before. */
+  /** Milliseconds since this worker took the job; undefined if the job had already ended by then. */
   readonly tookMs?: number | undefined;
   readonly error?: JobError | undefined;
 };
 
-type Places = ReturnType<typeof createPlaces>;
+type Slots = ReturnType<typeof createJobSlots>;
 
 /** What a worker needs to handle messages. Times are in epoch milliseconds. */
 export type Worker = JobClock & {
@@ -37,22 +37,23 @@ export type Worker = JobClock & {
   readonly allow: Allow;
   /** Reports that a job has ended; the job's message is not acknowledged before this succeeds. */
   readonly reportFinished: (event: JobFinished) => Promise<void>;
-  /** Called for each job that has ended, and again if its message is delivered again. */
+  /** Called for each job that has ended, and once more if the job's message is delivered again. */
   readonly onEnded?: ((job: EndedJob) => void) | undefined;
-  /** Called for each message that is refused, and again if it is delivered again. */
+  /** Called for each message that is refused, and once more if the message is delivered again. */
   readonly onRefused?: ((messageId: string) => void) | undefined;
   readonly logger: Logger;
   /** Records work in progress: each message, and each job that runs. Absent: it is not recorded. */
   readonly inHand?: InHand | undefined;
-  readonly mustLastMs: (job: Job) => number;
-  /** The places in which jobs run, beside one another or alone. Absent: each job runs as if it were alone. */
-  readonly places?: Places | undefined;
+  /** The maximum time that a send of the job may take, in milliseconds. */
+  readonly maxSendMs: (job: Job) => number;
+  /** The slots in which jobs run, beside one another or alone. Absent: each job runs as if it were alone. */
+  readonly slots?: Slots | undefined;
   /** Stops jobs while the platform is unavailable. Absent: jobs are never stopped. */
   readonly breaker?: NonNullable<Parameters<typeof createDelivery>[0]['worker']['breaker']>;
 };
 
 /**
- * The outcome of handling a message: it is done, is delivered again after a delay, or is replaced by another message.
+ * What must happen to a handled message: it is deleted, delivered again after a delay, or replaced by a new message.
  */
 type Handled =
   | { readonly kind: 'done' }
@@ -62,11 +63,11 @@ type Handled =
 const DONE: Handled = { kind: 'done' };
 
 /**
- * A message whose job another worker has is delivered again this long after that worker's lease ends, in milliseconds.
+ * If another worker has a message's job, the message is delivered again this long after that worker's lease ends.
  */
 const AFTER_LEASE_MS = 1_000;
 
-/** Maximum time for which a worker keeps a message while the platform is unavailable, in milliseconds. */
+/** Maximum time for which a worker holds a message while the platform is unavailable, in milliseconds. */
 const MAX_HOLD_MS = 300_000;
 
 /**
@@ -91,7 +92,7 @@ async function handleJob(
 ): Promise<Handled> {
   const { id, type } = job;
   if (lease.stop?.aborted) return { kind: 'later', delayMs: 0 };
-  // If a worker's clock were ahead, it would hold its first jobs too long by the same amount.
+  // If this clock were ahead of the table's, the leases of the first jobs would be too long by the difference.
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
   if (!hasExplicitId) return assignId(message, request, worker);
@@ -99,45 +100,44 @@ async function handleJob(
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
   for (let deaths = 0; ; ) {
-    const untilMs = lease.deadlineMs && lease.deadlineMs - worker.mustLastMs(job);
-    using place = await worker.places?.take({ deaths, untilMs, signal: lease.stop });
-    if (worker.places !== undefined && place === undefined) return { kind: 'later', delayMs: 0 };
-    const handled = await handleInPlace({ message, job, request, place }, worker, lease);
+    const untilMs = lease.deadlineMs && lease.deadlineMs - worker.maxSendMs(job);
+    using slot = await worker.slots?.take({ deaths, untilMs, signal: lease.stop });
+    if (worker.slots !== undefined && slot === undefined) return { kind: 'later', delayMs: 0 };
+    const handled = await handleInSlot({ message, job, request, slot }, worker, lease);
     if (handled.kind !== 'alone') return handled;
     deaths = handled.deaths;
   }
 }
 
 /**
- * The claim failed because so many workers died while they had the job that it may run only without other
- * jobs beside it.
+ * The claim failed: many workers died while running the job, so it must run alone.
  */
 type Alone = Extract<NotClaimedError['answer'], { readonly kind: 'alone' }>;
 
-async function handleInPlace(
+async function handleInSlot(
   options: {
     readonly message: QueueMessage;
     readonly job: Job;
     readonly request: JobRequest;
-    readonly place: Place | undefined;
+    readonly slot: JobSlot | undefined;
   },
   worker: Worker,
   lease: Lease,
 ): Promise<Handled | Alone> {
-  const { message, job, request, place } = options;
+  const { message, job, request, slot } = options;
   const { id, type } = job;
   using _ = worker.inHand?.hold({ job: id, type });
   await using delivery = createDelivery({
     job,
     request,
     isNew: message.receives === 1,
-    place,
+    slot,
     worker,
     lease,
   });
   const task = { message, job, delivery, sinceMs: worker.now() };
   try {
-    // A job that was received before may have ended. To find that out, it need not wait for a slot.
+    // A job whose message was received before may have ended. The claim shows that without a wait for the pace.
     if (definitionOf(job).isClaimedFirst || message.receives > 1) await delivery.claim();
     return await run(task, worker, lease);
   } catch (error) {
@@ -167,14 +167,15 @@ async function notClaimed(
         `id: expected an id that no other job has, got ${JSON.stringify(task.job.id)}`,
       ]);
     case 'busy':
-      // If the clock was set back, the message would be hidden too long. So the other worker's lease is
-      // assumed to be at most as long as this one.
+      // The other worker's lease is assumed to be no longer than this one. If it seems longer, the clock was set
+      // back, and the message would be hidden too long.
       return {
         kind: 'later',
         delayMs: Math.min(leaseMs, Math.max(0, answer.untilMs - worker.now())) + AFTER_LEASE_MS,
       };
     case 'ended':
-      // A new job may be delivered twice: one delivery may wait for its slot while the other runs the job.
+      // The job of a first delivery has ended only since this worker took it: another delivery of the message ran
+      // it while this one waited for its slot.
       return publishResult(task.message.receives > 1 ? before : task, answer.row, worker);
     case 'alone':
       return answer;
@@ -184,15 +185,15 @@ async function notClaimed(
 }
 
 /**
- * Whether a job may begin: false if a send that starts now could take longer than the time left. While the platform is
- * unavailable, the message waits here as long as there is time, which leads to fewer and longer invocations.
+ * Waits until the platform is available; that costs fewer invocations than to requeue the message. Returns whether the
+ * job may begin: false if the platform stays unavailable, or a send could take longer than the time left.
  */
 async function mayBegin(
   job: Job,
-  { breaker, now, sleep, mustLastMs }: Worker,
+  { breaker, now, sleep, maxSendMs }: Worker,
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
 ): Promise<boolean> {
-  const lastMs = deadlineMs - mustLastMs(job);
+  const lastMs = deadlineMs - maxSendMs(job);
   const untilMs = Math.min(lastMs, now() + MAX_HOLD_MS);
   for (;;) {
     if (now() > lastMs) return false;
@@ -206,9 +207,9 @@ async function mayBegin(
 }
 
 /**
- * Writes the queue's id of a message into the message, if it has no id, before anything else is done.
- * Otherwise a copy of it, such as a dead letter that is moved back, could get another id on the queue, and
- * would be another job. The ledger stores who sent it.
+ * Replaces a message without an id by a copy that has the queue's id of the message, before anything else is done.
+ * Without it, a later copy, such as a dead letter that is moved back, would get a new id on the queue and be a
+ * second job. The ledger stores the sender of the original message.
  */
 async function assignId(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
   const body = withId(message.body, request.id);
@@ -236,9 +237,9 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
   try {
     outcome = await runBy(worker.runners, job, delivery.context);
   } catch (thrown) {
-    const tried = await delivery.close();
-    if (tried !== undefined && mayBeStored(tried, thrown)) {
-      const released = await releaseClaim(tried, {}, worker, lease);
+    const unconfirmed = await delivery.close();
+    if (unconfirmed !== undefined && mayBeStored(unconfirmed, thrown)) {
+      const released = await releaseClaim(unconfirmed, {}, worker, lease);
       if (released === 'called-unknown') return sendAgain(task.message);
       throw thrown;
     }
@@ -253,7 +254,7 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
       sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
       requestSent: delivery.requestSent(),
       mayRepeat: definitionOf(job).mayRepeat(job),
-      // Three failures of this job alone would look like an outage, so a harmless read decides.
+      // The failures of this job do not show an outage, so a harmless read decides.
       isUnavailable: isSent(error) && (await delivery.context.isPlatformUnavailable?.()),
       random: worker.random(),
     });
@@ -267,21 +268,20 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
   }
   const claim = await delivery.claim();
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
-  // Another worker has the job, and its outcome wins. It is reported when the message is delivered again.
+  // Another worker has the job, and its outcome wins. The next delivery of the message reports that outcome.
   if (ended.kind === 'called-unknown') return sendAgain(task.message);
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
-  // Awaited here: if releasing the lease failed unhandled, the process would end.
-  return await publishResult(task, ended.row, worker);
+  return publishResult(task, ended.row, worker);
 }
 
-/** Whether a claim without a response may have been stored, or may be stored later, judged by the error of its step. */
-const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
+/** Whether a claim without a response may have been stored, or may still be, judged by the error of the claim. */
+const mayBeStored = (unconfirmed: Claim, thrown: unknown): boolean =>
   !(thrown instanceof NotClaimedError) ||
-  (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
+  (thrown.answer.kind === 'ended' && thrown.answer.row.by === unconfirmed.by);
 
 /** What stopped the work on a job early, for `afterFailure`. */
 function whyEnded(thrown: unknown, { job, delivery }: Task, { stop }: Lease): unknown {
-  // If the platform responded to the request, the outcome is known, and is judged as always.
+  // The platform's response decides, even if the worker was stopped or lost its lease meanwhile.
   if (thrown instanceof PlatformError) return thrown;
   if (delivery.lost.aborted) return new JobLostError(`job ${job.id}: its lease was lost`);
   const error = thrownError(thrown);
@@ -293,7 +293,7 @@ function isSent(error: unknown): boolean {
   return thrown instanceof PlatformError && thrown.sent;
 }
 
-/** Sends the message again: the worker that receives it finds the outcome that was staged for the job. */
+/** Sends the message again, so that its receiver finds the outcome that was staged for the job. */
 const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body });
 
 async function requeueAfterFailure(
@@ -305,21 +305,20 @@ async function requeueAfterFailure(
   const requestSent = delivery.requestSent();
   const isLost = after.kind === 'leave';
   const later: Handled = { kind: 'later', delayMs: isLost ? lease.leaseMs : after.delayMs };
-  // A request that was sent may have been executed, and the next worker must see that.
+  // The row must still say SENT, since the request may have been executed.
   if (isLost && requestSent) return later;
   const counts = isLost ? 'nothing' : after.counts;
-  // A delivery that only waited has nothing to undo.
+  // A delivery that made no claim, and counts as nothing, has nothing to record.
   if (delivery.row() === undefined && counts === 'nothing') return later;
   const claim = await delivery.claim();
-  // Only this worker knows that nothing was executed: without this write the job would become or stay
-  // unknown.
+  // Only this worker knows that nothing was executed. Without this write the job would end as unknown, or stay so.
   const released = await releaseClaim(claim, { requestSent, counts }, worker, lease);
   return released === 'called-unknown' ? sendAgain(message) : later;
 }
 
 /**
- * Releases a claim, as long as there is time. If the job was called unknown meanwhile, stages the proof that
- * no request was sent.
+ * Releases a claim, and retries until time is up. If the job ended as unknown meanwhile, stages the proof that no
+ * request was sent.
  */
 const releaseClaim = (
   claim: Claim,
@@ -330,14 +329,14 @@ const releaseClaim = (
   retryUntil(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);
-      // This is done before the message is sent again, so that its receiver finds the proof.
+      // The caller sends the message again after this, so its receiver finds the proof.
       if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
       return kind;
     },
     { ...worker, ...WRITE_RETRIES, untilMs },
   );
 
-/** Makes an ended job visible. It may be repeated: everything is written from the ledger's row. */
+/** Publishes the result of an ended job. May be repeated, since everything is written from the ledger's row. */
 async function publishResult(
   { message, job, sinceMs }: Partial<Task> & Pick<Task, 'message' | 'job'>,
   ended: EndedJobRow,
@@ -350,16 +349,16 @@ async function publishResult(
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
   logger.info({ status, attempts: ended.attempts, tookMs, result }, 'job ended');
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
-  // Meanwhile, another delivery may have deleted the message.
+  // A job that runs again needs a message, and another delivery may have deleted this one meanwhile.
   return runsAgain(ended) ? sendAgain(message) : DONE;
 }
 
-/** The thrown value as an error that can be logged and stored; an error that can be read is returned unchanged. */
+/** The thrown value as an error that can be logged and stored: unchanged, if it is an error whose fields can be read. */
 function thrownError(thrown: unknown): Error {
   try {
     if (!(thrown instanceof Error)) return new Error(String(thrown));
-    if (typeof thrown.message !== 'string') return new Error('an error without a text', { cause: thrown });
-    // A getter of the error may throw; logging reads all of them.
+    if (typeof thrown.message !== 'string') return new Error('an error without a message', { cause: thrown });
+    // Logging reads all fields, and a getter may throw.
     for (const name of ['name', 'stack', 'cause', ...Object.keys(thrown)]) Reflect.get(thrown, name);
     return thrown;
   } catch {
@@ -367,7 +366,7 @@ function thrownError(thrown: unknown): Error {
   }
 }
 
-/** Maximum depth to which causes of an error are followed: two errors may be each other's cause. */
+/** Maximum causes of an error to follow: two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 function isCausedBy(error: unknown, reason: unknown): boolean {

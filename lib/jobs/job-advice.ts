@@ -3,7 +3,7 @@ import { jobId } from './message/check-message.ts';
 
 /** Why a job is not run if another job has its id: the template or the row was changed. */
 export const OTHER_CONTENT =
-  'another job has this id, with other content: has the template or the row changed since? --name NAME makes these rows another set, whose jobs all run';
+  'another job has this id, with other content, perhaps because the template or the row was changed. With --name NAME these rows are a new set, whose jobs all run';
 
 /** Why a job that the platform executed is not reopened. */
 export const WAS_EXECUTED = 'executed';
@@ -12,8 +12,8 @@ export const WAS_EXECUTED = 'executed';
 export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];
 
 /**
- * What to do about a job that ended with this error: in words, and the command as its name and arguments.
- * Undefined for an id that a job cannot have: another program stored it.
+ * What to do about a job that ended with this error: in words, and the command with its arguments. The command is
+ * undefined if no job can have this id, because another program stored it.
  */
 export function adviceFor(
   id: string,
@@ -29,7 +29,7 @@ export function adviceFor(
     return { say: 'This is not the id of a job, so no command takes it. Find out what stored it' };
   if (status === 'unknown')
     return {
-      say: 'Check on the platform whether it took effect, and record it as done, or as failed, after which redrive runs it again',
+      say: 'Check on the platform whether it took effect. Then record it as done, or as failed, so that redrive can run it again',
       command: 'jobs resolve',
       id,
     };
@@ -46,7 +46,7 @@ export function adviceFor(
 }
 
 /**
- * The advice as a sentence, with the command line for a POSIX shell. Ids of jobs have no characters that need quotes.
+ * The advice as a sentence, with the command line for a POSIX shell. Ids of jobs need no quotes there.
  */
 export function adviceWords(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
   const { say, command, id, batch } = adviceFor(jobsId, status, error);

@@ -18,7 +18,7 @@ export type JobStorage = {
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
   readonly host: string;
-  /** Throws unless the table belongs to the store, and knows which jobs have ended. Otherwise no job is sent. */
+  /** Throws unless the table belongs to the store, and knows all jobs that have ended. Called before a job is sent. */
   readonly checkTable: CheckTable;
 };
 
@@ -56,21 +56,21 @@ export async function openJobState(environment: Environment, store: Store) {
   return { ledger: createLedger(timed), batches: { store, newToken: randomUUID, ...timed } };
 }
 
-/** The members of rows with the end of a lease: of a job, and of a text. */
+/** The fields of rows that say when a lease ends: of a job, and of a text. */
 export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (
   | keyof JobRow
   | keyof ReturnType<typeof parseCacheRow>
 )[];
 
 /**
- * Maximum width of the bounds of the table's time, in milliseconds. A response takes up to that long, and
- * leases are renewed far earlier.
+ * The table's time is known if its uncertainty is at most this, in milliseconds. A response may take that long, and
+ * a lease is renewed far longer than this before it ends.
  */
-const KNOWN_MS = 8_000;
+const MAX_UNCERTAINTY_MS = 8_000;
 
 /**
- * The configured table, and its clock, since clocks of machines may be minutes apart. Stores nothing unless
- * the store names the table.
+ * Opens the configured table, with the table's clock, since the clocks of machines may be minutes apart. The table
+ * stores nothing unless `check` passes.
  */
 export async function openTimedTable(
   tableName: string,
@@ -78,7 +78,7 @@ export async function openTimedTable(
   check: CheckTable = tableCheckOf(tableName, environment),
 ): Promise<{
   readonly table: Table;
-  /** Epoch milliseconds according to the table's responses; before the first response, by the clock here. */
+  /** Epoch milliseconds by the table's responses; by the clock here before the first response. */
   readonly now: () => number;
   readonly isTimeKnown: () => boolean;
   /** Whether a response has shown the table's time yet. */
@@ -93,7 +93,7 @@ export async function openTimedTable(
   return {
     table: timed,
     now: clock.now,
-    isTimeKnown: () => clock.uncertaintyMs() <= KNOWN_MS,
+    isTimeKnown: () => clock.uncertaintyMs() <= MAX_UNCERTAINTY_MS,
     hasDates: clock.hasDates,
   };
 }

@@ -2,5 +2,5 @@
 export const jobTimes = {
   codeFunctionMs: 330_000,
   /** The time for the last writes and the response of an invocation. */
-  toAnswerMs: 5_000,
+  toRespondMs: 5_000,
 } as const;

@@ -15,17 +15,17 @@ import {
 import { blankRow, endStates, type JobRow, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
-import { responseIn, stagedOutcome, WHOLE } from './result.ts';
+import { NO_LIMIT, responseIn, stagedOutcome } from './result.ts';
 import { scoresFolder } from './texts/batch/batch.ts';
 import { type UnknownChunk, unknownChunks } from './texts/batch/finish-batch.ts';
 
 /**
- * Creates the check that the table belongs to the store (`tableCheckOf`), and has the jobs and scores whose
- * results are in the store. The name alone does not show that: an older copy of a file, a file whose log was
- * deleted, and a table that was created anew or restored all have the right name. A file keeps all rows, so
- * all results and all scores of batches are compared. In DynamoDB rows expire, so the check compares some
- * results of each type of the newest day, and the scores of the batch that is to be sent. With `NEW_LEDGER`
- * it copies what is missing from the store. Throws a `bad-table` TableError.
+ * Creates the check that the ledger belongs to the store (`tableCheckOf`) and is not an older copy: it must have the
+ * jobs and scores whose results are in the store. An older copy of a file, a file whose log was deleted, and a table
+ * that was created anew or restored all have the right name. A file keeps all rows, so all results and all scores of
+ * batches are compared. In DynamoDB rows expire, so the check compares some results of each type of the newest day,
+ * and the scores of the batch that is to be sent. With `NEW_LEDGER` it copies what the ledger lacks from the store.
+ * Throws a `bad-table` TableError.
  */
 export function ledgerCheckOf(
   table: string,
@@ -53,11 +53,11 @@ type Checked = {
 async function checkEnds({ table, environment, batch }: Checked, store: Store): Promise<void> {
   const isNew = environment[NEW_LEDGER] !== undefined;
   const isWhole = isNew || sqlitePath(table) !== undefined;
-  // Results come first: a job that ends meanwhile is in the ledger before it has a result.
+  // Results are read before the ledger: a job that ends meanwhile is in the ledger before it has a result.
   const results = await (isWhole ? Array.fromAsync(endedIn(store)) : newestIn(store));
   const { createLedger, ROW_LIFETIME_MS } = await import('./ledger/ledger.ts');
   const opened = await openTable(table, environment);
-  // Rows expire by the table's clock, so their age is computed from that.
+  // Rows expire by the table's clock, so their age is computed by that clock.
   let dateMs = Number.NEGATIVE_INFINITY;
   opened.onDate?.((seen) => {
     dateMs = seen.dateMs;
@@ -76,7 +76,7 @@ async function checkEnds({ table, environment, batch }: Checked, store: Store): 
   else for (const each of unknown) await each.adopt();
 }
 
-/** The row of a job that was claimed on the day before has not expired yet. */
+/** Rows count as expired one day early, since `dt` only has the day of the claim. */
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 type StoredResult = { readonly id: string; readonly key: string; readonly dt: string };
@@ -89,10 +89,10 @@ async function* endedIn(store: Store, folder = 'results/'): AsyncGenerator<Store
   }
 }
 
-/** How many results of each type are compared, if not all are: a worker does this at each start. */
+/** How many results of each type are compared if rows expire. The number is small, since each start of a worker compares. */
 const MAX_COMPARED = 5;
 
-/** Some results of the newest day of each type: a table that lost rows has also lost these. */
+/** Some results of the newest day of each type: if a table lost rows, it lost the newest ones. */
 async function newestIn(store: Store): Promise<readonly StoredResult[]> {
   const found: StoredResult[] = [];
   for await (const type of store.folders('results/')) {
@@ -124,8 +124,8 @@ function refuse([first, ...others]: readonly UnknownChunk[], table: string, stor
   throw new TableError(`send for ${store} by ${table}`, {
     kind: 'bad-table',
     table,
-    expected: 'a ledger that knows all jobs and scores whose results are in the store',
-    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: ${lostBy(table)}; or --new-ledger continues with this one, which takes over those outcomes: ${NEW_LEDGER_RISK}, except for those with a result`,
+    expected: 'a ledger that has all jobs and scores whose results are in the store',
+    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: ${lostBy(table)}; or use --new-ledger, which copies those outcomes into this ledger: ${NEW_LEDGER_RISK}, except for those with a result`,
   });
 }
 
@@ -134,9 +134,9 @@ const lostBy = (table: string): string =>
     ? 'it was created anew, or restored from an earlier time (docs/restore.md, "Restore from a point in time")'
     : 'an older copy, or one whose log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved")';
 
-/** Stores the end of a job in the ledger, from its result. An unreadable result is skipped: the next check names it. */
+/** Stores the outcome of a job in the ledger, from its result. Skips an unreadable result, which the next check reports. */
 async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store): Promise<void> {
-  const text = (await store.get(key, WHOLE))?.body.toString().trim() ?? '';
+  const text = (await store.get(key, NO_LIMIT))?.body.toString().trim() ?? '';
   const result = resultSchema.safeParse(objectIn(text));
   if (!result.success) return;
   const { type, status, attempts, startedAt, finishedAt, sender, error, note } = result.data;

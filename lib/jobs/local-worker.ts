@@ -24,8 +24,8 @@ import { definitionOf } from './types/job-types.ts';
 import { work } from './work.ts';
 
 /**
- * Opens a worker in this process, which renews its leases as long as it lives. Throws without a table, or if
- * the table is not the store's.
+ * Opens a worker in this process, which renews its leases as long as it lives. Throws if no table is set, or the
+ * table belongs to another store.
  */
 export async function openLocalWorker(
   session: Session,
@@ -34,8 +34,8 @@ export async function openLocalWorker(
     readonly signal: AbortSignal;
     readonly concurrency: number;
     /**
-     * Called for each job that ends, and again if its message is delivered again. `where`: the process in
-     * which it ended. For another process's job, only the outcome is known.
+     * Called for each job that ends, and once more if its message is delivered again. `where`: in which process it
+     * ended. Of a job that ended in another process, only the outcome is known.
      */
     readonly onEnded: (
       job: Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>,
@@ -47,7 +47,7 @@ export async function openLocalWorker(
 ) {
   const { signal, concurrency, onEnded, onRefused } = options;
   const storage = await openJobStorage(session);
-  // It waits for a table that is unavailable. If the table is missing, all jobs would stay on the queue.
+  // An unavailable table may come back, but with a missing table all jobs would stay on the queue.
   await storage.ledger.read('-').catch((error: unknown) => {
     if (!isPassing(error)) throw error;
   });
@@ -65,7 +65,7 @@ export async function openLocalWorker(
         'queue' | 'drain' | 'isWatched' | 'polls' | 'visibilitySeconds'
       >,
     ) => work({ ...parts, ...queue }),
-    /** Runs each job of a file to its end. Returns the counts of those that had ended before. */
+    /** Runs each job of a file to its end. Returns the counts of jobs that had already ended. */
     async runFile(jobs: JobFile): Promise<EndedBefore> {
       const before = noneBefore();
       await runRows(jobs.rows(), {
@@ -87,22 +87,22 @@ export async function openLocalWorker(
 type RunRowsOptions = Pick<Parameters<typeof work>[0], 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
-  /** Called for each job that had ended before, found by its first read, or that another process has ended. */
+  /** Called for each job that had already ended when its row was first read, or that another process ended since. */
   readonly onEndedElsewhere: (row: EndedJobRow, hadEndedBefore: boolean) => void;
 };
 
-/** Maximum rows that run, or wait until they are due: their messages are in memory. */
+/** Maximum rows that run or wait at the same time, since their messages are in memory. */
 const MAX_OPEN = 500;
 
-/** How often a waiting row is checked for an end by another process. */
-const LOOK_EVERY_MS = 2_000;
+/** How often to check whether another process has ended the job of a waiting row. */
+const CHECK_EVERY_MS = 2_000;
 
-/** How long a row waits after an outage of the table or the store. */
+/** How long a row waits if the table or the store is unavailable. */
 const AFTER_OUTAGE_MS = 10_000;
 
 /**
  * Runs the jobs of a file's rows in this process, each to its end. Several processes can share the rows,
- * since the ledger shows which have ended. Throws errors of the rows, and permanent ones of the ledger.
+ * since the ledger shows which jobs have ended. Throws errors of the rows, and permanent errors of the ledger.
  */
 export async function runRows(rows: AsyncIterable<FileRow>, options: RunRowsOptions): Promise<void> {
   const running = new PQueue({ concurrency: options.concurrency });
@@ -131,18 +131,18 @@ async function runRow(row: FileRow, running: PQueue, options: RunRowsOptions): P
   while (!signal.aborted) {
     const isDue = dueAtMs <= worker.now();
     if (isDue) receives += 1;
-    const delayMs = await running.add(() => lookAt(row, isDue ? receives : undefined, options));
+    const delayMs = await running.add(() => tryRow(row, isDue ? receives : undefined, options));
     if (delayMs === 'ended') return;
     if (isDue) dueAtMs = worker.now() + delayMs;
-    await sleep(Math.max(0, Math.min(LOOK_EVERY_MS, dueAtMs - worker.now())), signal).catch(() => undefined);
+    await sleep(Math.max(0, Math.min(CHECK_EVERY_MS, dueAtMs - worker.now())), signal).catch(() => undefined);
   }
 }
 
 /**
- * Runs the job of a row unless it has ended, and returns how long the row must wait then. `receives`:
- * undefined if the job must not be run now.
+ * Runs the job of a row unless it has ended. Returns 'ended', or how long the row must wait before the next try.
+ * `receives`: undefined if the job is not due, so that only its end is looked for.
  */
-async function lookAt(
+async function tryRow(
   { id, contentHash, body }: FileRow,
   receives: number | undefined,
   { worker, lease, sender, onEndedElsewhere, signal, sleep }: RunRowsOptions,
@@ -178,8 +178,8 @@ async function lookAt(
 }
 
 /**
- * Stores what a killed process may have left out of an ended job: the additions of its type, or the outcome
- * that a person reported.
+ * Stores what a killed process may not have stored of an ended job: the additions of its type, or the result with
+ * the outcome that a person reported.
  */
 async function complete(row: EndedJobRow, body: string, { store, batches }: Worker): Promise<void> {
   const asked = askedJob(row.id, body);
@@ -188,14 +188,14 @@ async function complete(row: EndedJobRow, body: string, { store, batches }: Work
 }
 
 /**
- * How many jobs of a file had ended before, by outcome, and when the first and the last of them ended, in
+ * How many jobs of a file had already ended, by outcome, and when the first and the last of them ended, in
  * epoch milliseconds.
  */
 export type EndedBefore = Record<
   'ended' | Outcome['status'] | 'firstMs' | 'lastMs' | 'otherContent',
   number
 > & {
-  /** The maximum calls of jobs of these types that need no call any more. */
+  /** The maximum calls that are no longer needed, by job type. */
   readonly calls: Record<string, number>;
 };
 
@@ -210,7 +210,6 @@ const noneBefore = (): EndedBefore => ({
   calls: {},
 });
 
-/** Counts a job that had ended before. */
 function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobRow): void {
   before.ended += 1;
   before[outcome.status] += 1;
@@ -219,8 +218,8 @@ function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobRow): vo
 }
 
 /**
- * Counts the jobs of a file that had ended before, according to the configured ledger. Undefined if there is
- * no ledger, or it cannot be read, for example by a user who may only submit. Creates nothing.
+ * Counts the jobs of a file that have already ended, according to the configured ledger. Undefined if there is no
+ * ledger, or it cannot be read, for example by a user who may only submit. Creates no ledger.
  */
 export async function endedBeforeHere(
   jobs: JobFile,
@@ -238,7 +237,7 @@ export async function endedBeforeHere(
   }
 }
 
-const AT_ONCE = 16;
+const CONCURRENT_READS = 16;
 
 /** Reads the ledger's row of each job of a file. */
 async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise<EndedBefore> {
@@ -246,7 +245,7 @@ async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise
   const read = async (asked: FileRow) => ({ ...asked, row: await ledger.read(asked.id) });
   for await (const { row, contentHash, type, calls } of readListed(jobs.rows(), {
     read,
-    concurrency: AT_ONCE,
+    concurrency: CONCURRENT_READS,
   })) {
     if (row === undefined) continue;
     const isOther = row.contentHash !== undefined && row.contentHash !== contentHash;
@@ -281,7 +280,7 @@ async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerato
   const { rows, csv } = jobs;
   const columns = csv?.names;
   const isCsv = options.format.format === 'csv';
-  // A row of NDJSON has the id of its job among its members.
+  // A row of NDJSON already has the id of its job.
   const withId = columns !== undefined;
   const read = async (row: FileRow): Promise<RowToWrite> => {
     const { status, response, error } = await addedTo(row, options);
@@ -291,7 +290,7 @@ async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerato
       added: [...(withId ? [json(row.id)] : []), json(status), response, json(error)],
     };
   };
-  const found = readListed(rows(), { read, concurrency: AT_ONCE });
+  const found = readListed(rows(), { read, concurrency: CONCURRENT_READS });
   const names = columns ?? ['id', 'type'];
   const added = [...(withId ? ['job_id'] : []), 'status', 'response', 'error'];
   if (isCsv) yield* csvLines(found, { ...csvOutput(options.format, jobs, options), names, added });

@@ -9,8 +9,8 @@ import { executedJobs, findFailedMessage, moveDeadLetters, redriveBatch, redrive
 import type { BatchStorage } from './texts/batch/batch.ts';
 
 /**
- * The outcome of a redrive. `held`: how many dead letters another process has. It is null, like `movedBack`,
- * if dead letters were not looked for.
+ * The outcome of a redrive. `held`: how many dead letters another process has received. Both `held` and `movedBack`
+ * are null if this redrive moves no dead letters.
  */
 type RedriveReport = Awaited<ReturnType<typeof redriveFailed>> & {
   /** How many chunks the batch has; 0 if it does not exist. */
@@ -21,8 +21,8 @@ type RedriveReport = Awaited<ReturnType<typeof redriveFailed>> & {
 };
 
 /**
- * Opens the functions that reopen jobs on the configured queue. Throws `SettingsError` if no queue is set or
- * the ledger is not the store's.
+ * Opens the functions that reopen jobs on the configured queue. Throws `SettingsError` if no queue is set, and a
+ * TableError if the ledger belongs to another store.
  */
 export async function openRedrive(options: {
   readonly environment: Environment;
@@ -41,7 +41,7 @@ export async function openRedrive(options: {
   const parts = { ...given, store: batches.store, queue };
   const { SYNC_DEAD_LETTER_URL: deadUrl } = settings;
   return {
-    /** Whether a job is known: it is in the ledger, or its message is stored, since its row may have expired. */
+    /** Whether a job is known: by its row in the ledger or, if the row has expired, by its stored message. */
     isKnown: async (id: string): Promise<boolean> =>
       (await ledger.read(id)) !== undefined || (await findFailedMessage(batches.store, id)) !== undefined,
     /** The jobs that would run again although the platform executed them. */

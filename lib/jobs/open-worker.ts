@@ -8,11 +8,11 @@ import { needed } from '../settings.ts';
 import { readAllow } from './allow.ts';
 import type { Lease } from './delivery.ts';
 import type { Worker } from './handle-message.ts';
+import { createJobSlots } from './job-slots.ts';
 import { type JobStorage, openJobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import type { Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { createPlaces } from './places.ts';
 import { openQueue } from './queue/open-queue.ts';
 import type { QueueMessage } from './queue/queue.ts';
 import { eventsTo } from './redrive.ts';
@@ -38,12 +38,12 @@ export async function openWorker(
     storage.checkTable().catch((error: unknown) => {
       if (!isPassing(error)) throw error;
     }),
-    // If the table is unavailable, this is repeated until it succeeds, before any job is taken.
+    // A failure here does no harm: each job sets the time again before it is claimed.
     ledger.setTime().catch(() => undefined),
   ]);
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
-  // A job is requeued rather than wait long. A snapshot would start over, so it waits.
+  // A job that would wait long for its turn is requeued instead.
   const platform = operations(session.callWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }));
   const { onSentiment, ...others } = hooks;
   return {
@@ -55,9 +55,9 @@ export async function openWorker(
     inHand: session.inHand,
     ...clock,
     runners: await openRunners({ session, storage, platform, onSentiment, ...clock }),
-    mustLastMs: (job) => definitionOf(job).timeoutMs ?? settings.PLATFORM_TIMEOUT_MS,
+    maxSendMs: (job) => definitionOf(job).timeoutMs ?? settings.PLATFORM_TIMEOUT_MS,
     breaker: session.breaker,
-    places: createPlaces(clock),
+    slots: createJobSlots(clock),
     reportFinished: createFinishedReporter(session),
     ...others,
   };
@@ -70,19 +70,19 @@ function createFinishedReporter({ settings, environment, logger }: Session): Wor
   return async (event) => (await reporter())(event);
 }
 
-/** The length of a lease in a worker without a deadline, in milliseconds. If a worker dies, its jobs wait this long. */
-const HELD_LEASE_MS = 30_000;
+/** The length of a renewed lease, in milliseconds. If a worker dies, its jobs wait this long. */
+const RENEWED_LEASE_MS = 30_000;
 
 /**
- * How long a process that is stopped still tries to store outcomes, in milliseconds: shorter than most
- * processes are given.
+ * How long a process that is told to stop still tries to store outcomes, in milliseconds: less than the usual time
+ * before such a process is killed.
  */
 const GRACE_MS = 20_000;
 
-/** The lease of a process that runs for long. Once `stop` is aborted, jobs are requeued unless a request was sent. */
+/** The lease of a process without a deadline. Once `stop` is aborted, jobs are requeued unless a request was sent. */
 export function renewedLease(
   ledger: Ledger,
-  { leaseMs = HELD_LEASE_MS, stop }: { readonly leaseMs?: number; readonly stop?: AbortSignal } = {},
+  { leaseMs = RENEWED_LEASE_MS, stop }: { readonly leaseMs?: number; readonly stop?: AbortSignal } = {},
 ): Lease {
   let writeUntilMs = Number.POSITIVE_INFINITY;
   const stopping = new AbortController();
@@ -108,7 +108,7 @@ const AFTER_INVOCATION_MS = 2_000;
 /** The time that is reserved for returning messages to the queue and responding, in milliseconds. */
 const TO_RESPOND_MS = 1_000;
 
-/** Lambda's limit in milliseconds. Its runtime computes the time left from the clock here, which may be wrong. */
+/** Lambda's limit, in milliseconds. The time left that its runtime reports is longer if the clock here is wrong. */
 const MAX_INVOCATION_MS = 900_000;
 
 /**
@@ -123,17 +123,17 @@ export function leaseOf(
   const leftMs = () => endMs - steady();
   return {
     get deadlineMs() {
-      return now() + leftMs() - jobTimes.toAnswerMs;
+      return now() + leftMs() - jobTimes.toRespondMs;
     },
     get leaseMs() {
-      return Math.max(jobTimes.toAnswerMs, leftMs()) + AFTER_INVOCATION_MS;
+      return Math.max(jobTimes.toRespondMs, leftMs()) + AFTER_INVOCATION_MS;
     },
     writeUntilMs: () => now() + leftMs() - TO_RESPOND_MS,
     holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
   };
 }
 
-/** Thrown if the lease of a job was lost while work continued: its outcome is no longer stored. */
+/** Thrown if the lease of a job was lost while the job was running. The job's outcome is then not stored. */
 class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 
@@ -143,8 +143,8 @@ class LeaseLostError extends Error {
 }
 
 /**
- * Renews a lease after each third of its length, until it expires. A renewal that fails is repeated after the next
- * third. When the lease is lost, the signal is aborted with a `LeaseLostError`. Disposing waits for a renewal in progress.
+ * Renews a lease each time a third of it has passed. A renewal that fails is repeated after the next third. If the
+ * lease is lost or expires, aborts the signal with a `LeaseLostError`. Disposing waits for a renewal in progress.
  */
 export function renewLease(options: {
   readonly ledger: Pick<Ledger, 'renew'>;
@@ -174,14 +174,15 @@ export function renewLease(options: {
   const renewOnce = async (): Promise<void> => {
     try {
       const answer = await ledger.renew(claim, leaseMs);
-      if (answer.kind === 'lost') lose(`another worker has it, ${answer.row?.state ?? 'no row'}`);
+      if (answer.kind === 'lost')
+        lose(`another worker has the job, which is ${answer.row?.state ?? 'without a row'}`);
       else endMs = endOf(answer.claim);
     } catch (error) {
       cause = error;
     }
   };
 
-  // Even if a renewal hangs, it must be noticed that the lease expires.
+  // The race ends at the lease's expiry even if a renewal hangs.
   const renewUntilStopped = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       await wait(Math.min(leaseMs / 3, endMs - steady()));
@@ -203,8 +204,8 @@ export function renewLease(options: {
 }
 
 /**
- * Opens the worker of a deployed function, for all of its invocations. Throws without a table or queue, or if
- * the table is not the store's.
+ * Opens the worker of a deployed function, for all of its invocations. Throws if no table or queue is set, or the
+ * table belongs to another store.
  */
 export async function openInvocationWorker(session: Session, hooks: WorkerHooks) {
   const { settings, environment } = session;

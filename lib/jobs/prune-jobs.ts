@@ -9,8 +9,8 @@ type OldJob = { readonly id: string; readonly finishedAt: number };
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 
 /**
- * Finds the jobs that ended before a moment, oldest first. The moment may be given as an age before the newest end.
- * `prune` removes everything but the end from their rows, so that they do not run again; their results have the rest. It
+ * Finds the jobs that ended before a moment, oldest first. `before` computes the moment from the time of the newest end.
+ * `prune` reduces their rows to the outcome, so that the jobs do not run again; their results have everything else. It
  * returns the ids of the jobs whose rows stay: their results are not in the store, or they were reopened meanwhile.
  */
 export async function findOldJobs(before: (newestMs: number) => number, parts: PruneParts) {
@@ -28,7 +28,7 @@ export async function findOldJobs(before: (newestMs: number) => number, parts: P
   return { jobs, prune: () => prune(jobs, parts) };
 }
 
-const AT_ONCE = 16;
+const CONCURRENT_READS = 16;
 
 async function prune(
   jobs: readonly OldJob[],
@@ -41,10 +41,10 @@ async function prune(
     const { status, finishedAt: storedAt } = (await findResult(store, row))?.value ?? {};
     if (status !== outcome.status || Date.parse(String(storedAt)) !== finishedAt) return id;
     if (!(await ledger.prune(id, { finishedAt, result: resultKey(row) }))) return id;
-    // No row names it any more.
+    // No row refers to the staged response any more.
     if (outcome.staged !== undefined) await store.delete(outcome.staged);
     return undefined;
   };
-  const left = await Array.fromAsync(readAhead({ items: jobs, read, concurrency: AT_ONCE, signal }));
+  const left = await Array.fromAsync(readAhead({ items: jobs, read, concurrency: CONCURRENT_READS, signal }));
   return left.filter((id) => id !== undefined);
 }

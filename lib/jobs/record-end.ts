@@ -10,21 +10,22 @@ import { stagedOutcome } from './result.ts';
 import type { JobClock } from './send-context.ts';
 
 /**
- * How the write of an outcome is retried: a try that takes 2 s is reported as slow, and a failed disk ends the tries.
+ * How the write of an outcome is retried: a try that takes over 2 s is reported as slow, and only a failure of the
+ * disk ends the tries.
  */
 export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean => !isOfDisk(error) };
 
 /**
  * Stores how a job ended, and retries until time is up, since the outcome was paid for. After the first
  * failure, or if the ledger is slow, the outcome is also staged in the store, where the next worker of the
- * job finds it (`findLateOutcome`). Throws if the ledger could not be written in that time; then the message
- * must not be acknowledged.
+ * job finds it (`findLateOutcome`). Throws if the ledger could not be written in time: the message must then not
+ * be acknowledged.
  */
 export async function recordEnd(
   claim: Claim,
   given: RunOutcome,
   parts: JobClock & {
-    /** Until when to try, in epoch milliseconds. It is read again before each wait. */
+    /** When to give up, in epoch milliseconds. Called before each wait, since the time may change. */
     readonly untilMs: () => number;
     readonly ledger: Pick<Ledger, 'end'>;
     readonly store: Store;
@@ -35,18 +36,18 @@ export async function recordEnd(
   const { ledger, store, logger } = parts;
   const { id } = claim;
   const writing = { ...parts, ...WRITE_RETRIES };
-  const held = once(() => stagedOutcome(store, claim, outcome));
+  const toStore = once(() => stagedOutcome(store, claim, outcome));
   let staging: Promise<void> | undefined;
   const stage = async () => {
     try {
-      await retryUntil(async () => stageLateOutcome(store, claim, await held()), writing);
+      await retryUntil(async () => stageLateOutcome(store, claim, await toStore()), writing);
       logger.info({ job: id }, 'outcome staged in the store');
     } catch (err) {
       logger.error({ job: id, err }, 'outcome not staged');
     }
   };
   try {
-    const answer = await retryUntil(async () => ledger.end(claim, await held()), {
+    const answer = await retryUntil(async () => ledger.end(claim, await toStore()), {
       ...writing,
       onTrouble(err) {
         logger.warn({ job: id, err }, 'outcome not recorded yet');
@@ -54,7 +55,7 @@ export async function recordEnd(
       },
     });
     if (answer.kind === 'called-unknown')
-      await retryUntil(async () => stageLateOutcome(store, claim, await held()), writing);
+      await retryUntil(async () => stageLateOutcome(store, claim, await toStore()), writing);
     return answer;
   } catch (error) {
     await staging;
@@ -69,13 +70,13 @@ const withShortError = ({ error, ...outcome }: RunOutcome): RunOutcome =>
 const lateKey = ({ id, createdAt, fence }: SentBy) =>
   `work/outcomes/${keySegment(id)}/late-${createdAt}-${fence}.json`;
 
-/** Stores the outcome of a send outside the ledger; always with the same bytes. */
+/** Stores the outcome of a send outside the ledger. A repeat writes the same bytes. */
 export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outcome): Promise<void> {
   const body = Buffer.from(`${JSON.stringify({ version: 1, outcome })}\n`);
   await store.put(lateKey(sent), body, { contentType: 'application/json' });
 }
 
-/** The outcome of a send that was staged; undefined if it is missing or invalid. */
+/** Reads the staged outcome of a send; undefined if there is none, or it is invalid. */
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
   try {
     return (await findStored(store, lateKey(sent), lateSchema, MAX_LIST_BYTES))?.value.outcome;

@@ -26,9 +26,9 @@ import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/fi
 import { definitionOf, type Job } from './types/job-types.ts';
 
 /**
- * Scores the failed rows of a batch, and no others: reopens each chunk with such rows, reopens its job after any
- * outcome, and sends its message. Chunks that have not ended are left alone, and named. If a redrive crashes, the next
- * one completes it: a reopened chunk counts as open although it has a part. `chunks` counts all of them.
+ * Scores only the failed rows of a batch: reopens each chunk with failed rows, reopens the chunk's job after any
+ * outcome, and sends the job's message. Chunks that have not ended are left alone, and reported in `left`. If a redrive
+ * crashes, the next redrive completes it. `chunks` counts all chunks of the batch.
  */
 export async function redriveBatch(
   batch: string,
@@ -61,7 +61,8 @@ async function openChunk(
   if (staged === undefined) return leftAsIs(id, await ledger.read(id), 'its texts have expired');
   const reopened = await reopenChunk(chunkId, batches);
   if (reopened === 'gone' || reopened === 'complete') return undefined;
-  // If another redrive has just opened the job, or its row has expired, it only needs its message.
+  // If this does not reopen the job, another redrive has just done so or the row has expired. The job then only needs
+  // its message.
   await ledger.reopen(id, { anyEnd: true });
   // The message is built again, since that of a done job is not stored.
   return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
@@ -79,8 +80,8 @@ type RedriveParts = {
 type NotSent = { readonly id: string; readonly error: string };
 
 /**
- * A job that was not reopened. `status`: null if the ledger does not have the job. `why`: null if its status
- * is the reason.
+ * A job that was not reopened. `status`: null if the ledger does not have the job. `why`: null if the status is
+ * the reason.
  */
 type LeftJob = {
   readonly id: string;
@@ -88,7 +89,7 @@ type LeftJob = {
   readonly why: string | null;
 };
 
-/** The outcome for reopened jobs. `notSent`: the next redrive tries these again. */
+/** What a redrive did. `notSent`: reopened jobs whose messages the next redrive sends again. */
 type Redriven = {
   readonly opened: readonly string[];
   readonly left: readonly LeftJob[];
@@ -121,9 +122,9 @@ async function sendReopened(
 }
 
 /**
- * Reopens failed jobs, all of them or those with the given ids: their messages return to the queue. A job
- * whose outcome is unknown is never reopened, a cancelled one only by its id, and one that the platform
- * executed only by its id or with `executed`. If a redrive crashes, the next one sends what was not sent.
+ * Reopens failed jobs, all or those with the given ids, and returns their messages to the queue. A job whose
+ * outcome is unknown is never reopened, a cancelled job only by its id, and a job that the platform executed only
+ * by its id or with `executed`. If a redrive crashes, the next redrive sends the messages that were not sent.
  */
 export async function redriveFailed(
   ids: readonly string[],
@@ -142,7 +143,7 @@ export async function redriveFailed(
   return sendReopened(reopened(), parts);
 }
 
-/** The jobs, of these ids or of all failed ones, that the platform executed: reopening one repeats its effects. */
+/** The jobs among these ids, or among all failed jobs, that the platform executed. To reopen them repeats their effects. */
 export async function executedJobs(
   ids: readonly string[],
   { store, ledger, signal }: Pick<RedriveParts, 'store' | 'ledger' | 'signal'>,
@@ -173,30 +174,29 @@ async function reopen(
     await definition.beforeReopen?.(asked.job, { store, batches });
   }
   const { row } = await ledger.reopen(id, options);
-  // A command that settled the job may have been killed before it stored the result and the additions of its
-  // type.
+  // `jobs resolve` may have been killed before it stored the result and the additions of the job's type.
   if (row !== undefined && isSettled(row)) await publishEnd(row, asked, { store, batches });
-  // A done job never fails again. All other messages stay, since their jobs may fail while this runs.
+  // The message of a done job is not needed any more. Other jobs may fail while this runs, so their messages stay.
   if (row?.state === 'DONE') await store.delete(failedKey(id));
-  // An unnecessary message is only one more delivery, which does no harm. This completes a redrive that died
-  // between the two steps.
+  // A job that is CLAIMED without having been reopened here may lack its message: an earlier redrive may have died
+  // before it sent that. A second message does no harm.
   return row?.state === 'CLAIMED' ? { kind: 'open', id, body } : leftAsIs(id, row);
 }
 
-/** A job that is not reopened, with the reason from its row. */
-const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Reopened => ({
+/** A job that is not reopened. Default of `why`: the reason in the job's row. */
+const leftAsIs = (id: string, row: JobRow | undefined, why = reasonIn(row)): Reopened => ({
   kind: 'left',
   job: { id, status: row === undefined ? null : lowerCase(row.state), why },
 });
 
-/** The reason in a job's row why it is not reopened. */
-function ownReason(row: JobRow | undefined): string | null {
+/** Why a job is not reopened, according to its row; null if its status says it. */
+function reasonIn(row: JobRow | undefined): string | null {
   if (row === undefined) return 'not known';
   if (isCancelled(row)) return 'cancelled';
   return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? WAS_EXECUTED : null;
 }
 
-/** Sends messages. Returns, by index, why some were not sent. Throws if the queue cannot be used at all. */
+/** Sends messages. Returns the errors of those that were not sent, by index. Throws if the queue cannot be used at all. */
 async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
@@ -221,6 +221,7 @@ async function failedIds(store: Store): Promise<readonly string[]> {
   return ids;
 }
 
+/** The visibility timeout of a dead letter while it is moved. */
 const MOVE_SECONDS = 30;
 
 type MoveParts = {
@@ -231,15 +232,15 @@ type MoveParts = {
 };
 
 /**
- * The wait for dead letters that another process has ends after this many times the quiet polls: longer than a minute,
- * and than `MOVE_SECONDS`.
+ * How many times the usual number of quiet polls to wait for dead letters that another process has received: longer
+ * than a minute, and than `MOVE_SECONDS`.
  */
-const PATIENCE = 5;
+const MAX_QUIET_ROUNDS = 5;
 
 /**
- * Moves dead letters back to the queue until none are left. Each is sent before it is deleted; those that cannot be
+ * Moves dead letters back to the queue until no more arrive. Each is sent before it is deleted; those that cannot be
  * sent stay. A message without an id gets its id here, so that a repeated move does not create a second job. `held`:
- * roughly how many others exist but were never received; most likely another process has them.
+ * roughly how many dead letters exist but were not received; most likely another process has them.
  */
 export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, signal }: MoveParts): Promise<{
   readonly moved: number;
@@ -251,7 +252,7 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
   const notMoved = new Map<string, string>();
   const isEmpty = createEmptyCheck(from, polls);
   let moved = 0;
-  for (let quiet = 0; quiet < PATIENCE * polls.quiet; quiet += 1) {
+  for (let quiet = 0; quiet < MAX_QUIET_ROUNDS * polls.quiet; quiet += 1) {
     signal?.throwIfAborted();
     const received = await from.receive({ max: 10, waitSeconds, visibilitySeconds: MOVE_SECONDS });
     // A message that could not be moved is received again after a while.
@@ -269,7 +270,7 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
 const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
   Array.from(errors, ([id, error]) => ({ id, error }));
 
-/** The body of a message with the id of its job: the queue's id would change. */
+/** The body of a message, with the id of its job, since the queue's id of the message will change. */
 function namedBody({ messageId, body }: QueueMessage): string {
   const parsed = parseMessage(body, { messageId, allow: {} });
   return parsed.kind === 'job' && !parsed.hasExplicitId ? withId(body, messageId) : body;
@@ -294,13 +295,13 @@ const FAILED_FOLDER = 'work/failed/';
 const FAILED_SUFFIX = '.json';
 const failedKey = (id: string) => `${FAILED_FOLDER}${keySegment(id)}${FAILED_SUFFIX}`;
 
-/** The stored message of a job that did not succeed; undefined if none was stored. */
+/** The stored message of a job that did not succeed; undefined if it was not stored. */
 export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): Promise<string | undefined> =>
   (await getBounded(store, failedKey(id), 2 * MAX_MESSAGE_BYTES))?.body.toString();
 
 /**
- * Settles an unknown job with the outcome that a person reports, and publishes it. `hasMessage`: false if the
- * job's message is not stored, so that the additions of its type are missing.
+ * Settles an unknown job with the outcome that a person reports, and publishes the result. `hasMessage`: false if
+ * the job's message is not stored, so that the additions of the job's type are missing.
  */
 export async function resolveJob(
   id: string,
@@ -318,8 +319,8 @@ export async function resolveJob(
   // The message is read first, since a redrive deletes the message of a done job.
   const body = await findFailedMessage(store, id);
   const { kind, row } = await ledger.resolve(id, resolution);
-  // The stored outcome is published even if this one differs: an earlier command may have been killed after
-  // it wrote the ledger.
+  // The outcome in the ledger is published even if this command reports another: an earlier command may have been
+  // killed after it wrote the ledger.
   const isPublished = row !== undefined && isSettled(row);
   if (isPublished) await publishEnd(row, askedJob(id, body), { store, batches, reportFinished });
   return { kind, row, isPublished, hasMessage: body !== undefined };
@@ -344,9 +345,9 @@ export function askedJob(id: string, body: string | undefined): AskedJob | undef
 }
 
 /**
- * Publishes the end of a job: its result and the report; and if its message is known, also the message of an
- * unsuccessful job and the additions of its type. Everything is written from the ledger's row, so it may be
- * repeated, and completes what a killed process began. Returns the key of the result.
+ * Publishes the end of a job: writes its result and reports it. If the job's message is known, also stores the
+ * message of an unsuccessful job, and the additions of the job's type. Everything is written from the ledger's row, so
+ * a repeat does no harm, and completes what a killed process began. Returns the key of the result.
  */
 export async function publishEnd(
   ended: Parameters<typeof writeResult>[1],

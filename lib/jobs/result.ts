@@ -15,14 +15,14 @@ export const resultKey = ({ type, dt, id }: ResultOf): string =>
   `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
 /**
- * The limit for reading a result, more than any response has: a JavaScript string has at most half as many characters.
+ * The limit for reading a result: larger than any response can be, since a JavaScript string holds half as much.
  */
-export const WHOLE = { maxBytes: 1024 * 1024 * 1024 };
+export const NO_LIMIT = { maxBytes: 1024 * 1024 * 1024 };
 
-/** A response with more bytes than this is stored in the store first: a row of the table may have at most 400 KB. */
+/** A response with more bytes than this is put into the store, since a row of the table may have at most 400 KB. */
 const MAX_ROW_BYTES = 100_000;
 
-/** The outcome in the form of the ledger: a large response is staged, and replaced by its key. */
+/** The outcome in the form for the ledger. A large response is staged in the store, and replaced by its key. */
 export async function stagedOutcome(
   store: Store,
   { id, fence }: Pick<EndedJobRow, 'id' | 'fence'>,
@@ -41,27 +41,27 @@ export async function stagedOutcome(
 }
 
 /**
- * Writes the result of an ended job, always with the same bytes, and returns its key. It replaces only a
- * result of an earlier end.
+ * Writes the result of an ended job, always with the same bytes, and returns its key. It overwrites only the result
+ * of an earlier outcome of the same job.
  */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
   const body = printResult(row, await responseBytes(store, row.outcome));
-  // Most results are the first ones of their jobs.
-  const options = { ...WHOLE, isNew: true, contentType: 'application/json' };
+  // `isNew`: most likely the job has no result yet.
+  const options = { ...NO_LIMIT, isNew: true, contentType: 'application/json' };
   const isLater = (there: StoredObject | undefined) =>
     there !== undefined && endOf(there.body) >= row.finishedAt;
   await updateObject(store, key, (there) => (isLater(there) ? undefined : body), options);
   return key;
 }
 
-/** The response of an outcome as JSON text, from the row or the store; undefined if it has none. */
+/** The response of an outcome as a string of JSON, from the row or the store; undefined if it has none. */
 export const responseOf = async (store: Store, outcome: Outcome): Promise<string | undefined> =>
   (await responseBytes(store, outcome))?.toString();
 
 /**
- * The response in the text of a result. It is not parsed, so that its numbers keep their digits:
- * `printResult` puts it last.
+ * The response in the JSON of a result, where `printResult` puts it last. It is not parsed, so that its numbers
+ * keep their digits.
  */
 export const responseIn = (result: string): string | undefined =>
   /,"response":(.*)\}$/s.exec(result.trim())?.[1];
@@ -71,11 +71,11 @@ async function responseBytes(
   { response, staged, result }: Outcome,
 ): Promise<Buffer | undefined> {
   if (result !== undefined) {
-    const text = responseIn((await store.get(result, WHOLE))?.body.toString() ?? '');
+    const text = responseIn((await store.get(result, NO_LIMIT))?.body.toString() ?? '');
     return text === undefined ? undefined : Buffer.from(text);
   }
   if (staged === undefined) return typeof response === 'string' ? Buffer.from(response) : undefined;
-  const stored = await store.get(staged, WHOLE);
+  const stored = await store.get(staged, NO_LIMIT);
   if (stored === undefined) throw missingObject(store, staged, 'a job’s response');
   return stored.body;
 }
@@ -101,7 +101,7 @@ function printResult(row: TypedJobRow, response: Buffer | undefined): Buffer {
   if (response === undefined) return Buffer.from(`${withoutResponse}\n`);
   const head = Buffer.from(`${withoutResponse.slice(0, -1)},"response":`);
   const result = Buffer.concat([head, response, Buffer.from('}\n')]);
-  // Otherwise a large response would be in memory twice.
+  // Frees the copied response now, so that a large one is not in memory twice.
   freeMemory(response);
   for (let at = head.length; at < result.length - 1; at += 1)
     if (result[at] === LINE_FEED || result[at] === RETURN) result[at] = SPACE;
@@ -112,7 +112,7 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** When the job of a stored result ended, in epoch milliseconds; minus infinity if this is not a result. */
+/** When the job of a stored result ended, in epoch milliseconds; minus infinity if the body is not a result. */
 function endOf(body: Buffer): number {
   const finishedAt = /"finishedAt":"([^"]+)"/.exec(body.toString('utf8', 0, 2_048))?.[1];
   return finishedAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(finishedAt);
@@ -131,7 +131,7 @@ export async function storeRefused(
   return key;
 }
 
-/** The event that a job has ended, reported at least once. `result` is the key of its result. */
+/** The event that a job has ended, sent at least once. `result` is the key of the job's result. */
 export type JobFinished = {
   readonly id: string;
   readonly type: string;
@@ -149,7 +149,7 @@ type ResultsWanted = {
   readonly signal?: AbortSignal | undefined;
 };
 
-const AT_ONCE = 16;
+const CONCURRENT_READS = 16;
 
 /**
  * The maximum time from a job's first claim to its end, in milliseconds. Its result is stored under the day
@@ -172,7 +172,7 @@ export async function* storedResults(
 > {
   const keys = wantedKeys(store, { ...wanted, sinceMs, signal });
   const read = (key: string, aborted: AbortSignal) => readResult(store, key, aborted);
-  for await (const result of readListed(keys, { read, concurrency: AT_ONCE, signal }))
+  for await (const result of readListed(keys, { read, concurrency: CONCURRENT_READS, signal }))
     if (result !== undefined && (result.value === undefined || endedSince(result.value, sinceMs)))
       yield result;
 }
@@ -192,7 +192,8 @@ async function* wantedKeys(
 }
 
 /**
- * Finds the result of a job; undefined if it has none, or one of an earlier end. A value that is not JSON is undefined.
+ * Finds the result of a job; undefined if it has none, or only that of an earlier outcome. `value` is undefined if the
+ * result is not JSON.
  */
 export async function findResult(
   store: Pick<Store, 'get'>,
@@ -217,10 +218,10 @@ export async function bytesOfResult(
   key: string,
   signal?: AbortSignal,
 ): Promise<Buffer | undefined> {
-  return (await store.get(key, { ...WHOLE, ...(signal === undefined ? {} : { signal }) }))?.body;
+  return (await store.get(key, { ...NO_LIMIT, ...(signal === undefined ? {} : { signal }) }))?.body;
 }
 
-/** Whether a job ended since then; true if its result does not say when. */
+/** Whether a job ended at `sinceMs` or later; true if its result does not say when. */
 function endedSince(
   { finishedAt }: Readonly<Record<string, unknown>>,
   sinceMs = Number.NEGATIVE_INFINITY,

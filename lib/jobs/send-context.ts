@@ -13,27 +13,28 @@ export type SendContext = {
   readonly signal: AbortSignal;
   readonly priority?: Priority | undefined;
   /**
-   * Records in the ledger that a request is about to leave. Await it shortly before the call's turn. Throws
+   * Records in the ledger that a request is about to leave. To be awaited shortly before the call's turn. Throws
    * if nothing may be sent.
    */
   readonly beforeSend: () => Promise<void>;
+  /** To be called when the request leaves. Throws if nothing may be sent any more. */
   readonly onSend: () => void;
   /**
-   * Whether all calls fail, not only those of this job; to be asked after a call has failed. It may read from
-   * the platform. Default: false.
+   * Whether all calls fail, not only those of this job. To be called after a call has failed; may read from the
+   * platform. Default: false.
    */
   readonly isPlatformUnavailable?: (() => Promise<boolean>) | undefined;
-  /** To be called when a part of the job's work was stored that need not be repeated. Default: not called. */
+  /** To be called once a part of the job's work was stored, so that it need not be repeated. Default: not called. */
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Registers a callback that runs when this worker is finished with the job. Default: not registered. */
   readonly hold?: ((release: () => void) => void) | undefined;
-  /** The time (epoch milliseconds) after which no send may start, since it could outlast the deadline. */
+  /** The time after which no send may start, since it could outlast the deadline, in epoch milliseconds. */
   readonly lastSendMs?: number | undefined;
 };
 
 /**
- * Does a job, and returns its outcome. `response` is JSON text or its UTF-8. If it came from the platform, it
- * is exactly as sent.
+ * Does a job, and returns its outcome. `response` is JSON, as a string or a buffer of UTF-8. If it came from the
+ * platform, it is exactly as received.
  */
 export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome>;
 
@@ -41,7 +42,7 @@ export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome
 class JobStoppedError extends Error {
   override readonly name: string = 'JobStoppedError';
 
-  /** Whether the log should leave out the stack, which is of no use here. */
+  /** Tells the log to leave out the stack, which would say nothing about this error. */
   get isRefusal(): boolean {
     return true;
   }
@@ -63,8 +64,8 @@ export class RequeueError extends JobStoppedError {
 }
 
 /**
- * Thrown if the job was done only in part. The cause decides what happens to the job. If it ends, this JSON
- * is its response.
+ * Thrown if a job was done only in part. The cause decides what happens to the job. If the job ends, `response`
+ * (JSON) is its response.
  */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';

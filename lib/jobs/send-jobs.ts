@@ -8,7 +8,7 @@ import { batchesOf, type Queue, queueWaitMs, UnsentError, type UnsentMessage } f
 
 type SendOptions = {
   readonly queue: Pick<Queue, 'send'>;
-  /** Aborting it ends the waits: no further batch is sent. */
+  /** Aborting it ends the wait for an unavailable queue, and no further batch is sent. */
   readonly signal: AbortSignal;
   /** Called once for each batch that meets an outage of the queue. */
   readonly onUnavailable?: ((error: Error) => void) | undefined;
@@ -40,17 +40,16 @@ export async function submitJobs(
 }
 
 /**
- * How long a queue may accept no message, after it accepted some or while it is at its limit, before the rest
- * is given up, in milliseconds.
+ * Sending is given up when the queue has accepted no message for this long, in milliseconds.
  */
-const PATIENCE_MS = 300_000;
+const MAX_OUTAGE_MS = 300_000;
 
 /**
- * Sends jobs in batches. If one cannot be sent, the others still are. During an outage of the queue, unsent
- * jobs are sent again for five minutes; a job runs only once, because of its id. Sending ends at once if the
- * queue cannot be used at all, or was never reached, since its address is most likely wrong. Returns the ids
- * of the jobs that are certainly on the queue, those of the others, and why: what stopped it, or an
- * `UnsentError` about all jobs, tried or not; undefined if all were sent.
+ * Sends jobs in batches. A job that cannot be sent does not stop the rest. During an outage of the queue, unsent
+ * jobs are sent again for five minutes; a job runs only once, because of its id. Sending ends immediately if the
+ * queue cannot be used at all, or was never reached, since its address is most likely wrong. `ids`: the jobs that are
+ * certainly on the queue. `notSent`: all other jobs. `error`: what stopped the sending, or an `UnsentError` about all
+ * jobs that were not sent; undefined if all were sent.
  */
 export async function sendJobs(
   jobs: readonly { readonly id: string; readonly body: string }[],
@@ -82,8 +81,8 @@ export async function sendJobs(
 }
 
 /**
- * Creates the function that sends jobs, and adds those that cannot be sent to `unsent`. It rethrows anything
- * but an `UnsentError`.
+ * Creates the function that sends jobs, and adds those that cannot be sent to `unsent`. The function rethrows any
+ * error but an `UnsentError`.
  */
 function createSender(
   jobs: readonly { readonly body: string }[],
@@ -99,12 +98,12 @@ function createSender(
       const failed = (last?.unsent ?? []).map((each) => ({ ...each, index: left[each.index] ?? from }));
       if (failed.length < left.length) acceptedMs = now();
       for (const each of failed) unsent.set(each.index, each);
-      const away = failed.filter(isUnavailable);
-      if (last === undefined || away.length === 0) return { last, isUnavailable: false };
-      const mayWait = (acceptedMs !== undefined || !away.some(isUnreached)) && !signal.aborted;
-      if (!mayWait || now() - (acceptedMs ?? startedMs) >= PATIENCE_MS) return { last, isUnavailable: true };
+      const waiting = failed.filter(isUnavailable);
+      if (last === undefined || waiting.length === 0) return { last, isUnavailable: false };
+      const mayWait = (acceptedMs !== undefined || !waiting.some(isUnreached)) && !signal.aborted;
+      if (!mayWait || now() - (acceptedMs ?? startedMs) >= MAX_OUTAGE_MS) return { last, isUnavailable: true };
       if (tries === 1) onUnavailable?.(last);
-      left = away.map(({ index }) => index);
+      left = waiting.map(({ index }) => index);
       await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
       for (const index of left) unsent.delete(index);
     }

@@ -24,8 +24,8 @@ import { createInput } from './texts/rows/read-rows.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH, scoringFields } from './types/score/message.ts';
 
 /**
- * Opens the function that splits the requests of the inbox into jobs on the queue. Throws without a table or
- * queue, or if the table is not the store's.
+ * Opens the function that splits the requests of the inbox into jobs on the queue. Throws if no table or queue is
+ * set, or the table belongs to another store.
  */
 export async function openInbox(options: {
   readonly environment: Environment;
@@ -57,8 +57,8 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * Wraps the storage so that its calls end in time: a try of S3 may take minutes, after which the outcome of
- * the request could no longer be reported.
+ * Wraps the storage so that its calls end when `until` is aborted. Otherwise a call of S3 may take minutes, and no
+ * time would be left to report the outcome of the request.
  */
 function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
   const store = storeUntil(storage.store, until);
@@ -79,8 +79,8 @@ type SplitInbox =
   | { readonly kind: 'refused'; readonly refused: string };
 
 /**
- * Splits the request at `inbox/BATCH.json` into score jobs, or stores every reason against it as
- * `refused/inbox-BATCH.json`.
+ * Splits the request at `inbox/BATCH.json` into score jobs. If it is invalid, stores all reasons as
+ * `refused/inbox-BATCH.json` instead.
  */
 export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
   const { store } = options.storage;
@@ -93,7 +93,7 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   return { kind: 'refused', refused };
 }
 
-/** The key for the reasons why a request is refused. The request's name may be invalid, and may have any characters. */
+/** The key for the reasons why a request is refused. The name of a refused request may have any characters. */
 function refusedKeyOf(key: string): string {
   const name = batchOf(key).replace(/[^A-Za-z0-9._:-]/g, '_');
   return `refused/inbox-${keySegment(name.slice(0, MAX_BATCH_NAME_LENGTH))}.json`;
@@ -107,9 +107,9 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
   try {
     if (!isKey(key))
       return { faults: [`key: expected the key of an object in a store, got ${JSON.stringify(key)}`] };
-    // It must not be larger than the messages that are built from it.
+    // A request must fit into each message that is built from it.
     const found = await getBounded(store, key, MAX_MESSAGE_BYTES).catch(asFaults);
-    if (found === undefined) return { faults: [`${key}: expected a request, got nothing`] };
+    if (found === undefined) return { faults: [`${key}: the request was deleted before it was read`] };
     if ('faults' in found) return found;
     const parsed = parseInboxRequest(key, Buffer.from(await readWholeText(found.body, { name: key })));
     if ('faults' in parsed) return parsed;
@@ -155,7 +155,7 @@ async function exists(store: Store, key: string): Promise<boolean> {
 
 async function* read(store: Store, key: string): AsyncGenerator<Uint8Array> {
   const stream = await store.stream(key);
-  if (stream === undefined) throw new Error(`${key} in ${store.location}: it was there, but is gone now`);
+  if (stream === undefined) throw new Error(`${key} in ${store.location} was deleted while the request was being split`);
   yield* stream;
 }
 
@@ -181,7 +181,7 @@ const inboxSchema = z.strictObject(
 );
 
 /**
- * Parses a request (UTF-8), and reports all of its faults at once. `key` is the object's key, which names the batch.
+ * Parses a request (UTF-8), or returns all of its faults. `key` is the object's key, which names the batch.
  */
 export function parseInboxRequest(
   key: string,

@@ -22,12 +22,12 @@ type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** How many short jobs run at once, and how many long ones (`sendsMany`): short jobs do not wait for long ones. */
+  /** How many short jobs, and besides them how many long jobs (`sendsMany`), run at the same time. */
   readonly concurrency: number;
-  /** How long a received message stays hidden, in seconds. While its job runs, that time is extended. */
+  /** The visibility timeout of a received message, in seconds. It is extended while the message's job runs. */
   readonly visibilitySeconds: number;
   /**
-   * Whether to end when the queue is empty, which SQS shows only after 20 s of long polls. Otherwise only the
+   * Whether to end when the queue is empty, which SQS shows only after 20 s of long polls. If false, only the
    * signal ends the work.
    */
   readonly drain: boolean;
@@ -38,16 +38,16 @@ type WorkOptions = {
    * Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted.
    * Default: a timer.
    */
-  readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly waitToExtend?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** How to poll a queue that has no polls of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
-  /** Whether a person is watching, so that it fails at once if the queue cannot be reached. Default: false. */
+  /** Whether a person is watching: if so, work fails immediately if the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
 };
 
 /**
  * Consumes a queue in this process, as the deployed worker would, until it is stopped or the queue is empty.
- * It takes only as many messages as it has room for, and none while the table or the store is unavailable.
+ * It takes only as many messages as it can run, and none while the table or the store is unavailable.
  * Throws permanent errors of the queue, and a failure of the disk, once all running jobs have finished.
  */
 export async function work(
@@ -61,7 +61,7 @@ export async function work(
   let hasPolled = false;
   const poll = async (): Promise<'empty' | 'polled'> => {
     const { isIdle: wasIdle } = lanes.room();
-    // If counts are exact, a poll that would return nothing is not needed.
+    // Exact counts show that the queue is empty without a poll.
     if (drain && wasIdle && polls.areCountsExact === true && (await isEmpty({ isQuiet: true })))
       return 'empty';
     const messages = await queue.receive({ ...askFor(lanes.room(), queue, polls), visibilitySeconds });
@@ -74,16 +74,17 @@ export async function work(
     const isQuiet = wasIdle && messages.length === 0 && state.dueAtMs <= worker.now();
     return drain && polls.areCountsExact !== true && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
   };
-  const look = async () => {
+  const checkAgain = async () => {
     state.areServicesUnavailable = await checkServices(worker);
   };
   const mayBeUnavailable = () => options.isWatched !== true || hasPolled;
   try {
     while (!signal.aborted && state.diskFault === undefined) {
       const { short, long } = lanes.room();
-      if (short === 0 && (long === 0 || !queue.knowsTypes)) await lanes.one();
-      else if ((short === 0 || long === 0) && (await lanes.endsWithin(lookMs(queue)))) continue;
-      else if (state.areServicesUnavailable) await untilAvailable(SERVICES, look, { ...options, waitMs });
+      if (short === 0 && (long === 0 || !queue.knowsTypes)) await lanes.anyEnd();
+      else if ((short === 0 || long === 0) && (await lanes.anyEndWithin(pollMs(queue)))) continue;
+      else if (state.areServicesUnavailable)
+        await untilAvailable(SERVICES, checkAgain, { ...options, waitMs });
       else if ((await untilAvailable('the queue', poll, { ...options, mayBeUnavailable })) === 'empty') break;
     }
   } finally {
@@ -99,7 +100,7 @@ function createHandling(options: WorkOptions) {
   const hiddenMs = visibilitySeconds * 1_000;
   const state = {
     counts: { done: 0, later: 0, failed: 0 },
-    /** When the last requeued message is due: the queue's counts may be too old to include it. */
+    /** When the last requeued message is due. The queue's counts may be too old to include that message. */
     dueAtMs: 0,
     areServicesUnavailable: false,
     diskFault: undefined as unknown,
@@ -124,17 +125,17 @@ function createHandling(options: WorkOptions) {
 }
 
 /**
- * How often a worker polls if it has room only for some types of jobs. A queue that knows types scans all due messages,
- * which takes 0.1 µs each. From any other queue the worker receives them, and requeues those that it has no room for.
+ * How often a worker polls if it has room only for short or only for long jobs. A queue that knows types scans all due
+ * messages, which takes 0.1 µs each. Any other queue returns messages of both, and the worker requeues the unsuitable.
  */
-const lookMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
+const pollMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 
 /** The delay of a message for which there is no room, so that the queue first returns the messages behind it. */
 const NO_ROOM_MS = 10_000;
 
 /**
- * The messages to ask for. A queue that does not know types may return long messages for which there is no
- * room: they are requeued.
+ * The messages to ask for. A queue that does not know types may return messages of long jobs for which there is
+ * no room; the worker requeues these.
  */
 const askFor = (
   { short, long }: { readonly short: number; readonly long: number },
@@ -162,8 +163,8 @@ function createLanes({ concurrency, sleep }: WorkOptions) {
       const one = handling.finally(() => running[lane].delete(one));
       running[lane].add(one);
     },
-    one: () => Promise.race(all()),
-    async endsWithin(ms: number): Promise<boolean> {
+    anyEnd: () => Promise.race(all()),
+    async anyEndWithin(ms: number): Promise<boolean> {
       const ended = new AbortController();
       const over = sleep(ms, ended.signal).then(() => false);
       return await Promise.race([...all().map((one) => one.then(() => true)), over]).finally(() =>
@@ -174,30 +175,31 @@ function createLanes({ concurrency, sleep }: WorkOptions) {
   };
 }
 
-const NOTHING = '-';
+/** The id for reads that only ask whether a service responds. */
+const NO_JOB = '-';
 
-/** Checks whether the table and the store respond. Throws if one is unavailable; otherwise returns false. */
+/** Checks whether the table and the store respond. Throws if one of them is unavailable; otherwise returns false. */
 async function checkServices({ ledger, store }: Worker): Promise<false> {
-  await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]).catch((error) => {
-    // Any other failure is not an outage: the next job shows its effect.
+  await Promise.all([ledger.read(NO_JOB), store.get(`work/${NO_JOB}`)]).catch((error) => {
+    // Any other failure is not an outage; the next job will report it.
     if (isPassing(error)) throw error;
   });
   return false;
 }
 
-/** After an outage a message is delivered again at once: no message is received before the outage is over. */
+/** The next delivery of a message that met an outage need not wait: nothing is received until the outage is over. */
 const NO_UNAVAILABLE_DELAY = { minDelayMs: 0, spreadMs: 1_000 };
 
 /**
- * How often a worker checks whether the table and the store are available again: it takes two reads, for
- * which all of its jobs wait.
+ * How often a worker checks whether the table and the store are available again. A check takes two reads, and all
+ * jobs of the worker wait for it.
  */
 const waitMs = () => 1_000;
 const SERVICES = 'the table or the store';
 
 /**
- * Repeats a request while the service is unavailable; undefined if it is stopped. An outage is thrown too,
- * unless `mayBeUnavailable`.
+ * Repeats a request until the service is available. Returns undefined once the signal is aborted. Throws if
+ * the failure is not an outage, or `mayBeUnavailable` returns false.
  */
 async function untilAvailable<T>(
   what: string,
@@ -213,27 +215,27 @@ async function untilAvailable<T>(
   const attempt = async (tries: number): Promise<T | undefined> => {
     if (signal.aborted) return undefined;
     const result = await request();
-    if (tries > 1) logger.info(`${what} is back`);
+    if (tries > 1) logger.info(`${what} is available again`);
     return result;
   };
   return retryUntil(attempt, {
     now: worker.now,
     random: worker.random,
-    // A stop ends the wait, and the next try returns.
+    // An abort ends the wait, and the next try then returns undefined.
     sleep: (ms) => sleep(ms, signal).catch(() => undefined),
     waitMs,
     mayPass,
     onTrouble(err, tries) {
       if (tries === 1 && mayPass(err))
-        logger.warn({ err }, `${what} is unavailable: tried again until it responds`);
+        logger.warn({ err }, `${what} is unavailable; trying again until it responds`);
     },
   });
 }
 
-/** Handles a message, hides it from other workers meanwhile, and deletes it if it is done. */
+/** Handles a message, hides it from other workers meanwhile, and deletes it if its job is done. */
 async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledDelivery> {
   const { worker, lease, queue } = options;
-  const stopHiding = keepHidden(message, options);
+  const stopHiding = extendVisibility(message, options);
   const handled = await handleDelivery(message, {
     worker,
     lease,
@@ -246,40 +248,43 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<H
     await queue.delete(message.receipt);
     return handled;
   } catch (err) {
-    worker.logger.warn({ messageId: message.messageId, err }, 'message not deleted; delivered again');
+    worker.logger.warn(
+      { messageId: message.messageId, err },
+      'the message was not deleted, and will be delivered again',
+    );
     return { kind: 'failed' };
   }
 }
 
-/** Extends a message's visibility timeout after each third of it, until the returned function is called. */
-function keepHidden(
+/** Extends a message's visibility timeout each time a third of it has passed, until the returned function is called. */
+function extendVisibility(
   { receipt, messageId }: QueueMessage,
-  { queue, visibilitySeconds, rest = sleepInTime, worker: { logger } }: WorkOptions,
+  { queue, visibilitySeconds, waitToExtend = sleepInTime, worker: { logger } }: WorkOptions,
 ): () => Promise<void> {
   const visibilityMs = visibilitySeconds * 1_000;
   const stopped = new AbortController();
-  const keep = async () => {
+  const extendUntilStopped = async () => {
     while (!stopped.signal.aborted) {
-      await rest(visibilityMs / 3, stopped.signal);
+      await waitToExtend(visibilityMs / 3, stopped.signal);
       await (queue.extend ?? queue.delay)(receipt, visibilityMs).catch((err: unknown) =>
-        logger.warn({ messageId, err }, 'visibility not extended'),
+        logger.warn({ messageId, err }, 'the visibility timeout was not extended'),
       );
     }
   };
-  // The sleep ends with the signal's reason.
-  const keeping = keep().catch(() => undefined);
+  // An abort rejects the wait.
+  const extending = extendUntilStopped().catch(() => undefined);
   return async () => {
     stopped.abort();
-    await keeping;
+    await extending;
   };
 }
 
 /**
- * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes the
- * message. `replaced`: the message was deleted, and replaced by another one, delayed by `delayMs`. `later`:
- * it is delivered again, after `delayMs` or when its visibility timeout ends. `failed`: it could not be
- * handled, and is delivered again too. `isUnavailable`: the table or the store did not respond. `fault`: the
- * disk failed, so all other messages would fail in the same way.
+ * How one delivery of a message ended. `done`: its job has ended, or the message was refused; the caller deletes
+ * it. `replaced`: the message was deleted, and replaced by a new message, delayed by `delayMs`. `later`: the
+ * message is delivered again, after `delayMs` or when its visibility timeout ends. `failed`: the message could not
+ * be handled, and is delivered again. `isUnavailable`: the table or the store did not respond. `fault`: the disk
+ * failed, so all other messages would fail in the same way.
  */
 type HandledDelivery = {
   readonly kind: 'done' | 'replaced' | 'later' | 'failed';
@@ -320,7 +325,8 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
     if (handled.kind === 'later') return await requeue(message, handled, parts);
-    // Its job may have no other message: this one reopens a job that was proved not to have been sent.
+    // This write is retried, since the job may have no other message: a job that was proved never sent needs it to
+    // run again.
     const replace = () => replaceMessage(message, handled.body, queue);
     await retryUntil(replace, { ...worker, ...WRITE_RETRIES, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };
@@ -328,7 +334,7 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
     const problem = isPassing(err) && err instanceof TableError ? TABLE_UNAVAILABLE : {};
     worker.logger.error({ job: parsedJob(message, worker)?.job.id, err, ...problem }, 'message not handled');
     await stopHiding?.();
-    // A fault that is not an outage counts towards the dead letters.
+    // Outside of an outage the message is not delayed: its receives count until it is a dead letter.
     if (!isPassing(err)) return { kind: 'failed', ...(isOfDisk(err) && { fault: err }) };
     const { minDelayMs, spreadMs } = parts.unavailableDelay ?? UNAVAILABLE_DELAY;
     const delayMs = minDelayMs + Math.floor(worker.random() * spreadMs);
@@ -340,25 +346,25 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
 /*
  * Waiting must not use up receives. The queue moves a message to the dead letters after 1,000 receives, which
  * a pause of 17 hours would reach, and deletes it when it is 14 days old. So a message that was received
- * often, or is old, is replaced by a copy. The copy has the id of its job: if a crash leaves both, they are
+ * often, or is old, is replaced by a copy. The copy names the same job, so if a crash leaves both messages, they are
  * two deliveries of one job. A message that cannot be handled is not copied.
  */
 
-/** A message is copied after this many receives: far below the queue's limit, and rarely enough to cost little. */
+/** A message is copied after this many receives: far below the queue's limit, but so many that copies are rare. */
 const MAX_RECEIVES = 200;
 
-/** If the queue's limit is lower, a message is copied when it has one receive left, for a worker that dies. */
+/** With a lower limit of the queue, a message is copied at its last receive but one, which a dying worker may use up. */
 const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MAX_RECEIVES, maxReceives - 1);
 
 /**
  * A message is copied at this age, in milliseconds: some queues delete messages after 4 days, which is SQS's default.
  */
-const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
+const MAX_AGE_MS = 3 * 24 * 60 * 60 * 1_000;
 
 /** Maximum delay of a message that is sent, in milliseconds. */
 const MAX_SEND_DELAY_MS = 900_000;
 
-/** Requeues a waiting message, for `delayMs` or the queue's limit. */
+/** Returns a message to the queue, to be delivered again after `delayMs` or the queue's maximum delay. */
 async function requeue(
   message: QueueMessage,
   { delayMs }: { readonly delayMs: number },
@@ -366,7 +372,7 @@ async function requeue(
 ): Promise<HandledDelivery> {
   const { messageId, receipt, receives, maxReceives, sentAtMs } = message;
   const { logger, now } = worker;
-  if (receives >= copyAfter(maxReceives) || (sentAtMs !== undefined && now() - sentAtMs >= OLDEST_MS)) {
+  if (receives >= copyAfter(maxReceives) || (sentAtMs !== undefined && now() - sentAtMs >= MAX_AGE_MS)) {
     try {
       const body = await copyOf(message, worker);
       if (body !== undefined) {
@@ -374,7 +380,7 @@ async function requeue(
         return { kind: 'replaced', delayMs };
       }
     } catch (err) {
-      logger.warn({ messageId, err }, 'message not copied; delayed instead');
+      logger.warn({ messageId, err }, 'the message was not copied, and is delayed instead');
     }
   }
   try {
@@ -383,22 +389,22 @@ async function requeue(
   } catch (err) {
     logger.warn(
       { messageId, delayMs, err },
-      'message not delayed; delivered again when its visibility timeout ends',
+      'the message was not delayed, and will be delivered again when its visibility timeout ends',
     );
     return { kind: 'later' };
   }
 }
 
-/** The body of a copy; undefined if the message has no job, so that a copy could not keep its id. */
+/** The body for a copy of a message, with the id of its job; undefined if the message does not name a valid job. */
 async function copyOf(message: QueueMessage, worker: Worker): Promise<string | undefined> {
   const { body, sender } = message;
   const { ledger } = worker;
   const parsed = parsedJob(message, worker);
   if (parsed === undefined) return undefined;
   const { job, contentHash, hasExplicitId } = parsed;
-  // The worker sends the copy, so the ledger stores who sent the original message.
+  // The sender of the copy is this worker, so the ledger stores the sender of the original message.
   await ledger.announce({ id: job.id, type: job.type, contentHash, sender }).catch((error: unknown) => {
-    // It is better to have a result without the first sender than none.
+    // A result without the first sender is better than no result.
     if (!isPassing(error)) throw error;
   });
   return hasExplicitId ? body : withId(body, job.id);
@@ -410,8 +416,8 @@ function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
 }
 
 /**
- * Replaces a message by one with another body, which must name its job. The new message is sent before the old one is
- * deleted: if it crashes in between, both remain. Throws `AwsError`; then the old message is delivered again.
+ * Replaces a message by a new one with this body, which must name the job. The new message is sent before the old
+ * one is deleted, so a crash in between leaves both. If this throws `AwsError`, the old message is delivered again.
  */
 async function replaceMessage(
   { receipt }: QueueMessage,
@@ -423,7 +429,10 @@ async function replaceMessage(
   await queue.delete(receipt);
 }
 
-/** Handles messages side by side, short ones beside long ones. Returns the ids of those that were not finished. */
+/**
+ * Handles messages, each time up to `concurrency` of short and of long jobs. Returns the ids of the messages that
+ * must be delivered again.
+ */
 export async function runBatch(
   messages: readonly QueueMessage[],
   { concurrency, ...parts }: Omit<DeliveryParts, 'stopHiding'> & { readonly concurrency: number },
@@ -435,7 +444,7 @@ export async function runBatch(
       (sendsMany(typeIn(message.body)) ? long : short).add(() => handleDelivery(message, parts)),
     ),
   );
-  // A replaced message was deleted already; deleting it twice does no harm.
+  // The caller deletes a replaced message a second time, which does no harm.
   const isFinished = (kind: HandledDelivery['kind'] | undefined) => kind === 'done' || kind === 'replaced';
   return messages.flatMap(({ messageId }, index) => (isFinished(handled[index]?.kind) ? [] : [messageId]));
 }

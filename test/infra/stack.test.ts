@@ -215,7 +215,7 @@ describe('jobs', () => {
     expect(jobTimes.codeFunctionMs).toBe(runFunction.timeoutMs);
     for (const { Description, Timeout } of propertiesOf(small, 'AWS::Lambda::Function'))
       if (String(Description).startsWith('Runs jobs'))
-        expect(Number(Timeout) * 1_000).toBeGreaterThan(jobTimes.codeFunctionMs + jobTimes.toAnswerMs);
+        expect(Number(Timeout) * 1_000).toBeGreaterThan(jobTimes.codeFunctionMs + jobTimes.toRespondMs);
   });
 
   test('are acknowledged one by one, and code functions are received one at a time', () => {

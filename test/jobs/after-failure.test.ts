@@ -158,7 +158,7 @@ test.each<[string, Partial<typeof facts>, Error, number, string]>([
 });
 
 test('a job that a person cancelled ends as cancelled, even if it had sent', () => {
-  const error = new JobRefusedError('cancelled', 'cancelled by a person while it was under way');
+  const error = new JobRefusedError('cancelled', 'cancelled by a person while it was running');
 
   expect(afterFailure({ ...facts, error })).toEqual({
     kind: 'end',

@@ -9,7 +9,7 @@ import { scoredBatch } from './scored-batch.ts';
 
 const CHUNK = 'b1.chunk-00000';
 const RESULT = `results/score/dt=2026-11-21/${CHUNK}.json`;
-const cancelled = { kind: 'cancelled', message: 'the job was cancelled while it was under way' };
+const cancelled = { kind: 'cancelled', message: 'the job was cancelled while it was running' };
 const stops = sendsMany;
 
 /** A batch of texts of which one is sent a second; `at` happens before the text of this number. */

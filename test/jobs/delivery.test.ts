@@ -57,7 +57,7 @@ async function turnOver(
   const held = createDelivery({
     ...{ job: repeatable, request, isNew: true },
     worker: {
-      ...{ ledger, store: createMemoryStore(), now: () => now.ms, mustLastMs: () => 60_000 },
+      ...{ ledger, store: createMemoryStore(), now: () => now.ms, maxSendMs: () => 60_000 },
       sleep: async () => undefined,
     },
     lease: {

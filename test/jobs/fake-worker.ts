@@ -37,7 +37,7 @@ export function fakeWorker(runners: Partial<Runners>) {
       clock.nowMs += ms;
     },
     random: () => 0.5,
-    mustLastMs: () => 60_000,
+    maxSendMs: () => 60_000,
   };
   return {
     worker,

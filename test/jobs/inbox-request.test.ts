@@ -117,7 +117,7 @@ test('a file whose lines may be parts of texts is read line by line if the reque
 });
 
 test.each([
-  ['that is gone', {}, 'inbox/b1.json: expected a request, got nothing'],
+  ['that is gone', {}, 'inbox/b1.json: the request was deleted before it was read'],
   ['for an object in an empty folder', { 'inbox/b1.json': REQUEST }, 'does not exist'],
   ['for an object that is missing', { 'inbox/b1.json': REQUEST, 'texts.csv': 'review\n' }, 'does not exist'],
   ['for another column', { 'inbox/b1.json': REQUEST, texts: 'id\n1\n' }, 'columns: expected "review"'],
@@ -144,7 +144,7 @@ test.each([
 test.each<[string, Partial<Store>, string]>([
   ['it is read', { get: () => Promise.reject(new Error('away')) }, 'away'],
   ['its texts are read', { stream: () => Promise.reject(new Error('away')) }, 'away'],
-  ['its texts go', { stream: async () => undefined }, 'texts in memory: it was there, but is gone now'],
+  ['its texts go', { stream: async () => undefined }, 'texts in memory was deleted while the request'],
 ])('a request is not refused if the store fails while %s', async (_, fault, error) => {
   const objects = { 'inbox/b1.json': REQUEST, texts: 'review\ngood\n' };
 

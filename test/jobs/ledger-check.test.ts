@@ -55,7 +55,7 @@ test('nothing is sent with an older copy of the ledger, and the error names the 
 
   expect([refused.code, worked.code]).toEqual([2, 2]);
   expect(refused.err).toMatch(
-    /got one that lacks 2 of them, such as [bc]: an older copy, .*"A store that moved".*--new-ledger continues/,
+    /got one that lacks 2 of them, such as [bc]: an older copy, .*"A store that moved".*or use --new-ledger/,
   );
   expect(ran()).toBe(before);
 });

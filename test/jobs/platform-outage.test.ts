@@ -30,12 +30,12 @@ const refused = { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' } a
 const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
 
 test.for([
-  { jobs: 10, mustLastMs: jobTimes.codeFunctionMs, mostAnHour: 56 },
-  { jobs: 10_000, mustLastMs: 60_000, mostAnHour: 12 },
+  { jobs: 10, maxSendMs: jobTimes.codeFunctionMs, mostAnHour: 56 },
+  { jobs: 10_000, maxSendMs: 60_000, mostAnHour: 12 },
 ])(
-  'while the platform is unavailable for 12 hours, $jobs jobs of $mustLastMs ms cost each worker $mostAnHour invocations an hour',
+  'while the platform is unavailable for 12 hours, $jobs jobs of $maxSendMs ms cost each worker $mostAnHour invocations an hour',
   { timeout: 120_000 },
-  async ({ jobs, mustLastMs, mostAnHour }) => {
+  async ({ jobs, maxSendMs, mostAnHour }) => {
     const clock = createVirtualClock();
     const isOutage = () => clock.now() < OUTAGE_MS;
     const ids = Array.from({ length: jobs }, (_, number) => `job-${number}`);
@@ -64,7 +64,7 @@ test.for([
         return { status: 'done', response: '1' };
       };
       const runners = { ...fake.worker.runners, 'run-function': call };
-      const mine = { now, sleep, breaker, mustLastMs: () => mustLastMs, ledger, runners };
+      const mine = { now, sleep, breaker, maxSendMs: () => maxSendMs, ledger, runners };
       while (now() < untilMs) {
         const messages = receive(10, HIDDEN_MS);
         if (messages.length === 0) {

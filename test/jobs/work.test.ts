@@ -231,7 +231,7 @@ test('a message whose deletion gets no response is logged as a warning that name
 
   expect(counts).toEqual({ done: 0, later: 0, failed: 1 });
   expect(JSON.parse(logged.join())).toMatchObject({
-    msg: 'message not deleted; delivered again',
+    msg: 'the message was not deleted, and will be delivered again',
     messageId: expect.any(String),
     err: { message: 'no response' },
   });
@@ -258,7 +258,7 @@ test('a refused delay is logged as a warning, and the job counts as requeued', a
   const counts = await work({ ...options, signal: stop.signal, worker, lease: leaseOf(fake), queue, sleep });
 
   expect(counts).toEqual({ done: 0, later: 1, failed: 0 });
-  expect(logged.join()).toContain('message not delayed');
+  expect(logged.join()).toContain('the message was not delayed');
   expect(logged.join()).not.toContain('message not handled');
 });
 
@@ -279,11 +279,11 @@ test('the visibility timeout of a requeued message is no longer extended', async
       stop.abort();
     },
   };
-  const rest: Parameters<typeof work>[0]['rest'] = async (_ms, signal) => {
+  const waitToExtend: Parameters<typeof work>[0]['waitToExtend'] = async (_ms, signal) => {
     await turn();
     signal.throwIfAborted();
   };
-  const parts = { ...options, worker: fake.worker, lease: leaseOf(fake), queue, sleep, rest };
+  const parts = { ...options, worker: fake.worker, lease: leaseOf(fake), queue, sleep, waitToExtend };
 
   await work({ ...parts, drain: false, signal: stop.signal });
   for (let turns = 0; turns < 5; turns += 1) await turn();

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
-import { createPlaces } from '../../lib/jobs/places.ts';
+import { createJobSlots } from '../../lib/jobs/job-slots.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { dataFiles } from '../../lib/jobs/types/data-files/definition.ts';
 import { definitionOf } from '../../lib/jobs/types/job-types.ts';
@@ -55,7 +55,7 @@ export function workerOver(given: WorkerParts): Worker {
     },
     allow: {},
     logger: silent,
-    places: createPlaces({ now, sleep }),
-    mustLastMs: (job) => definitionOf(job).timeoutMs ?? ATTEMPT_MS,
+    slots: createJobSlots({ now, sleep }),
+    maxSendMs: (job) => definitionOf(job).timeoutMs ?? ATTEMPT_MS,
   };
 }

@@ -18,19 +18,19 @@ export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as con
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), z.optional(json));
 export type JobError = Readonly<z.infer<typeof errorSchema>>;
 
-/** The response; or why it is missing; or the key of a staged object that contains it. */
+/** How a job ended. Its response, if any, is in `response`, or in the object with the key `staged` or `result`. */
 export const outcomeSchema = z.object({
   status: z.literal(['done', 'failed', 'unknown']),
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
-  /** The key of the stored result. Once the row was pruned, the response is only there. */
+  /** The key of the stored result, which alone has the response once the row was pruned. */
   result: z.exactOptional(z.string()),
   note: z.exactOptional(z.string()),
 });
 export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
 
-/** An outcome that is not staged yet. A large response may be in UTF-8. */
+/** An outcome that is not staged yet. A large response may be a buffer of UTF-8. */
 export type RunOutcome = Omit<Outcome, 'response'> & { readonly response?: Json | Buffer };
 
 const outcomeText = z.pipe(
@@ -40,7 +40,7 @@ const outcomeText = z.pipe(
       try {
         return parseOwnJson(text);
       } catch {
-        // The text is not an outcome.
+        // The schema refuses `undefined`.
         return undefined;
       }
     }),
@@ -70,14 +70,15 @@ const rowSchema = z.object({
   /** How many sends have started since the job was created or reopened. */
   attempts: count,
   /**
-   * How many of these show nothing about the job: they were not executed, failed in an outage of the
-   * platform, or their worker died.
+   * How many of these attempts show nothing about the job: they were not executed, they failed in an outage of
+   * the platform, or their worker died.
    */
   unsentAttempts: z.exactOptional(count),
-  /** How many tries since then failed and executed nothing, with or without a send. */
+  /** How many deliveries since the job was created or reopened failed and executed nothing. */
   unsentTries: z.exactOptional(count),
   /**
-   * How many workers died with the job since then, or since it last made progress: expired leases that were taken over.
+   * How many workers died while running the job (their leases expired), since it was created or reopened, or last
+   * made progress.
    */
   takeovers: count,
   /** How many of these workers were running no other job, since a worker last released it. */
@@ -97,10 +98,10 @@ const rowSchema = z.object({
   sentFence: z.exactOptional(count),
   /** While a send is being repeated: the fence of the send before it, whose outcome is unknown. */
   earlierSentFence: z.exactOptional(count),
-  /** For a failed job: it is reopened only by its id. For a running job: its worker sends no more requests. */
+  /** A failed job with this mark is reopened only by its id. The worker of a running job sends no more requests. */
   cancelled: z.exactOptional(z.boolean()),
   /**
-   * The outcome, stored as text: a function's response may be nested deeper, or have other numbers, than a
+   * The outcome, stored as a JSON string: a function's response may be nested deeper, or have other numbers, than a
    * table accepts.
    */
   outcome: z.exactOptional(outcomeText),
@@ -113,7 +114,7 @@ export function fromRow(row: Row): JobRow {
   const parsed = rowSchema.safeParse(row);
   if (parsed.success) return parsed.data;
   const fault = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new LedgerError(`read job ${row['id']}: expected a job row, got one with an invalid ${fault}`);
+  throw new LedgerError(`read job ${row['id']}: the row in the table is not valid in ${fault}`);
 }
 
 class LedgerError extends Error {
@@ -129,7 +130,7 @@ export type EndedJobRow = JobRow & {
 /** The row of a job that a worker holds, as the ledger returned it. */
 export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leaseUntilMs: number };
 
-/** The proof of a claim: any row of the claim, however old. */
+/** Identifies a claim. Any earlier row of the claim will do. */
 export type Holder = Pick<Claim, 'id' | 'fence' | 'by'>;
 
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
@@ -141,11 +142,11 @@ export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== und
 export const EXECUTED = 'execution';
 export const INVALID_FORMULA = 'invalid-formula';
 
-/** Whether the job with this error was executed and so took effect. It runs again only if a person names it. */
+/** Whether the job with this error was executed, and so took effect. It runs again only if a person gives its id. */
 export const wasExecuted = (error: unknown): boolean =>
   [EXECUTED, INVALID_FORMULA].includes(Object(error ?? {}).kind);
 
-/** The beginning of the errors of cancelled jobs, and of rows of their texts. */
+/** How the errors of cancelled jobs begin, and those of their texts' rows. */
 export const CANCELLED = 'the job was cancelled';
 
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
@@ -167,13 +168,13 @@ export const blankRow = (id: string, nowMs: number): JobRow => ({
   createdAt: nowMs,
 });
 
-/** Whether only the end of the job is left in the row: `prune --jobs` removed everything else. */
+/** Whether `prune --jobs` has reduced the row to its outcome. */
 export const isPruned = ({ outcome }: JobRow): boolean => outcome?.result !== undefined;
 
 export const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 
 /**
- * The row of a job that has ended. If a job ends twice, the later end wins, so it gets a later time even if
+ * The row of a job that has ended. If a job ends twice, the later outcome wins, so it gets a later time even if
  * the clock was set back.
  */
 export function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {

@@ -54,7 +54,7 @@ export type Ledger = ReturnType<typeof createLedger>;
 /**
  * The states of all jobs, in a table that all workers share: one row per job, changed by one conditional
  * write per step. The steps of a holder, and the claim of a new job, need no read. Failures of the table are
- * thrown as `TableError`; the step may have been taken all the same, and may be repeated.
+ * thrown as `TableError`: the step may have been stored anyway, and repeating it is safe.
  */
 export function createLedger(options: LedgerOptions) {
   const { now = Date.now, newToken = randomUUID } = options;
@@ -66,13 +66,13 @@ export function createLedger(options: LedgerOptions) {
     /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
     now,
     newName: newToken,
-    /** Reads from the table, if `now` does not show its time yet. */
+    /** Learns the table's time by reads from it, unless `now` shows that time already. */
     setTime,
-    /** Stores who sent a job, before it can be claimed. Changes nothing if the job is known. */
+    /** Stores the sender of a job, before the job can be claimed. Changes nothing if the job has a row. */
     announce: (request: JobRequest) =>
       step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
     claim: createClaim({ step, now, ...time }),
-    /** Records that a request leaves now. If it throws, no request may leave: repeat the step, or release the job. */
+    /** Records that a request leaves now. If this throws, no request may leave: repeat the step, or release the job. */
     sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
     /** Extends the lease to at least `leaseMs` from now. */
     async renew(holder: Holder, leaseMs: number) {
@@ -82,18 +82,18 @@ export function createLedger(options: LedgerOptions) {
     /** Records that a part of the job's work was stored. */
     progress: (holder: Holder) => step(holder.id, (row) => decideProgress(row, holder), { holder }),
     /**
-     * Releases the job, and takes its send back. It is also for a claim whose response was lost, which may be
-     * stored, now or later.
+     * Releases the job and withdraws its send. Also used after a claim whose response was lost: that claim may
+     * have been stored, or may still be.
      */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
     async end(holder: Holder, given: Outcome) {
-      // The outcome in the form in which it will be read, so that a repeated one is recognized.
+      // The outcome in the form in which it will be read, so that a repeated write is recognized.
       const outcome = JSON.parse(JSON.stringify(given));
       return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
     },
     read: async (id: string) => (await read(id))?.row,
-    /** Records an end that only a result shows. Changes nothing if the ledger already has an end. */
+    /** Records an outcome that only a stored result shows. Changes nothing if the row already has an outcome. */
     adopt: (ended: EndedJobRow) =>
       step(ended.id, (row) =>
         row !== undefined && hasEnded(row) ? { answer: row } : { write: ended, answer: ended },
@@ -105,10 +105,10 @@ export function createLedger(options: LedgerOptions) {
     reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
-    /** Removes everything but the end from an ended job's row; false if the row may not be pruned. */
+    /** Reduces an ended job's row to its outcome; false if the row may not be pruned. */
     prune: (id: string, stored: Parameters<typeof decidePrune>[1]) =>
       step(id, (row) => decidePrune(row, stored), { frees: true }),
-    /** Lists all rows, in no particular order. It is for people, not for workers. */
+    /** Lists all rows, in no particular order. For operators' commands, not for workers. */
     list,
   };
 }
@@ -132,7 +132,7 @@ const createClaim =
        * Called with each claim before it is written. If the write gets no response, no request may leave, and
        * the claim must be released.
        */
-      readonly onTry?: (trying: Claim) => void;
+      readonly onTry?: (claim: Claim) => void;
     },
   ): Promise<ClaimAnswer> => {
     const { isNew = false, findOutcome, onTry, ...facts } = options;
@@ -140,8 +140,8 @@ const createClaim =
     const decide = (
       row: JobRow | undefined,
     ): Decision<ClaimAnswer | LookAnswer | { readonly kind: 'no-time' }> => {
-      // A clock that was just set may be a month off, so no lease may be taken with it, neither a free one
-      // nor an expired one.
+      // Until the table's time is known, this clock may be a month off. It cannot tell whether a lease has
+      // expired, nor when a new one ends.
       if (!isTimeKnown()) return { answer: { kind: 'no-time' } };
       const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
       if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);
@@ -158,13 +158,12 @@ const createClaim =
     }
   };
 
-/** Maximum reads: more than the three responses that correct a clock, in case it is set again meanwhile. */
-const MAX_LOOKS = 6;
+/** Maximum reads. Three agreeing responses correct the clock; the rest allow for a clock that is set meanwhile. */
+const MAX_TIME_READS = 6;
 
 /**
- * Creates the function that learns the table's time by reading a row that does not exist. If no response ever
- * has the time, it uses the clock here, unless that is set again and again. Throws a `busy` TableError if the
- * responses do not agree.
+ * Creates the function that learns the table's time by reading a row that does not exist. If no response has
+ * a `Date`, the clock here is used. Throws a `busy` TableError if the responses do not agree.
  */
 function createTime(
   read: (id: string) => Promise<unknown>,
@@ -175,7 +174,7 @@ function createTime(
   return {
     isTimeKnown,
     async setTime(): Promise<void> {
-      for (let looks = 0; looks < MAX_LOOKS && !isTimeKnown(); looks += 1) await read(NOTHING);
+      for (let reads = 0; reads < MAX_TIME_READS && !isTimeKnown(); reads += 1) await read(NO_JOB);
       hasLooked ||= !isKnown();
       if (!isTimeKnown()) throw new TableError('find the time of the table', { kind: 'busy', code: 'Date' });
     },
@@ -189,9 +188,9 @@ const toRow = ({ outcome, ...rest }: JobRow): Row => ({
 
 /**
  * Creates the function that takes a step of a job: it decides from the job's row, and replaces that row by
- * the decision. The row need not be read if it is known: a holder stored it, or it does not exist yet. A
+ * the decision. The row is not read if it is known: the holder stored it, or it does not exist yet. A
  * write succeeds only over the very row from which it was decided; a decision that writes nothing is checked
- * against the stored row. After a lost race the step is decided again from the winning row.
+ * against the stored row. If another writer was faster, the step is decided again from that writer's row.
  */
 function createSteps({ table, newToken = randomUUID }: LedgerOptions) {
   const remembered = new WeakMap<Holder, { readonly row: JobRow; readonly token: string }>();
@@ -200,8 +199,8 @@ function createSteps({ table, newToken = randomUUID }: LedgerOptions) {
     id: string,
     decide: (row: JobRow | undefined) => Decision<Answer>,
     /**
-     * `holder`: the row that it stored last is still the current one. `isNew`: most likely there is no row.
-     * `frees`: the write frees space.
+     * `holder`: most likely the row that it stored last is still the current one. `isNew`: most likely there is
+     * no row. `frees`: the write makes the row smaller, so it may use a full disk's reserve; default: for holders.
      */
     options: { readonly holder?: Holder; readonly isNew?: boolean; readonly frees?: boolean } = {},
   ): Promise<Answer> => {
@@ -214,11 +213,12 @@ function createSteps({ table, newToken = randomUUID }: LedgerOptions) {
       if (row !== undefined) {
         const token = newToken();
         const condition = { expected: found?.token ?? null, token, lifetimeMs: ROW_LIFETIME_MS };
-        // What a holder knows about its job must not be lost; a send also needs room for that later.
+        // A holder's outcome must not be lost, so it may use the reserve. A send may not: its outcome needs
+        // the reserve later.
         const mayUseReserve = frees && row.state !== 'SENT';
         const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });
         if (written.kind === 'stored') {
-          // The answer contains the row that was written, which proves a claim as well as the holder does.
+          // The caller may take its next step with the holder or with the row in the answer.
           for (const each of [row, holder]) if (each) remembered.set(each, { row, token });
           return answer;
         }
@@ -244,20 +244,21 @@ const toFound = (
 
 const PARTITION_PREFIX = 'job#';
 
-const NOTHING = '-';
+/** The id for reads that only ask whether the table responds. */
+const NO_JOB = '-';
 
 const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });
 
 /* The transitions by operators, as listed in the table in `transitions.ts`. */
 
 type CancelOptions = {
-  /** Whether jobs of this type send many requests, and can stop between two of them. Default: false. */
+  /** Whether jobs of this type send many requests, and can stop between two requests. Default: false. */
   readonly stops?: (type: string) => boolean;
 };
 
 type CancelAnswer =
   | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
-  /** The job's worker sends no more requests, and ends the job with the results so far. */
+  /** The job is running: its worker sends no more requests, and ends the job with the results so far. */
   | { readonly kind: 'stopping'; readonly row: JobRow }
   | { readonly kind: 'sent'; readonly row: JobRow }
   | { readonly kind: 'ended'; readonly row: EndedJobRow };
@@ -285,7 +286,7 @@ export function decideCancel(
 type ReopenOptions = {
   /** Whether to reopen a cancelled job too, since a person named it. Default: false. */
   readonly isNamed?: boolean;
-  /** Whether to reopen a job that the platform executed, since a person asked for all such jobs. Default: false. */
+  /** Whether to reopen a job that the platform executed, since a person asked for all executed jobs. Default: false. */
   readonly executed?: boolean;
   /**
    * Whether to reopen the job after any outcome, for a message that may have other content: a repeat does no
@@ -295,8 +296,8 @@ type ReopenOptions = {
 };
 
 /**
- * The result of reopening. `refused`: the job has not failed or does not exist; or it was cancelled or
- * executed, and was not named.
+ * Decides whether a job is reopened. `refused`: the job has not failed or does not exist; or it was cancelled or
+ * executed, and its id was not given.
  */
 export function decideReopen(
   row: JobRow | undefined,
@@ -339,8 +340,8 @@ export function decideResolve(
   | { readonly kind: 'resolved'; readonly row: EndedJobRow }
   | { readonly kind: 'refused'; readonly row: JobRow | undefined }
 > {
-  // The same outcome is accepted again, with any note, so that a command that died before it stored the
-  // result can be repeated.
+  // The same outcome is accepted again, with any note: the first command may have died before it stored the
+  // result.
   if (row !== undefined && isSettled(row) && row.outcome.status === status)
     return { answer: { kind: 'resolved', row } };
   if (row?.state !== 'UNKNOWN' || !hasEnded(row)) return { answer: { kind: 'refused', row } };
@@ -354,7 +355,7 @@ export function decideResolve(
 export const mayPrune = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
   hasEnded(row) && row.state !== 'UNKNOWN' && row.type !== undefined && !isPruned(row) && !runsAgain(row);
 
-/** `result` is the key of the stored result for the end at `finishedAt`. A row with another end is not pruned. */
+/** `result` is the key of the stored result for the outcome of `finishedAt`. A row with another outcome is not pruned. */
 function decidePrune(
   row: JobRow | undefined,
   { finishedAt, result }: { readonly finishedAt: number; readonly result: string },

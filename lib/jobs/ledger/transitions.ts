@@ -46,20 +46,20 @@ import {
  * DONE, FAILED                the same          a person, once the result is stored; without response       prune
  * an end                      CLAIMED, no lease anyone, where a repeat does no harm; the same              reopen
  *
- * "Sent before" means under an earlier fence, and not taken back. Only what has no lease, or an expired one, is claimed.
- * An end is DONE, FAILED or UNKNOWN. The holder is the worker that claimed with the row's fence, as long as the row has
- * a lease, even an expired one. Every other step is refused, and changes nothing.
+ * "Sent before" means under an earlier fence, and not taken back. A job with an unexpired lease cannot be claimed. An
+ * end is DONE, FAILED or UNKNOWN. The holder is the worker that claimed with the row's fence, as long as the row has a
+ * lease, even an expired one. Every other step is refused, and changes nothing.
  */
 
 /** What a step decides: the new row, if any, and the answer to return once it is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
-/** The step was not possible, and nothing was changed. `row`: the current row. */
+/** The job is no longer the caller's, so the step changed nothing. `row`: the current row. */
 type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
 /**
- * Another worker called the job unknown. The outcome must be staged, and then the job's message sent again:
- * its receiver finds the outcome.
+ * Another worker ended the job as unknown. This worker must stage the outcome, and then send the job's message
+ * again, so that the receiver finds the outcome.
  */
 type CalledUnknown = { readonly kind: 'called-unknown' };
 
@@ -74,39 +74,40 @@ export type ClaimFacts = {
   readonly leaseMs: number;
   /** Whether a send with an unknown outcome may be repeated. Default: false. */
   readonly mayRepeat?: boolean;
-  /** The delivery that makes the claim. If the response is lost, it recognizes the claim by this. */
+  /** Names the delivery that makes the claim. If the response is lost, the delivery recognizes its claim by this. */
   readonly by?: string;
   /**
-   * Whether the claim also records that a request is being sent, as `sent` does, which saves a write. Default: false.
+   * Whether the claim also records a send, as `sent` does, which saves a write. Default: false.
    */
   readonly sends?: boolean;
   /** Whether the worker runs no other job. Default: false. */
   readonly isAlone?: boolean;
   readonly nowMs: number;
-  /** The outcome that was found for the last send, for a job without a holder; undefined if it was not looked for. */
+  /** The staged outcome of the last send of a job without a holder; undefined if it was not looked for yet. */
   readonly late?: LateOutcome | undefined;
 };
 
 /** A send of a job, named by its fence. `createdAt` distinguishes the job from an earlier one with the same id. */
 export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
-/** A send, and its outcome if that was found outside the ledger. */
+/** A send, and its outcome if one was staged outside the ledger. */
 type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | undefined };
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'busy'; readonly untilMs: number }
-  /** So many workers died with the job that only a worker without other jobs may have it. */
+  /** Too many workers died while running the job: only a worker that runs no other job may claim it. */
   | { readonly kind: 'alone'; readonly deaths: number }
   | { readonly kind: 'ended'; readonly row: EndedJobRow }
   /** The id belongs to a job with other content, which was not changed. */
   | { readonly kind: 'other-content' };
 
+/** The caller must look for a staged outcome of this send, and then claim again. */
 export type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
 
 /**
- * After this many deaths beside other jobs, the job may be what kills workers. It then runs alone, so that no
- * other job dies with it.
+ * A job that was running during this many worker deaths may be their cause. From then on it runs alone, so that
+ * no other job dies with it.
  */
 const MAX_DEATHS_BESIDE_OTHERS = 3;
 
@@ -126,7 +127,7 @@ export function decideClaim(
   const known: JobRow = { ...factsOf(request), ...(runsAgain(row) ? opened(row) : row) };
   if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence } = known;
-  // It is its own claim, whose response was lost.
+  // The row shows the caller's own claim, whose response was lost.
   if (facts.sends && by !== undefined && isHeldBy(known, { id: known.id, fence, by }))
     return { answer: { kind: 'claimed', claim: known } };
   const free = untilMs === undefined ? known : afterDeath(known);
@@ -179,12 +180,12 @@ export const decideAnnounce = (
   return row === undefined ? { write, answer: undefined } : { answer: undefined };
 };
 
-/** `sent`: the request may leave, once, if enough of the lease is left: storing this took time. */
+/** `sent`: the request may leave, once. The caller first checks that enough of the lease is left: the write took time. */
 export type SentAnswer = { readonly kind: 'sent'; readonly claim: Claim } | Lost;
 
 export function decideSent(row: JobRow | undefined, holder: Holder): Decision<SentAnswer> {
   if (!isHeldBy(row, holder)) return lost(row);
-  // Only the holder writes SENT, so it is this send: its response was lost, and a renewal may have followed.
+  // Only the holder writes SENT, so this is our own earlier write, whose response was lost.
   if (row.state === 'SENT') return { answer: { kind: 'sent', claim: row } };
   const write = sending(row);
   return { write, answer: { kind: 'sent', claim: write } };
@@ -231,7 +232,8 @@ export function decideRelease(
   holder: Holder & Partial<JobRequest>,
   { requestSent = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
 ): Decision<{ readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost> {
-  // The claim got no response, and may be stored later. Writing the row that it would replace makes it fail.
+  // The claim got no response, and may be stored later. Rewriting the current row changes its token, so the late
+  // claim fails.
   if (row === undefined || row.fence < holder.fence) {
     const { id, type = '', contentHash = '', sender = '' } = holder;
     const write = row ?? { ...blankRow(id, nowMs), type, contentHash, sender };
@@ -240,7 +242,8 @@ export function decideRelease(
   if (!isOf(row, holder)) return lost(row);
   if (row.state === 'CLAIMED' && row.leaseUntilMs === undefined) return { answer: { kind: 'released', row } };
   const isOnlySend = row.sentFence === holder.fence && row.earlierSentFence === undefined;
-  // A worker may also have found the proof that an earlier try staged; then the message may no longer exist.
+  // `runsAgain`: another worker found the proof that an earlier try of this one staged, and the job's message may
+  // no longer exist.
   if ((row.state === 'UNKNOWN' && isOnlySend && !requestSent) || runsAgain(row))
     return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
@@ -275,7 +278,7 @@ export function decideEnd(
 const isOf = (row: JobRow | undefined, { fence, by }: Holder): row is JobRow =>
   row !== undefined && row.fence === fence && row.by === by;
 
-// The row of an ended job has no lease.
+// False for an ended job, since its row has no lease.
 const isHeldBy = (row: JobRow | undefined, holder: Holder): row is Claim =>
   isOf(row, holder) && row.leaseUntilMs !== undefined;
 
@@ -300,7 +303,7 @@ function ended(row: JobRow, outcome: Outcome, nowMs: number) {
 const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow =>
   earlierSentFence === undefined ? row : { ...row, sentFence: earlierSentFence };
 
-/** Whether a job runs again by itself: it was called unknown, but was never sent, and was not cancelled since. */
+/** Whether a job runs again by itself: it ended as unknown, but was never sent, and was not cancelled since. */
 export const runsAgain = (row: JobRow): row is EndedJobRow =>
   row.state === 'FAILED' && row.outcome !== undefined && isNeverSent(row.outcome) && !isCancelled(row);
 
@@ -320,22 +323,22 @@ const factsOf = ({ type, contentHash, sender }: JobRequest) => ({ type, contentH
 const answerLost = failure(
   'unknown',
   'answer-lost',
-  'the request may have left, and the worker died, or stood still, before it recorded the outcome',
+  'the request may have left, but its worker died or was suspended before it recorded the outcome',
 );
 
 /**
- * The proof of a worker that was delayed before it sent its request. The worker that called the job unknown
- * could not know that.
+ * The proof of a worker that was delayed before it sent its request. The worker that ended the job as unknown
+ * could not know about the delay.
  */
 export const neverSent = failure(
   'failed',
   'never-sent',
-  'the worker was held up before the request left, and the job was called unknown: it runs again',
+  'the worker was delayed before it sent the request, and meanwhile the job ended as unknown: it runs again',
 );
 
 const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;
 
-/** The sends of these workers may be repeated: otherwise the first death would have ended the job as unknown. */
+/** Only for jobs that may be repeated: after a send, the first death ends any other job as unknown. */
 const workersDied = (deaths: number): Outcome =>
   failure(
     'failed',

@@ -187,8 +187,6 @@ test('a row whose outcome is invalid, or not even JSON, causes an error', async 
   await put('b', '{"status":');
   await put('c', '{"status":"?"}');
 
-  await expect(ledger.read('b')).rejects.toThrow(
-    'read job b: expected a job row, got one with an invalid outcome',
-  );
-  await expect(ledger.read('c')).rejects.toThrow('got one with an invalid outcome.status');
+  await expect(ledger.read('b')).rejects.toThrow('read job b: the row in the table is not valid in outcome');
+  await expect(ledger.read('c')).rejects.toThrow('is not valid in outcome.status');
 });

@@ -57,7 +57,7 @@ describe('a renewed lease', () => {
 
     expect(renewal.signal.reason).toMatchObject({ name: 'LeaseLostError' });
     expect(String(renewal.signal.reason)).toContain(
-      'renew the lease of job a: another worker has it, FAILED',
+      'renew the lease of job a: another worker has the job, which is FAILED',
     );
   });
 

@@ -135,6 +135,6 @@ const shortWaitOf = (actor: Actor): readonly number[] =>
 const limitsOf = ({ diesAtMs }: Actor): readonly number[] =>
   diesAtMs === Number.POSITIVE_INFINITY
     ? []
-    : [diesAtMs, diesAtMs - jobTimes.toAnswerMs - jobTimes.codeFunctionMs + 1];
+    : [diesAtMs, diesAtMs - jobTimes.toRespondMs - jobTimes.codeFunctionMs + 1];
 
 const unique = (times: readonly number[]) => [...new Set(times)].sort((a, b) => a - b);

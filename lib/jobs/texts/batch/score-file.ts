@@ -160,7 +160,7 @@ type SplitBatch = {
   readonly summary: Summary | undefined;
 };
 
-const MESSAGES_AT_ONCE = 10;
+const CONCURRENT_SENDS = 10;
 
 /** Stages each chunk, stores its row, and sends its message; stores the header last. Repeating it changes nothing. */
 export async function splitBatch(
@@ -176,7 +176,7 @@ async function splitChecked(request: BatchRequest, options: SplitOptions): Promi
   await checkContinues(request, options);
   if (options.maxCalls !== undefined) await setCallLimit(batch, options.maxCalls, options);
   const header = { chunks: 0, rows: 0, badRows: 0 };
-  for await (const group of inGroups(chunksOf(request, options), MESSAGES_AT_ONCE)) {
+  for await (const group of inGroups(chunksOf(request, options), CONCURRENT_SENDS)) {
     options.signal?.throwIfAborted();
     const staged = await Promise.all(group.map((chunk) => stageChunk(chunk, request, options)));
     const messages = staged.filter((message) => message !== undefined);

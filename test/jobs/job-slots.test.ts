@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
-import { createPlaces } from '../../lib/jobs/places.ts';
+import { createJobSlots } from '../../lib/jobs/job-slots.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 
-/** Jobs in the places of one process: each takes its time there, and the log says when it began and ended. */
+/** Jobs in the slots of one process: each takes its time there, and the log says when it began and ended. */
 function createJobs() {
   const clock = createVirtualClock();
-  const places = createPlaces(clock);
+  const slots = createJobSlots(clock);
   const log: string[] = [];
-  const run = async (name: string, tookMs: number, options: Parameters<(typeof places)['take']>[0]) => {
-    using place = await places.take(options);
-    if (place === undefined) return void log.push(`${name} had none at ${clock.now()}`);
+  const run = async (name: string, tookMs: number, options: Parameters<(typeof slots)['take']>[0]) => {
+    using slot = await slots.take(options);
+    if (slot === undefined) return void log.push(`${name} had none at ${clock.now()}`);
     log.push(`${name} from ${clock.now()}`);
     await clock.sleep(tookMs);
     log.push(`${name} to ${clock.now()}`);
   };
-  return { clock, places, log, run };
+  return { clock, slots, log, run };
 }
 
 test('a job whose workers died runs alone, after all others, in the order of the number of deaths', async () => {
@@ -60,11 +60,11 @@ test.for([-31, 31])(
   async (days) => {
     const clock = createVirtualClock();
     let setByMs = 0;
-    const places = createPlaces({ sleep: clock.sleep, now: () => clock.now() + setByMs });
+    const slots = createJobSlots({ sleep: clock.sleep, now: () => clock.now() + setByMs });
     let beganMs: number | undefined;
     const alone = async () => {
-      using place = await places.take({ deaths: 3 });
-      if (place?.isAlone) beganMs = clock.now();
+      using slot = await slots.take({ deaths: 3 });
+      if (slot?.isAlone) beganMs = clock.now();
     };
 
     const began = clock.now();
@@ -80,12 +80,12 @@ test.for([-31, 31])(
 );
 
 test('other jobs run beside a job that has made progress', async () => {
-  const { clock, places, log, run } = createJobs();
+  const { clock, slots, log, run } = createJobs();
 
   const shared = (async () => {
-    using place = await places.take({ deaths: 3 });
+    using slot = await slots.take({ deaths: 3 });
     await clock.sleep(1_000);
-    place?.share();
+    slot?.share();
     await clock.sleep(1_000);
   })();
   void clock.sleep(500).then(() => run('other', 10, { deaths: 0 }));
