@@ -19,7 +19,7 @@ export {
   type TextForm,
   type TextOptions,
 } from './open-text.ts';
-export { notRows, TextError } from './text-error.ts';
+export { notRowsError, TextError } from './text-error.ts';
 export {
   type CellOptions,
   type CsvWishes,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { decoderOf, isUtf16 } from './encodings.ts';
-import { notRows } from './text-error.ts';
+import { notRowsError } from './text-error.ts';
 
 /** Maximum bytes (for UTF-16: code units) of a line or a row. */
 export const MAX_ROW_LENGTH = 1_048_576;
@@ -149,7 +149,8 @@ function createElementSplitter(name: string | undefined): Splitter {
           continue;
         }
         if (depth === 0) {
-          if (isOver && /\S/.test(character)) throw notRows('a JSON array with something after it', { name });
+          if (isOver && /\S/.test(character))
+            throw notRowsError('a JSON array with something after it', { name });
           if (character === '[') depth = 1;
           from = at + 1;
           continue;
@@ -169,7 +170,7 @@ function createElementSplitter(name: string | undefined): Splitter {
     },
     end() {
       if (isOver) return [];
-      throw notRows('a JSON array that does not end: is the file complete?', { name });
+      throw notRowsError('a JSON array that does not end: is the file complete?', { name });
     },
   };
 }

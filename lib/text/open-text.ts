@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { encodingNamed, type Guess, guessEncoding, isUtf16 } from './encodings.ts';
 import { type TextLines, textLines } from './lines.ts';
-import { notRows, TextError, type TextPlace } from './text-error.ts';
+import { notRowsError, TextError, type TextPlace } from './text-error.ts';
 
 export type TextOptions = {
   /** The name of the encoding. Default: the one of the byte order mark, otherwise it is detected. */
@@ -67,7 +67,7 @@ const markedEncoding = (head: Uint8Array): string | undefined =>
 
 async function formOf(head: Uint8Array, { encoding: label, name, expected }: TextOptions) {
   const kind = otherKind(head);
-  if (kind !== undefined) throw notRows(kind, { name, expected });
+  if (kind !== undefined) throw notRowsError(kind, { name, expected });
   const marked = markedEncoding(head);
   const requested = label === undefined ? undefined : await encodingNamed(label);
   if (label !== undefined && requested === undefined)
@@ -84,7 +84,7 @@ async function formOf(head: Uint8Array, { encoding: label, name, expected }: Tex
   const known = requested ?? marked;
   const guess = known === undefined ? await guessEncoding(head) : { encoding: known };
   if (guess !== undefined) return { ...guess, isMarked: marked !== undefined };
-  throw notRows(
+  throw notRowsError(
     'zero bytes, which a text does not contain: if it is a text, name its encoding by --encoding',
     {
       name,

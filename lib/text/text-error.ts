@@ -19,7 +19,7 @@ export class TextError extends Error {
   }
 }
 
-export const notRows = (
+export const notRowsError = (
   got: string,
   { expected = ROWS, ...place }: TextPlace & { readonly expected?: string | undefined } = {},
 ): TextError => new TextError('format', `expected ${expected}, got ${got}`, place);

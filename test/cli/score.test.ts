@@ -239,7 +239,7 @@ describe('score', () => {
       REVIEWS,
       ['--max-calls', '1'],
       {},
-      '4 rows hold 2 distinct texts, of which 0 are cached: 2 calls, over the',
+      '4 rows have 2 distinct texts, of which 0 are cached: 2 calls, over the',
     ],
     [
       `id,review,shop\n${Array.from({ length: 900 }, (_, at) => `${at},text ${at},A\n`).join('')}`,
@@ -291,7 +291,7 @@ describe('score', () => {
     const { code, err } = await run('score', file, '--text', 'text', '--batch', 'one');
 
     expect(code).toBe(2);
-    expect(err).toContain('--batch: batch one was already split from other rows');
+    expect(err).toContain('--batch: batch one already exists with other rows');
   });
 
   test('uses the table of SYNC_TABLE as its cache, and claims a text for longer than one attempt may take', async () => {

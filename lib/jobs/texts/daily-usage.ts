@@ -4,18 +4,18 @@ import { type StoredRow, type Table, updateRow } from '../../table/index.ts';
 
 const rowSchema = z.object({ calls: z.number(), tokens: z.number() });
 
-/** How many calls scored a text, and their tokens. */
+/** The number of calls that scored a text, and their tokens. */
 export type DailyUsage = Readonly<z.infer<typeof rowSchema>>;
 
 const NOTHING: DailyUsage = { calls: 0, tokens: 0 };
 
-/** How long after its start a day's row expires, in milliseconds: nothing is added to it any more. */
+/** How long after its start a day's row expires, in milliseconds: the day is over by then. */
 const LIFETIME_MS = 2 * 86_400_000;
 
 /**
- * Creates a counter of what is scored in a day (UTC), over all processes, in one row of the table. It returns
- * the sums of the day after adding, or undefined if there is nothing to add. If a write fails, its counts are
- * added with the next one.
+ * Creates a counter of the texts that all processes score in a day (UTC), in one row of the table. It returns the
+ * sums of the day after adding, or undefined if there is nothing to add. If a write fails, the next one also adds
+ * its counts.
  */
 export function createDailyUsageCounter(table: Table, now: () => number) {
   let pending = NOTHING;

@@ -46,7 +46,7 @@ export type Erased = {
 };
 
 /**
- * Erases a text, by the SHA-256 (hex) of its UTF-8, from the cache, from staged chunks, and from the parts of all
+ * Erases a text, given the SHA-256 (hex) of its UTF-8, from the cache, from staged chunks, and from the parts of all
  * batches, where its rows remain as lines without results. Messages on the queue and results of jobs are not changed.
  */
 async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
@@ -60,8 +60,7 @@ async function forgetText(textHash: string, options: BatchStorage): Promise<Eras
     batches.add(chunkId.batch);
     stagedChunks += 1;
   }
-  // From here on, a chunk that ends does so without the text. The parts of chunks that ended before come
-  // next.
+  // From here on, no chunk ends with the text. Next, erase it from the parts of chunks that ended earlier.
   for (const key of await keysOf(SCORES_FOLDER, options)) {
     const chunkId = chunkOfPart(key);
     const held = chunkId && (await readPart(key, options));
@@ -82,10 +81,10 @@ async function forgetText(textHash: string, options: BatchStorage): Promise<Eras
 export async function forgetBatch(batch: string, options: BatchStorage): Promise<Erased> {
   const { store, table } = options;
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
-  // The rows are deleted first: a chunk that ends without a row writes nothing.
+  // The rows are deleted first, because a running job whose chunk has no row stores nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
   const { keys, hashes, ...held } = await findHeld({ batch }, options);
-  // The cache is next: the objects are needed to find its rows.
+  // The cache is erased before the objects, which name the texts to erase.
   const cacheRows = await eraseFromCache(hashes, table);
   for (const key of keys) await store.delete(key);
   return { cacheRows, ...held };
@@ -102,7 +101,7 @@ export async function isBatchKnown(batch: string, { store, table }: BatchStorage
   return false;
 }
 
-/** Refuses if chunks are open: their workers would store cached results of the texts after the batch was erased. */
+/** Throws if chunks of the batch are open: their workers would cache results of the texts after the batch was erased. */
 async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<void> {
   if (!('batch' in forgotten)) return;
   const { batch } = forgotten;
@@ -110,7 +109,7 @@ async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<
   for await (const { row } of chunkRows(batch, batches)) if (!isEnded(row)) open += 1;
   if (open > 0)
     throw new Error(
-      `forget batch ${batch}: expected a batch whose chunks have all ended, got ${open} that may still store scores: wait for them, or first run platform-sync jobs cancel --batch ${batch}`,
+      `batch ${batch} was not erased: ${open} of its chunks may still store scores. Wait for them, or first run platform-sync jobs cancel --batch ${batch}`,
     );
 }
 
@@ -132,7 +131,7 @@ export async function forget(
   // DynamoDB keeps nothing of deleted rows.
   const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
   if (path !== undefined) await (await openSqliteFile(path)).erase();
-  // Only now is everything that was erased an old version.
+  // Last, since an erased object remains as an old version.
   return { ...erased, oldVersions: await eraseOldVersions(forgotten, batches.store) };
 }
 
@@ -212,17 +211,17 @@ async function eraseFromStaged(
   options: BatchStorage,
 ): Promise<boolean> {
   let isErased = false;
-  const decide = async (stored: StoredObject | undefined) => {
+  const erase = async (stored: StoredObject | undefined) => {
     if (stored === undefined) return undefined;
     const staged = parseStaged(key, stored.body);
     const rows = staged.rows.map((row) => withoutText(row, textHash));
     if (rows.some((row, index) => row !== staged.rows[index])) return printStaged({ ...staged, rows }).body;
-    // It is touched even if an earlier run erased the text: that run may have crashed in between.
-    if (rows.some((row) => 'erased' in row)) await touchOpenRow(chunkId, options);
+    // Also if an earlier run erased the text, since that run may have crashed before it did this.
+    if (rows.some((row) => 'erased' in row)) await invalidateOpenRow(chunkId, options);
     return undefined;
   };
-  // After an update it checks the object again.
-  while (await updateObject(options.store, key, decide)) isErased = true;
+  // Runs again after each update, until it finds nothing to erase and so invalidates the row.
+  while (await updateObject(options.store, key, erase)) isErased = true;
   return isErased;
 }
 
@@ -231,16 +230,16 @@ function withoutText(row: StagedChunk['rows'][number], textHash: string): Staged
 }
 
 /**
- * Rewrites the row of an open chunk, so that a worker that has read the text must read the chunk again before
- * it ends it.
+ * Rewrites the row of an open chunk, so that a worker that already read the erased text fails to end the chunk, and
+ * reads it again.
  */
-async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
+async function invalidateOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const stored = await readChunkRow(chunkId, options);
-  // If another write comes first, the worker fails because of that one.
+  // If this write loses against another one, that other write makes the worker fail.
   if (stored && !isEnded(stored.row)) await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
-/** Erases a text from the part that a chunk's row names, and from other parts. Returns how many rows of each had it. */
+/** Erases a text from all parts of a chunk. Returns how many rows of each part had the text. */
 async function eraseFromParts(
   chunkId: ChunkId,
   textHash: string,
@@ -257,7 +256,7 @@ async function eraseFromParts(
       erased.set(key, count);
     }
     if (holding.size === 0) return [...erased.values()];
-    // The row is read only now: otherwise a part that was named since then would seem to be named by no row.
+    // The row is read after the parts, since an earlier row might not yet name one of the parts that were found.
     const stored = await readChunkRow(chunkId, options);
     let hasChanged = false;
     for (const [key, rows] of holding) {
@@ -269,13 +268,13 @@ async function eraseFromParts(
       hasChanged ||= !(await replacePart(chunkId, stored, left, options));
     }
     if (hasChanged) continue;
-    // The old parts are deleted last: until then, another run can find what this one did not finish.
+    // The old parts are deleted last, so that after a crash the next run finds the chunk again.
     await finishBatch(chunkId.batch, options);
     for (const key of holding.keys()) await options.store.delete(key);
   }
 }
 
-/** Builds a new part, and names it in the chunk's row if there is one. Returns false if the row changed meanwhile. */
+/** Writes a new part, and names it in the chunk's row, if it has one. Returns false if the row changed meanwhile. */
 async function replacePart(
   chunkId: ChunkId,
   stored: StoredChunk | undefined,

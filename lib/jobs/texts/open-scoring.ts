@@ -16,7 +16,7 @@ import { createInput, type InputFound } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
 
 type ScoreHooks = {
-  /** Called once, when all rows have been read for the first time, before anything is sent. */
+  /** Called once: after the first read of all rows, and before anything is sent. */
   readonly onInput: (found: InputFound) => void;
   readonly onProgress: Parameters<typeof scoreFile>[1]['progress'];
 };
@@ -50,7 +50,7 @@ export async function openScoring(
     store,
     /** What the calls so far may have cost. */
     paid: paid as Readonly<typeof paid>,
-    /** Computes what the batch needs, and why it would be refused. Sends nothing. */
+    /** Computes how many calls the batch needs, and the reasons to refuse it. Sends nothing. */
     async preview() {
       const found = await previewBatch(given, { cache, rate, signal });
       const conflicts: string[] = [];
@@ -62,13 +62,16 @@ export async function openScoring(
       const reasons = [...conflicts, ...refusals(found, { rate, maxCalls })];
       return { ...found, inBatch, reasons, rate, input: input.found() };
     },
-    /** Scores the batch, or resumes it. Throws `BatchConflictError` if it was split from other rows. */
+    /** Scores the batch, or resumes it. Throws `BatchConflictError` if the name belongs to a batch of other rows. */
     async score({ onInput, onProgress: progress }: ScoreHooks) {
       await ledgerCheckOf(tableName, environment, { batch })();
       const { analyze: call } = operations(session.call).sentiment;
       const storage = { store, table, cache, newToken, now };
       const options = { ...storage, rate, signal, maxCalls, analyze: counting(call, paid), progress };
-      return scoreFile({ ...given, rows: reportedOnce(given, onInput) }, { ...options, ...ownOf(session) });
+      return scoreFile(
+        { ...given, rows: reportedOnce(given, onInput) },
+        { ...options, ...processOptions(session) },
+      );
     },
     /** Throws `TextError`, before anything is sent, unless the source can have labels in this column. */
     checkLabels: ({ column }: Labels) => checkLabels({ open, rows, column }),
@@ -83,29 +86,29 @@ export async function openScoring(
   };
 }
 
-/** The identity of a process that scores, from its settings and its clock. */
-const ownOf = ({ settings, breaker }: Session) => ({
+/** The options of scoring that depend on this process. */
+const processOptions = ({ settings, breaker }: Session) => ({
   random: Math.random,
   sleep,
-  atOnce: settings.PLATFORM_CONCURRENCY,
+  concurrency: settings.PLATFORM_CONCURRENCY,
   isPlatformUnavailable: async () => (await breaker.blockedMs()) !== undefined,
 });
 
-/** Wraps the call so that calls are counted, and the tokens of those that scored a text. */
+/** Wraps the call so that `paid` counts the calls, and the tokens of calls that scored a text. */
 function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', number>): Analyze {
   return async (request, { onSend, ...options } = {}) => {
-    const leave = () => {
+    const countSend = () => {
       onSend?.();
       paid.calls += 1;
     };
-    const sentiment = await analyze(request, { ...options, onSend: leave });
+    const sentiment = await analyze(request, { ...options, onSend: countSend });
     paid.scored += 1;
     paid.tokens += tokensOf(sentiment).total;
     return sentiment;
   };
 }
 
-/** Wraps the rows so that their source is reported once, after they were read for the first time. */
+/** Wraps the rows so that their source is reported once, after the first read of all rows. */
 function reportedOnce({ rows, input }: BatchRequest, onInput: ScoreHooks['onInput']): BatchRequest['rows'] {
   let isReported = false;
   return async function* reportedRows() {

@@ -15,6 +15,8 @@ test('the rows of a part are its lines, if its bytes match the hash in its key',
     '{"line":2,"outcome":"scored","batch":"b1","chunk":0}',
     '{"line":3,"outcome":"scored","batch":"b1","chunk":0}',
   ]);
-  await expect(findRows(store, key)).rejects.toThrow(`${key}: expected the sha256 in its name, got another`);
+  await expect(findRows(store, key)).rejects.toThrow(
+    `${key} is damaged: its bytes do not match the sha256 in its name`,
+  );
   expect(await findRows(store, 'scores/b1/gone')).toBeUndefined();
 });

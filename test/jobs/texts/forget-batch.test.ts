@@ -30,7 +30,7 @@ test('a batch with chunks that have not ended is refused, and nothing of it is e
   await splitBatch(batchOf(ROWS), one.split);
   const stored = keysOf(one, '');
   const refused =
-    'forget batch b1: expected a batch whose chunks have all ended, got 1 that may still store scores: wait for them, or first run platform-sync jobs cancel --batch b1';
+    'batch b1 was not erased: 1 of its chunks may still store scores. Wait for them, or first run platform-sync jobs cancel --batch b1';
 
   await expect(forget({ batch: 'b1' }, one.storage, { environment: {} })).rejects.toThrow(refused);
   await expect(forget({ batch: 'b1' }, one.storage, { environment: {}, isDryRun: true })).rejects.toThrow(

@@ -11,8 +11,8 @@ type RowCounts = Omit<BatchCounts, keyof RowCosts>;
 export type BatchStatus = Omit<RowCounts, 'rows'> & {
   readonly batch: string;
   /**
-   * `open`: some known chunks have not ended. `unfinished`: the source is still being split; then the other
-   * members are null.
+   * `open`: some chunks have not ended. `unfinished`: the source is still being split, so `chunks`, `rows` and
+   * `rowsLeft` are null.
    */
   readonly status: 'done' | 'open' | 'unfinished';
   readonly chunks: number | null;
@@ -34,7 +34,7 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
 }
 
 /**
- * Reads the status from the rows in the table, or once they have expired, from the summary. Throws
+ * Reads the status from the rows in the table or, once the rows have expired, from the summary. Throws
  * `StoredObjectError` for an invalid summary.
  */
 export async function readBatchStatus(
@@ -50,7 +50,7 @@ export async function readBatchStatus(
     const staged = await storage.store.list(stagedFolder(batch)).next();
     if (staged.done) return undefined;
   }
-  // Rows were added to a batch that was already split, and not all of them are in it yet.
+  // A batch that was already split is being split again with additional rows.
   const isGrowing = header !== undefined && all.length > header.chunks;
   return statusOf(batch, isGrowing ? undefined : header, ended.length, sumOf(ended));
 }

@@ -10,7 +10,7 @@ export type BatchStorage = {
   readonly table: Table;
   /** Returns a new name at each call, such as a UUID, for writes to the table. */
   readonly newToken: () => string;
-  /** The clock, in epoch milliseconds. Rows of a batch expire as long after their last write as scores in the cache. */
+  /** The clock, in epoch milliseconds. */
   readonly now: () => number;
 };
 
@@ -26,15 +26,15 @@ export class BatchConflictError extends Error {
 
   constructor({ batch, chunk }: ChunkId) {
     super(
-      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it with the same rows (more may follow at the end), choose another name (scored texts are not paid for again), or forget the old batch`,
+      `batch ${batch} already exists with other rows, topics, instructions or model (chunk ${chunk} differs). Repeat it with the same rows (you may add rows at the end), choose another name (scored texts are not paid for again), or forget the old batch`,
     );
   }
 }
 
-/** How many bad rows of a batch are named. */
+/** Maximum bad rows of a batch that are listed. */
 export const NAMED_BAD_ROWS = 20;
 
-/** How many calls of a batch scored no text: it is unknown whether the platform executed them. */
+/** The number of calls of a batch that scored no text, so that it is unknown whether the platform executed them. */
 export const unknownCalls = (counts: Readonly<Record<'calls' | 'scored' | 'cached', number>>): number =>
   Math.max(0, counts.calls - Math.max(0, counts.scored - counts.cached));
 
@@ -67,9 +67,9 @@ function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
   return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
 }
 
-/** The chunk whose staged rows have this key; undefined for another key. */
+/** The chunk whose staged rows have this key; undefined if the key is of another form. */
 export const chunkOfStaged = (key: string) => chunkOfKey(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
 
-/** The chunk whose part has this key; undefined for another key. */
+/** The chunk whose part has this key; undefined if the key is of another form. */
 export const chunkOfPart = (key: string) =>
   chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{8}-[0-9a-f]{12}\.ndjson\.gz$/);

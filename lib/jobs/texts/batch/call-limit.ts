@@ -10,7 +10,7 @@ type CallLimit = {
   readonly max: number;
   /** Counts a call that is about to be sent. Returns false if the batch may make no more calls. */
   take(): Promise<boolean>;
-  /** Takes back a call that was not sent. */
+  /** Uncounts a call that was not sent. */
   giveBack(): Promise<void>;
 };
 
@@ -18,7 +18,7 @@ type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
 
 const limitKey = (batch: string) => ({ partition: batchPartition(batch), sort: CALLS_SORT });
 
-/** Sets the maximum calls of a batch. Calls that were counted before stay counted. */
+/** Sets the maximum calls of a batch. The calls so far count towards the new maximum. */
 export async function setCallLimit(batch: string, max: number, storage: LimitStorage): Promise<void> {
   await change(batch, storage, ({ calls }) => ({ max, calls }));
 }
@@ -36,7 +36,7 @@ export async function openCallLimit(batch: string, storage: LimitStorage): Promi
 }
 
 /**
- * Replaces the stored limit by the result of `next`, even if several processes do so at once. Returns false
+ * Replaces the stored limit by the result of `next`, also if several processes do so at the same time. Returns false
  * if the result is undefined.
  */
 async function change(

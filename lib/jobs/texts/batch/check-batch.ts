@@ -12,7 +12,7 @@ const DAY_SECONDS = 24 * 3_600;
 /** Maximum bytes of a request in each message of its batch; the rest of the message is for texts. */
 const MAX_REQUEST_BYTES = 48 * 1_024;
 
-/** Why a batch is refused; nothing was sent. The `reasons` show the numbers. */
+/** Why a batch is refused. Nothing was sent. */
 export type Refusal = {
   readonly kind: 'refused';
   readonly reasons: readonly string[];
@@ -30,8 +30,8 @@ type CheckOptions = {
 };
 
 /**
- * Checks whether a batch may begin. Rows are counted first; texts are looked up only if the rate may be too
- * low for all rows. `rows`: all rows of the source, including bad ones.
+ * Checks whether a batch may begin. Without `maxCalls`, texts are looked up in the cache only if the rate may be too
+ * low for all rows. `rows`: the number of rows in the source, including bad rows.
  */
 export async function checkBatch(
   given: BatchRequest,
@@ -62,7 +62,7 @@ export function refusals(
   { rows, texts, cached, calls }: Preview,
   { rate, maxCalls }: Pick<CheckOptions, 'rate' | 'maxCalls'>,
 ): readonly string[] {
-  const counted = `${rows} rows hold ${texts} distinct texts, of which ${cached} are cached: ${calls} calls`;
+  const counted = `${rows} rows have ${texts} distinct texts, of which ${cached} are cached: ${calls} calls`;
   const days = Math.ceil((10 * calls) / rate / DAY_SECONDS) / 10;
   return [
     ...(maxCalls !== undefined && calls > maxCalls ? [`${counted}, over the limit of ${maxCalls}`] : []),
@@ -97,9 +97,10 @@ export type Preview = {
   readonly seconds: number;
 };
 
-const LOOKED_UP = 100;
+/** How many texts are looked up in the cache together. */
+const LOOKUP_SIZE = 100;
 
-/** Counts what a batch needs. It reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
+/** Counts what a batch needs. Reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
 export async function previewBatch(
   given: Pick<BatchRequest, 'rows' | 'request'>,
   { cache, rate, signal }: CheckOptions,
@@ -124,7 +125,7 @@ export async function previewBatch(
       if (bad.length < NAMED_BAD_ROWS) bad.push(row);
       // JSON distinguishes halves of surrogate pairs; UTF-8 does not.
     } else if (seen.add(JSON.stringify(row.text))) unknown.push(row.text);
-    if (unknown.length === LOOKED_UP) await lookUp();
+    if (unknown.length === LOOKUP_SIZE) await lookUp();
   }
   await lookUp();
   const texts = seen.size();
@@ -141,7 +142,7 @@ type SourceRow = Row | BadRow;
 export type BatchRequest = {
   readonly batch: string;
   readonly request: ScoreRequest;
-  /** Opens the rows from the beginning. It may be called more than once, and must return the same rows each time. */
+  /** Reads the rows from the beginning. It may be called more than once, and must return the same rows each time. */
   readonly rows: () => AsyncIterable<SourceRow>;
   /** How the source was recognized; available once its rows were read. */
   readonly input?: (() => InputFound | undefined) | undefined;
@@ -155,9 +156,9 @@ export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
 
 /**
  * Divides rows into chunks of at most 100 rows and 200 KB of texts, measured as they are sent: as JSON, with
- * the characters escaped that SQS refuses. A row whose text is blank, or larger than that alone, becomes a
- * bad row. Where chunks end depends only on the rows, and on an earlier division: `sizeOf` returns how many
- * rows a chunk had then, if it had fewer.
+ * the characters escaped that SQS refuses. A row whose text is blank, or larger than 200 KB alone, becomes a
+ * bad row. Chunks end at the same rows each time: `sizeOf` returns how many rows a chunk had when the batch was
+ * first split, which may be fewer.
  */
 export async function* cutChunks(
   rows: AsyncIterable<SourceRow>,
@@ -184,7 +185,7 @@ export async function* cutChunks(
   while (held.length > 0) yield await cut();
 }
 
-/** A row in the form of a chunk, and the bytes of its text there. A row that cannot be scored becomes a bad row. */
+/** A row as it is put into a chunk, and the size of its text there. A row that cannot be scored becomes a bad row. */
 function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
   if (isBad(row)) return { row, sizeBytes: 0 };
   const { line, id, text, columns } = row;

@@ -13,7 +13,7 @@ const numbers = <Name extends string>(counted: Readonly<Record<Name, unknown>>) 
 export const countsSchema = z.object({
   ...numbers(batchCounts.rows),
   ...numbers(batchCounts.costs),
-  /** The tokens that were used; cached results used none. */
+  /** The tokens that calls used; cached results use no tokens. */
   tokens: z.object(numbers(batchCounts.tokens)),
   /** How often each sentiment occurs, in lower case: for texts as a whole, and for each topic. */
   sentiments: z.object({ overall: counts, topics: recordOf(counts) }),
@@ -74,10 +74,11 @@ function sentimentsOf({ topicSentiments, sentiment }: ScoredRow): ChunkCounts['s
   const named = typeof topicSentiments === 'object' ? Object.entries(topicSentiments ?? {}) : [];
   const topics = named.filter(([, value]) => typeof value === 'string');
   return {
-    overall: once(sentiment),
-    topics: Object.fromEntries(topics.map(([topic, value]) => [topic.toWellFormed(), once(value)])),
+    overall: countOf(sentiment),
+    topics: Object.fromEntries(topics.map(([topic, value]) => [topic.toWellFormed(), countOf(value)])),
   };
 }
 
-/** A count of one for a sentiment. Its name is made well-formed, since the table accepts no other text. */
-const once = (sentiment: unknown) => (typeof sentiment === 'string' ? { [sentiment.toWellFormed()]: 1 } : {});
+/** A count of one for a sentiment. The sentiment is made well-formed, since the table accepts only such strings. */
+const countOf = (sentiment: unknown) =>
+  typeof sentiment === 'string' ? { [sentiment.toWellFormed()]: 1 } : {};

@@ -17,7 +17,7 @@ import type { ScoreJob } from '../../types/score/message.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
 
-/* The two objects of a chunk: its rows, which wait for their job, and the part with its results. */
+/* The two objects of a chunk: the staged rows, which wait for their job, and the part with the results. */
 
 const line = z.number();
 
@@ -36,7 +36,7 @@ const stagedRowSchema = z.union([
 
 type StagedRow = z.infer<typeof stagedRowSchema>;
 
-/** What stays of a row whose text was forgotten. A bad row has no text. */
+/** What remains of a row whose text was forgotten. A bad row has no text, and stays unchanged. */
 export const erasedRow = (row: StagedRow): StagedRow =>
   'text' in row ? { line: row.line, id: row.id, erased: true } : row;
 
@@ -48,8 +48,7 @@ const stagedSchema = z.strictObject({
 });
 
 /**
- * A chunk as it was staged when its batch was split: everything that is needed to write its part once its
- * texts are scored.
+ * A chunk as it was staged when its batch was split, with all data that its part needs once its texts are scored.
  */
 export type StagedChunk = z.infer<typeof stagedSchema>;
 
@@ -88,9 +87,9 @@ export type ScoredRow = Sentiments &
     readonly id?: string | undefined;
     readonly line: number;
     readonly columns?: Readonly<Record<string, string>> | undefined;
-    /** The hash of the text; with it, a text is forgotten. */
+    /** The hash of the text, by which the text can be found and erased. */
     readonly textHash?: string;
-    /** The sentiments as the platform sent them, if their spelling differs. */
+    /** The sentiments as the platform sent them; absent if they are in lower case anyway. */
     readonly sent?: Sentiments | undefined;
     readonly model?: unknown;
     readonly error?: string;
@@ -138,27 +137,27 @@ const spelledTopics = (sentiments: unknown): unknown =>
     ? Object.fromEntries(Object.entries(sentiments).map(([topic, value]) => [topic, lowerCase(value)]))
     : sentiments;
 
-/** The beginning of the keys of parts that are written to replace the chunk's row with this token. */
+/** The beginning of the keys of a chunk's parts. `token`: that of the row which the writer of the part then replaces. */
 export const partsOver = (chunkId: ChunkId, token: string): string =>
   `${partPrefix(chunkId)}${sha256(token).slice(0, 8)}-`;
 
 /**
- * A part with these rows, each with its outcome, day, batch and chunk. Its key is stored only by the write
- * that replaces the chunk's row with this token.
+ * Prints a part with these rows, each with its outcome, day, batch and chunk. `token`: that of the chunk's row which
+ * the writer then replaces by a row with the part's key.
  */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
   const lines = rows.map((row) => {
-    const made = { outcome: outcomeOf(row), day: dateIn(row.columns)?.day };
-    return `${printJson({ ...row, ...made, batch, chunk })}\n`;
+    const derived = { outcome: outcomeOf(row), day: dateIn(row.columns)?.day };
+    return `${printJson({ ...row, ...derived, batch, chunk })}\n`;
   });
   const body = gzipSync(lines.join(''));
-  // The byte for the operating system (RFC 1952, 2.3), set to unknown: it is the only byte that could differ.
+  // Sets the byte for the operating system (RFC 1952, 2.3) to unknown, since it would differ between machines.
   body[9] = 255;
   return { key: `${partsOver(chunkId, token)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
 }
 
-/** Parses the rows of a part. Throws `StoredObjectError` for anything else, also if it unpacks to too many bytes. */
+/** Parses the rows of a part. Throws `StoredObjectError` if the bytes are not a part, or decompress to too many bytes. */
 export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   const rows = rowsOfPart(key, body);
   try {
@@ -168,7 +167,7 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
       return scored;
     });
   } catch {
-    throw notRows(key, body);
+    throw notAPartError(key, body);
   }
 }
 
@@ -184,7 +183,7 @@ export async function readScores(store: Pick<Store, 'get'>, key: string) {
 }
 
 /**
- * Reads an open chunk. `part` is the one that the chunk's row names; if it is missing, all texts are scored
+ * Reads an open chunk. `part`: the key of the part in the chunk's row. If the part is missing, all texts are scored
  * again. Throws `StoredObjectError`.
  */
 export async function readOpenChunk(
@@ -195,7 +194,7 @@ export async function readOpenChunk(
   StagedChunk & {
     /** The texts of the chunk that have no score. */
     readonly texts: ScoreJob['texts'];
-    /** The rows of its part, by line, if it ended and was reopened: their scores were paid for. */
+    /** The rows of the chunk's part, by line, if the chunk was reopened: their scores are already paid for. */
     readonly prior: ReadonlyMap<number, ScoredRow>;
   }
 > {
@@ -213,12 +212,13 @@ export const hasScore = (row: ScoredRow | undefined): row is ScoredRow =>
 
 const DOTTED = /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?![^ T])/;
 const SORTED = /^(?<year>\d{4})(?<sign>[-/])(?<month>\d\d)\k<sign>(?<day>\d\d)(?![^ T])/;
-/** Matches what may follow a day: nothing, or a time. */
+/** Maximum length of the time that may follow a day. */
 const MAX_TIME_LENGTH = 24;
 
 /**
- * The day in a cell of a table, as it is written there, in any time zone: `2026-11-22`; undefined without one. Day
- * and month of `11/12/2026` cannot be distinguished, and a number may mean anything, except milliseconds of these decades.
+ * The day in a cell of a table, `2026-11-22`, as it is written there, whatever the time zone; undefined if there is
+ * none. Not recognized: `11/12/2026`, whose day and month cannot be told apart, and numbers except epoch milliseconds
+ * from 2001 to 2033.
  */
 function dayIn(cell: string): string | undefined {
   const text = cell.trim();
@@ -231,7 +231,7 @@ function dayIn(cell: string): string | undefined {
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The first column of a row that has a date, and its day, by which the row is counted over time. */
+/** The first column of a row that has a date, and its day, under which the row is counted. */
 function dateIn(
   cells: Readonly<Record<string, string>> = {},
 ): { readonly column: string; readonly day: string } | undefined {
@@ -242,11 +242,11 @@ function dateIn(
   return undefined;
 }
 
-/** Maximum bytes of a part after decompression; it has at most a hundred rows. */
+/** Maximum bytes of a part, which has at most a hundred rows, after decompression. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 /**
- * The rows of a part of scores, a line of JSON each; undefined if the part no longer exists. Throws errors of
+ * The rows of a part of scores, each a line of JSON; undefined if the part no longer exists. Throws the errors of
  * `rowsOfPart`.
  */
 export async function findRows(
@@ -259,13 +259,16 @@ export async function findRows(
 }
 
 /**
- * The rows in the bytes of a part. Throws `StoredObjectError` if the hash in its key is another one, or the
- * bytes are not a part.
+ * The rows in the bytes of a part. Throws `StoredObjectError` if the bytes do not match the hash in the key, or are
+ * not a part.
  */
 function rowsOfPart(key: string, body: Buffer): readonly Buffer[] {
   const [, named] = /-([0-9a-f]{12})\.ndjson\.gz$/.exec(key) ?? [];
   if (named !== undefined && !hash('sha256', body).startsWith(named))
-    throw new StoredObjectError('invalid', `${key}: expected the sha256 in its name, got another`);
+    throw new StoredObjectError(
+      'invalid',
+      `${key} is damaged: its bytes do not match the sha256 in its name`,
+    );
   return linesIn(unpacked(key, body));
 }
 
@@ -273,12 +276,12 @@ function unpacked(key: string, body: Buffer): Buffer {
   try {
     return gunzipSync(body, { maxOutputLength: MAX_UNPACKED_BYTES });
   } catch {
-    throw notRows(key, body);
+    throw notAPartError(key, body);
   }
 }
 
-/** The error for a part that contains something else. It has no cause, which could quote the content. */
-const notRows = (key: string, body: Buffer) =>
+/** The error for an object that is not a part. It has no cause, which could quote the content. */
+const notAPartError = (key: string, body: Buffer) =>
   new StoredObjectError(
     'invalid',
     `${key} is not what platform-sync writes there (${body.byteLength} bytes that are not rows)`,

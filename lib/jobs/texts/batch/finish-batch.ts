@@ -29,7 +29,7 @@ import {
 import { type ChunkCounts, countsSchema, sumOf } from './chunk-counts.ts';
 import { badRowSchema, findStaged, parsePart } from './chunk-objects.ts';
 
-/** A chunk with a part in the store, although the table has neither its end nor its scores. */
+/** A chunk whose part is in the store, although the table has neither the chunk's end nor its scores. */
 export type UnknownChunk = {
   /** The id of the chunk's job. */
   readonly id: string;
@@ -38,9 +38,9 @@ export type UnknownChunk = {
 };
 
 /**
- * The chunks that are paid for according to the store, but not according to the table: then the table is an
- * older one. A part that no row names may also come from a killed worker; then its scores are in the cache.
- * `folder`: that of one batch. Default: all batches.
+ * Finds chunks with scores in the store that the table does not have, which shows that the table is an older copy. A
+ * part that no row names may also come from a killed worker, but the scores of such a part are in the cache.
+ * `folder`: the folder of one batch. Default: all batches.
  */
 export async function* unknownChunks(
   storage: BatchStorage,
@@ -74,7 +74,7 @@ async function* partsIn(
   }
 }
 
-/** The scores of a part that are missing from the cache. If its staged chunk has expired, the request is unknown. */
+/** The scores of a part that the cache lacks; none if the staged chunk has expired, since it had the request. */
 async function lostScores(
   { chunkId, key }: { readonly chunkId: ChunkId; readonly key: string },
   storage: BatchStorage,
@@ -89,20 +89,20 @@ async function lostScores(
     const result: Sentiment = anyRecord().parse(parseJson(printJson({ topicSentiments, sentiment, model })));
     return 'text' in row && results.has(row.line) ? [{ text: row.text, result }] : [];
   });
-  const own = { ...storage, host: staged.host, owner: 'store', attemptMs: 0 };
+  const options = { ...storage, host: staged.host, owner: 'store', attemptMs: 0 };
   const requests = texts.map(({ text }) => ({ ...staged.request, text }));
-  const looked = await createScoreCache(own).lookup(requests, chunkJobId(chunkId));
+  const lookups = await createScoreCache(options).lookup(requests, chunkJobId(chunkId));
   return texts.flatMap(({ result }, at) => {
-    const each = looked[at];
+    const each = lookups[at];
     return each?.kind === 'open' ? [{ claim: each.claim, result }] : [];
   });
 }
 
-/** Maximum bad rows that a summary lists; all of them are in the parts. */
+/** Maximum bad rows that a summary lists. The parts have all of them. */
 const MAX_BAD_ROWS = 1_000;
 
-/** How many of the last chunks are checked before all are listed. */
-const PROBES = 8;
+/** How many of the last chunks are checked before all chunks are listed. */
+const PROBED_CHUNKS = 8;
 
 const inputSchema = z.custom<InputFound>((value) => typeof value === 'object' && value !== null);
 
@@ -111,7 +111,7 @@ const summarySchema = z.object({
   batch: z.string(),
   chunks: z.number(),
   ...countsSchema.shape,
-  /** The first 1,000 bad rows, in source order, without long ids and columns, which are in the parts. */
+  /** The first 1,000 bad rows, in source order. Long ids and columns are only in the parts. */
   badRows: z.array(badRowSchema),
   parts: z.array(z.object({ key: z.string(), rows: z.number() })),
   /** How the source of the texts was recognized; absent if that was not reported. */
@@ -121,14 +121,14 @@ const summarySchema = z.object({
 /** `_summary.json`: the outcome of a batch. Every worker writes the same bytes, so it contains no time. */
 export type Summary = z.infer<typeof summarySchema>;
 
-/** Reads the summary of a batch; undefined until the batch is done. Throws `StoredObjectError` for an invalid one. */
+/** Reads the summary of a batch; undefined until the batch is done. Throws `StoredObjectError` if it is invalid. */
 export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Promise<Summary | undefined> =>
   (await findStored(store, summaryKey(batch), summarySchema, MAX_LIST_BYTES))?.value;
 
 /**
- * Writes the summary once the header exists and all chunks have ended; undefined until then. After the write
- * it reads the chunks again, since a text may have been forgotten meanwhile. A write replaces only the
- * summary from before the chunks were read, so that a late one never replaces a newer one.
+ * Writes the summary once the header exists and all chunks have ended; undefined until then. After each write
+ * the chunks are read again, since a text may have been forgotten meanwhile. A write replaces only the summary that
+ * was stored before the chunks were read, so that a delayed writer never replaces a newer summary.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   const { store } = options;
@@ -152,9 +152,9 @@ export async function finishBatch(batch: string, options: BatchStorage): Promise
 async function endedHeader(batch: string, options: BatchStorage): Promise<BatchHeader | undefined> {
   const header = await readHeader(batch, options);
   if (header === undefined) return undefined;
-  // Jobs end roughly in order. If any chunk is open, one of the last ones most likely is, so not all need to
-  // be listed.
-  const first = Math.max(0, header.chunks - PROBES);
+  // Jobs end roughly in order, so if any chunk is open, most likely one of the last is. This saves a list of all
+  // chunks at the end of each.
+  const first = Math.max(0, header.chunks - PROBED_CHUNKS);
   const last = Array.from({ length: header.chunks - first }, (_, index) => ({ batch, chunk: first + index }));
   const probed = await readChunkRows(last, options);
   return probed.every((stored) => stored && isEnded(stored.row)) ? header : undefined;
@@ -164,7 +164,7 @@ type Ended = Pick<Summary, 'badRows'> & {
   readonly chunks: readonly (Pick<EndedChunkRow, 'part' | 'counts'> & Pick<ChunkId, 'chunk'>)[];
 };
 
-/** All chunks in order, with the bad rows to list; undefined if one is still open. */
+/** All chunks in order, with the bad rows to list; undefined if a chunk is still open. */
 async function readEnded(batch: string, options: BatchStorage): Promise<Ended | undefined> {
   const chunks: Ended['chunks'][number][] = [];
   let badRows: Summary['badRows'] = [];
@@ -185,7 +185,7 @@ function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['in
     batch,
     chunks: chunks.length,
     ...counts,
-    // The names are sorted.
+    // Canonical JSON sorts the names, so that all workers write the same bytes.
     sentiments: parseOwnJson(canonicalJson(sentiments)) as Summary['sentiments'],
     badRows,
     parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),
@@ -194,14 +194,14 @@ function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['in
 }
 
 /*
- * A batch in the table: a row for each chunk, and a header, which is stored last when the batch is split.
+ * A batch in the table: a row for each chunk, and a header, which is stored last when the batch is split. The states
+ * of a chunk:
  *
- * none -(split)-> open -(its part is stored)-> ended -(redrive: some rows failed)-> open, with the earlier
- * part
+ * no row -(split)-> open -(its part is stored)-> ended -(redrive, if rows failed)-> open, with the earlier part
  *
  * Each write replaces only the row that was read. Forgetting a text replaces the part of an ended chunk, and
- * rewrites the row of an open one, so that a worker that has read the text cannot end it. A chunk without a
- * row no longer exists, and never ends.
+ * rewrites the row of an open chunk, so that a worker that has read the text cannot end the chunk. A chunk without a
+ * row was erased, and never ends.
  */
 
 const chunkRowSchema = z.object({
@@ -210,7 +210,7 @@ const chunkRowSchema = z.object({
   staged: z.string(),
   badRows: z.array(badRowSchema),
   /**
-   * The key of the part. It stays, with the counts, if the chunk is reopened: its scored rows are not paid for again.
+   * The key of the part. If the chunk is reopened, key and counts stay, so that scored rows are not paid for again.
    */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),
@@ -258,8 +258,8 @@ export async function* chunkRows(
 }
 
 /**
- * Replaces a chunk's row that has the token `expected`. Returns the row that is stored then; undefined if
- * the row does not exist.
+ * Replaces a chunk's row if it has the token `expected`. Returns the row that is stored now; undefined if there is
+ * no row.
  */
 export async function writeChunkRow(
   chunkId: ChunkId,
@@ -279,7 +279,7 @@ export async function reopenChunk(
   { table, newToken }: BatchStorage,
 ): Promise<'reopened' | 'was-open' | 'complete' | 'gone'> {
   let answer = 'gone' as 'reopened' | 'was-open' | 'complete' | 'gone';
-  // If another write comes first, this decides again: a text may have been forgotten meanwhile.
+  // Runs again if another write comes first: a text may have been forgotten meanwhile.
   const decide = (stored: StoredRow | undefined): ChunkRow | undefined => {
     const row = parsedChunk(stored)?.row;
     if (row === undefined) answer = 'gone';
@@ -295,14 +295,14 @@ const headerSchema = z.object({
   chunks: z.number(),
   rows: z.number(),
   badRows: z.number(),
-  /** This is copied to the summary. */
+  /** Copied to the summary. */
   input: z.optional(inputSchema),
 });
 
 /** How many chunks there are, and how many rows they have, including bad ones. */
 type BatchHeader = z.infer<typeof headerSchema>;
 
-/** The size of a batch. How its source was recognized does not count: it stays as it was first stored. */
+/** The fields by which headers are compared. `input` is not compared, and stays as it was first stored. */
 const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunks, rows, badRows });
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
@@ -316,8 +316,8 @@ export async function readHeader(
 }
 
 /**
- * Stores the header of a batch. It may replace a header with fewer rows: rows were added, and the batch was
- * split again. Returns false if any other header is stored.
+ * Stores the header of a batch. It may replace a header with fewer rows, since a batch is split again after rows were
+ * added. Returns false if any other header is stored.
  */
 export async function writeHeader(
   batch: string,

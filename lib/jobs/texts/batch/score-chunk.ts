@@ -49,7 +49,7 @@ export async function scoreChunk(
   const chunkId = { batch, chunk };
   const found = await findChunk(chunkId, options);
   if (found.kind !== 'open') return { kind: 'scored', results: [], chunk: found };
-  // The texts of the message are not used: they still include those that were forgotten after it was sent.
+  // The texts of the message are not used, since some of them may have been forgotten after it was sent.
   const { texts } = await readOpenChunk(chunkId, found.row.part, options.store);
   const limit = await openCallLimit(batch, options);
   const scored = await scoreTexts(texts, requestOf(job), { ...options, limit });
@@ -78,9 +78,9 @@ type EndedChunk =
   | { readonly kind: 'gone' };
 
 /**
- * Ends a chunk: writes its part, then updates its row, then writes the summary if it was the last chunk. The
- * first worker ends it for good; ending it again completes what may be missing. The ids of the results are
- * the numbers of the rows' lines.
+ * Ends a chunk: writes its part, then updates its row, then writes the summary if it was the last open chunk. The
+ * first worker that ends the chunk decides its part; a repeat only completes the later steps. The ids of the results
+ * are the numbers of the rows' lines.
  */
 export async function endChunk(
   chunkId: ChunkId,
@@ -106,12 +106,12 @@ export async function endChunk(
     const ended: EndedChunkRow = { ...open, state: 'ended', part: part.key, counts };
     const now = await writeChunkRow(chunkId, ended, token, options);
     if (now?.row === ended) return conclude('ended', chunkId, ended, options);
-    // The chunk may have ended, or one of its texts was forgotten: then the part is built again.
+    // Another worker has ended the chunk, or one of its texts was forgotten: read it again.
     if (now?.row.part !== part.key) await store.delete(part.key);
   }
 }
 
-/** How a chunk ended; or that it no longer exists; or, if it is open, its row. */
+/** How a chunk ended or, if it is open, its row. */
 async function findChunk(
   chunkId: ChunkId,
   options: BatchStorage,
@@ -133,24 +133,23 @@ async function conclude(
 }
 
 /**
- * Deletes parts that no row will ever name: those of ends that failed, and the one from before the chunk was reopened.
- * A part that was written to replace the current row stays, since forgetting a text writes such a part.
+ * Deletes parts that no row will ever name: those of workers that failed to end the chunk, and the part from before the
+ * chunk was reopened. A part that was written to replace the current row stays: a text may just be being forgotten.
  */
 async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const { store } = options;
   const keys = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
-  // The row is read only now, after the parts were listed: a part that was named since then is not in the
-  // list.
+  // The row is read after the list: a part that a later row names is not in the list.
   const stored = keys.length > 1 ? await readChunkRow(chunkId, options) : undefined;
   if (stored === undefined || !isEnded(stored.row)) return;
   for (const key of keys)
     if (key !== stored.row.part && !key.startsWith(partsOver(chunkId, stored.token))) await store.delete(key);
 }
 
-/** Ends a chunk whose job failed or is unknown: scored texts keep their results, and the others get this error. */
+/** Ends a chunk whose job failed or is unknown: scored texts keep their results, and all other texts get this error. */
 export async function failChunk(
   chunkId: ChunkId,
-  /** Why a chunk’s job did not score it, and the id of that job, whose calls are counted. */
+  /** `error`: why the job did not score the chunk. `payer`: the id of that job, whose calls are counted. */
   { error, payer }: { readonly error: string; readonly payer: string },
   options: BatchStorage,
 ): Promise<EndedChunk> {
@@ -159,12 +158,11 @@ export async function failChunk(
   const { texts, request, host } = await readOpenChunk(chunkId, found.row.part, options.store);
   const distinct = [...new Set(texts.map(({ text }) => text))];
   const requests = distinct.map((text) => ({ ...request, text }));
-  // This lookup claims no text.
-  const looked = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).lookup(
+  const lookups = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).lookup(
     requests,
     payer,
   );
-  const outcomes = looked.map((each, at) => [distinct[at] ?? '', recordedOutcome(each, error)] as const);
+  const outcomes = lookups.map((each, at) => [distinct[at] ?? '', recordedOutcome(each, error)] as const);
   const { results, settle } = settled(texts, new Map(outcomes));
   const ended = await endChunk(chunkId, results, options);
   if (ended.kind === 'ended') await settle();
@@ -172,11 +170,11 @@ export async function failChunk(
 }
 
 function recordedOutcome(
-  looked: Awaited<ReturnType<ScoreCache['lookup']>>[number],
+  found: Awaited<ReturnType<ScoreCache['lookup']>>[number],
   error: string,
 ): TextOutcome {
-  if (looked.kind === 'scored') return looked;
+  if (found.kind === 'scored') return found;
   // The worker that has claimed the text counts its calls.
-  if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };
-  return { kind: 'failed', error, calls: looked.claim.sends(), claim: looked.claim };
+  if (found.kind === 'held') return { kind: 'failed', error, calls: 0 };
+  return { kind: 'failed', error, calls: found.claim.sends(), claim: found.claim };
 }

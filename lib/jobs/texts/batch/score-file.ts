@@ -38,9 +38,10 @@ type ChunkJob = ReturnType<typeof chunkMessage>;
 type ScoreFileOptions = Omit<SplitOptions, 'send'> &
   ScoreTextsOptions & {
     /**
-     * How many chunks are scored at once. Default 2: the second one runs while the last results of the first arrive.
+     * How many chunks are scored at the same time. Default 2: the second starts while the last results of the first
+     * arrive.
      */
-    readonly chunksAtOnce?: number | undefined;
+    readonly concurrentChunks?: number | undefined;
     /** Reports the progress of a file. `rowsScored` counts only this run, `rows` the whole file. */
     readonly progress?:
       | ((progress: { readonly rowsScored: number; readonly rows: number }) => void)
@@ -48,9 +49,9 @@ type ScoreFileOptions = Omit<SplitOptions, 'send'> &
   };
 
 /**
- * Scores a batch in this process: a chunk is scored at the moment when its message would be sent. Scoring the
- * same batch again resumes where it stopped. If different texts fail in the same way, that failure is thrown
- * once the chunks in progress have ended.
+ * Scores a batch in this process: each chunk is scored instead of sending its message. Scoring the same batch again
+ * resumes where it stopped. If different texts fail in the same way, that failure is thrown once the chunks in
+ * progress have ended.
  */
 export async function scoreFile(
   request: BatchRequest,
@@ -61,7 +62,7 @@ export async function scoreFile(
   const {
     gate = createTextGate(maxWaitingAt(options.rate)),
     failures = createFailures(),
-    chunksAtOnce = 2,
+    concurrentChunks = 2,
     progress,
   } = options;
   let rowsScored = 0;
@@ -70,8 +71,8 @@ export async function scoreFile(
     progress?.({ rowsScored, rows: checked.rows });
   };
   const score = async (job: ChunkJob) => {
-    // Texts are counted as they are scored, since a chunk of a slow platform takes minutes. Equal texts are
-    // counted when the chunk has ended.
+    // Texts are counted as they are scored, since a chunk may take minutes on a slow platform. Texts without a call,
+    // such as repeated ones, are counted when the chunk has ended.
     let inChunk = 0;
     const analyze: Analyze = async (...given) => {
       const sentiment = await options.analyze(...given);
@@ -81,28 +82,28 @@ export async function scoreFile(
       }
       return sentiment;
     };
-    await scoreInTime(job, { ...options, gate, failures, analyze });
+    await scoreToEnd(job, { ...options, gate, failures, analyze });
     report(job.texts.length - inChunk);
   };
   const { summary, chunks } = await splitChecked(request, {
     ...options,
-    send: (jobs) => eachOf(jobs, score, chunksAtOnce),
+    send: (jobs) => eachOf(jobs, score, concurrentChunks),
     hadEnded: ({ scored }) => {
       if (scored > 0) failures.hasScored();
     },
   });
   if (summary !== undefined) return { kind: 'scored', summary };
   throw new Error(
-    `batch ${request.batch}: expected all ${chunks} chunks to have ended, but some are still open`,
+    `batch ${request.batch} is not complete: some of its ${chunks} chunks were reopened meanwhile. Repeat the command`,
   );
 }
 
-/** How often a chunk is tried if its last texts fail for reasons of their own, and the pauses between tries. */
+/** How often a chunk is tried if some of its texts fail, each in its own way, and the pauses between the tries. */
 const MAX_TRIES = 3;
 const PAUSE = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
 
-/** Scores a chunk, no matter how long it waits for its turn or for other workers: there is no queue to return it to. */
-async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<void> {
+/** Scores a chunk, however long it waits for the pace or for other workers: there is no queue to return it to. */
+async function scoreToEnd(job: ChunkJob, options: ScoreFileOptions): Promise<void> {
   let hasSucceeded = false;
   for (let tries = 1; ; ) {
     const scored = await scoreChunk(job, options);
@@ -111,12 +112,11 @@ async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<vo
       await options.sleep(scored.delayMs, options.signal);
       continue;
     }
-    const { error, alike, progress } = scored;
+    const { error, isSystemic, progress } = scored;
     hasSucceeded ||= progress > 0;
-    if (alike || !(error instanceof PlatformError)) throw error;
+    if (isSystemic || !(error instanceof PlatformError)) throw error;
     if (tries === MAX_TRIES) {
-      // The error is not thrown if other texts succeeded meanwhile and these were sent each time: then the
-      // texts themselves are to blame.
+      // If other texts succeeded meanwhile, and these were sent each time, the texts themselves are to blame.
       if (!hasSucceeded || !error.sent) throw error;
       return void (await failChunk(job, { error: error.message, payer: job.id }, options));
     }
@@ -126,10 +126,10 @@ async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<vo
 }
 
 /**
- * Runs `act` on all items, `atOnce` at a time. After a failure no further one starts; the failure is thrown
- * once the others have ended.
+ * Runs `act` on all items, at most `concurrency` at a time. After a failure no further item starts. The failure is
+ * thrown once the items in progress have ended.
  */
-async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, atOnce: number) {
+async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, concurrency: number) {
   const rest = [...items];
   const work = async () => {
     try {
@@ -139,15 +139,16 @@ async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, a
       throw error;
     }
   };
-  const workers = Array.from({ length: atOnce }, work);
+  const workers = Array.from({ length: concurrency }, work);
   await Promise.allSettled(workers);
   await Promise.all(workers);
 }
 
 type SplitOptions = BatchStorage &
   Parameters<typeof checkBatch>[1] & {
-    /** Puts the messages of at most 10 jobs on the queue. Throws unless all of them are on it. */
+    /** Puts the messages of at most 10 jobs on the queue. Throws if a message was not sent. */
     readonly send: (messages: readonly ChunkJob[]) => Promise<void>;
+    /** Called for each chunk that had already ended. */
     readonly hadEnded?: ((counts: ChunkCounts) => void) | undefined;
   };
 
@@ -162,7 +163,7 @@ type SplitBatch = {
 
 const CONCURRENT_SENDS = 10;
 
-/** Stages each chunk, stores its row, and sends its message; stores the header last. Repeating it changes nothing. */
+/** Stages each chunk, stores its row, and sends its message. Stores the header last. A repeat changes nothing. */
 export async function splitBatch(
   request: BatchRequest,
   options: SplitOptions,
@@ -193,9 +194,9 @@ async function splitChecked(request: BatchRequest, options: SplitOptions): Promi
 }
 
 /**
- * Finds how many of the rows are already in the batch, which was split from the first of them; undefined for
- * a new batch. It only reads. Throws `BatchConflictError`, before anything is sent, if rows of the batch were
- * changed or removed.
+ * Finds how many of the rows are already in the batch; undefined for a new batch. Writes nothing. Throws
+ * `BatchConflictError` if rows of the batch were changed or removed: the rows of the batch must come first, and only
+ * new rows may follow them.
  */
 export async function checkContinues(
   request: BatchRequest,
@@ -216,8 +217,8 @@ export async function checkContinues(
 }
 
 /**
- * The chunks of a request. Chunks that are stored stay as they are; the last of them may have fewer rows than
- * it would have now.
+ * The chunks of a request. Stored chunks stay unchanged. The last stored chunk may have fewer rows than a new chunk
+ * would have, because rows were added since.
  */
 const chunksOf = (request: BatchRequest, options: Pick<BatchStorage, 'store' | 'table'>) =>
   cutChunks(request.rows(), async ({ index, rows }) => {
@@ -262,8 +263,8 @@ async function stageChunk(
 }
 
 /**
- * Stages a chunk unless it is already staged; texts that were forgotten since then may differ. Returns false
- * if something else is staged.
+ * Stages a chunk unless it is already staged. Returns false if the staged chunk differs by more than texts that were
+ * forgotten since.
  */
 async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStorage): Promise<boolean> {
   const { body } = printStaged(chunk);
@@ -280,13 +281,13 @@ const withoutEmpty = ({ isEmpty: _, ...bad }: BadRow) => bad;
 /**
  * Maximum characters of a bad row's id and columns in the table: the row of a chunk may list up to a hundred bad rows.
  */
-const MAX_OF_BAD_ROW = 1_000;
+const MAX_BAD_ROW_LENGTH = 1_000;
 
-/** A bad row in the form of the table, which accepts only well-formed text. */
+/** A bad row as the table accepts it: without a long or malformed id and columns. */
 function tableRow(row: BadRow): ChunkRow['badRows'][number] {
-  const { line, fault, ...own } = withoutEmpty(row);
-  const text = JSON.stringify(own);
-  // JSON escapes each half of a surrogate pair.
-  const isFit = text.length <= MAX_OF_BAD_ROW && !/\\ud[89a-f]/.test(text);
-  return { line, fault: fault.toWellFormed(), ...(isFit ? own : {}) };
+  const { line, fault, ...cells } = withoutEmpty(row);
+  const json = JSON.stringify(cells);
+  // JSON.stringify escapes lone surrogates, which the table does not accept.
+  const isAccepted = json.length <= MAX_BAD_ROW_LENGTH && !/\\ud[89a-f]/.test(json);
+  return { line, fault: fault.toWellFormed(), ...(isAccepted ? cells : {}) };
 }

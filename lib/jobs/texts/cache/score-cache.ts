@@ -7,15 +7,16 @@ import type { RowKey, StoredRow } from '../../../table/index.ts';
 import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';
 
 /*
- * A text's row, as its claim changes it:
+ * The states of a text's row:
  *
- * none or FREE, or SENT with a lease that has ended -(send)-> SENT -(finish)-> SCORED SENT -(release: sends
- * that may have been executed)-> FREE, which counts them -(forget: they are recorded)-> none SENT -(takeBack:
- * the last send was certainly not executed)-> FREE, or none if there is no other
+ * - no row, FREE, or SENT with an expired lease -(send)-> SENT
+ * - SENT -(finish)-> SCORED
+ * - SENT -(release)-> FREE, with the number of sends that may have been executed
+ * - FREE -(forget: those sends were recorded elsewhere)-> no row
+ * - SENT -(takeBack: the last send was certainly not executed)-> FREE; no row if there was no other send
  *
- * Each write replaces only the row that was read last. SCORED is final; only erasing a text deletes it. A
- * write that threw may have been made all the same: the text that it claimed is free again once its lease has
- * ended.
+ * Each write replaces only the row that was read last. SCORED is final; only erasing a text deletes it. A write that
+ * threw may have been stored anyway: the text that it claimed is free again once the lease has expired.
  */
 
 export const CACHE_PREFIX = 'score#';
@@ -27,7 +28,7 @@ export const CACHE_PREFIX = 'score#';
 export function cacheKey(host: string, request: SentimentRequest): RowKey {
   const { sessionId: _, topics = [], ...rest } = request;
   const given = Object.entries({ ...rest, ...(topics.length > 0 ? { topics } : {}) });
-  // Converting to JSON text and back leaves out undefined members at any depth.
+  // Printing and parsing JSON leaves out undefined members at any depth.
   const requested = parseJson(printJson(Object.fromEntries(given)));
   return {
     partition: `${CACHE_PREFIX}${hash('sha256', canonicalJson({ host, request: requested }))}`,
@@ -41,7 +42,7 @@ export const textHashOf = (text: string): string => hash('sha256', text);
 const cacheRowSchema = z.object({
   state: z.enum(['FREE', 'SENT', 'SCORED']),
   textHash: z.string(),
-  /** For people to read: the id of a request, or a process. */
+  /** The id of a request or process, only for people who read the row. */
   owner: z.string(),
   payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
@@ -51,9 +52,9 @@ const cacheRowSchema = z.object({
 });
 
 /**
- * The row of a text. FREE: no worker has it, but there were sends without a result. SENT: a worker has it,
- * and its request is about to leave or has left. Once the lease has ended, another worker may take the text,
- * and it may then be paid for again. SCORED: final.
+ * The row of a text. FREE: no worker has the text, but there were sends without a result. SENT: a worker has the
+ * text, and its request is about to leave or has left. Once the lease has expired, another worker may take the text,
+ * which may then be paid for again. SCORED: the text has its result.
  */
 type CacheRow = z.infer<typeof cacheRowSchema>;
 
@@ -67,22 +68,22 @@ type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
   /** How long one attempt may take, in milliseconds. A claim lasts longer, and each send renews it. */
   readonly attemptMs: number;
   /**
-   * How much longer a claim lasts, in milliseconds: for writing the claim, waiting for the slot, and storing
-   * the result. Default: 30 s.
+   * How much longer than an attempt a claim lasts, in milliseconds: for writing the claim, waiting for the slot, and
+   * storing the result. Default: 30 s.
    */
   readonly spareMs?: number | undefined;
 };
 
 export type ScoreCache = {
-  /** Looks up at most 100 texts in one read, and claims none. `payer`: the job to which they belong. */
+  /** Looks up at most 100 texts in one read, without claiming them. `payer`: the job to which the texts belong. */
   lookup(requests: readonly SentimentRequest[], payer?: string): Promise<readonly CacheLookup[]>;
 };
 
-/** A text with its result. `calls`: how many calls of this payer it took; 0 if another job paid. */
+/** A text with its result. `calls`: how many calls of this payer it took; 0 if another job paid for it. */
 type ScoredText = { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number };
 
 /**
- * A text that this worker need not send, or must not send because another worker has it until then (epoch
+ * A text that this worker need not send, or must not send because another worker has it until `untilMs` (epoch
  * milliseconds).
  */
 export type CacheHit = ScoredText | { readonly kind: 'held'; readonly untilMs: number };
@@ -90,10 +91,10 @@ export type CacheHit = ScoredText | { readonly kind: 'held'; readonly untilMs: n
 type CacheLookup = CacheHit | { readonly kind: 'open'; readonly claim: TextClaim };
 
 /**
- * The right to score a text. It is claimed by the write that records the first send, shortly before the call's slot.
+ * The right to score a text. The text is claimed by the write that records the first send, shortly before that send.
  */
 export type TextClaim = {
-  /** How many sends may have been executed without a result; this payer must count them. */
+  /** How many sends, which this payer must count, may have been executed without a result. */
   readonly sends: () => number;
   /**
    * Claims the text, or renews the lease, and records that a send is about to leave. No request may leave
@@ -102,10 +103,10 @@ export type TextClaim = {
   send(): Promise<CacheHit | { readonly kind: 'sent' }>;
   /** Records that the last send was certainly not executed, and frees the text. `send` may claim it again. */
   takeBack(): Promise<void>;
-  /** Whether the lease outlasts an attempt. If not, another worker may take the text. */
+  /** Whether the lease outlasts an attempt that starts now. If not, another worker may take the text. */
   isHeld(): boolean;
   /**
-   * Stores the result, unless there already is one, and returns the result in the cache. An erased row stays erased.
+   * Stores the result, unless the row already has one, and returns the row's result. Does not restore an erased row.
    */
   finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, and stores the number of sends without a result, which the next holder counts. */
@@ -125,16 +126,16 @@ export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
       await setTime?.();
       return keys.map((key, at): CacheLookup => {
         const stored = rows[at];
-        const taken = stored && takenBy(parseCacheRow(stored), payer, now());
+        const hit = stored && hitIn(parseCacheRow(stored), payer, now());
         const { text = '' } = requests[at] ?? {};
-        return taken ?? { kind: 'open', claim: createTextClaim({ key, text, payer, stored }, options) };
+        return hit ?? { kind: 'open', claim: createTextClaim({ key, text, payer, stored }, options) };
       });
     },
   };
 }
 
 /**
- * Maximum characters of a result in a row. If a result is larger, which no platform sends, only the members
+ * Maximum characters of a result in a row. Of a larger result, which no platform is known to send, only the members
  * in use are stored.
  */
 const MAX_RESULT_CHARACTERS = 60_000;
@@ -151,8 +152,8 @@ function printedResult(result: Sentiment): string {
   );
 }
 
-/** What a row means for a worker; undefined if the text may be sent. */
-function takenBy(row: CacheRow, payer: string | undefined, nowMs: number): CacheHit | undefined {
+/** The result or the claim of another worker in a row; undefined if the text may be sent. */
+function hitIn(row: CacheRow, payer: string | undefined, nowMs: number): CacheHit | undefined {
   if (row.state === 'SCORED') {
     const result: Sentiment = anyRecord().parse(parseJson(row.result ?? 'null'));
     return { kind: 'scored', result, calls: isPaidBy(row, payer) ? row.sends : 0 };
@@ -174,7 +175,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
   const { payer } = seen;
   const { now, newToken, attemptMs } = options;
   const { own, write, free } = openRow(seen, options);
-  // All tries use the same token: if a response was lost, the row shows which try succeeded.
+  // All tries use the same token, so that a try whose response was lost is recognized by the row's token.
   const resultToken = newToken();
   const isHeld = () => own.isOwn && now() + attemptMs <= own.row.leaseEndsMs;
   const sends = () => (own.isOwn || isPaidBy(own.row, payer) ? own.row.sends : 0);
@@ -191,18 +192,18 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
           await free(own.row.sends - 1);
           return { kind: 'held', untilMs: now() };
         }
-        const taken = own.token === null ? undefined : takenBy(own.row, payer, now());
-        if (taken !== undefined) return taken;
+        const hit = own.token === null ? undefined : hitIn(own.row, payer, now());
+        if (hit !== undefined) return hit;
       }
     },
     async finish(result) {
       for (;;) {
         await write({ state: 'SCORED', result: printedResult(result) }, resultToken);
         if (own.isOwn || own.token === null) return { kind: 'scored', result, calls: own.row.sends };
-        // While this worker slept, another worker of the same payer took the text: the worker that ends the
+        // While this worker was suspended, another worker took the text for the same payer. The worker that ends the
         // chunk counts the calls of both.
-        const taken = takenBy(own.row, payer, now());
-        if (taken?.kind === 'scored') return taken;
+        const hit = hitIn(own.row, payer, now());
+        if (hit?.kind === 'scored') return hit;
       }
     },
     async release() {
@@ -237,7 +238,7 @@ function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions)
     own.token = current?.token ?? null;
     if (current !== undefined) own.row = parseCacheRow(current);
   };
-  /** Frees the row, with this number of sends; deletes it if that is 0. */
+  /** Frees the row, with this number of sends. If the number is 0, deletes the row. */
   const free = async (sends: number) => {
     if (sends > 0) return write({ state: 'FREE', sends });
     if (own.token !== null) await table.delete(key, own.token);

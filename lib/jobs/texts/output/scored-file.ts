@@ -34,8 +34,8 @@ type ScoredFileOptions = CsvWishes & {
 };
 
 /**
- * Writes the rows of a source with their scores. Returns how many, and the encoding. Throws if the source has
- * changed since it was scored.
+ * Writes the rows of a source with their scores. Returns the number of rows and the encoding. Throws if the source
+ * has changed since it was scored.
  */
 export async function writeScoredFile(
   summary: Summary,
@@ -78,12 +78,14 @@ async function* linesOf(
   else yield* csvLines(rows(), { ...form, names, added });
 }
 
-const changed = (line: number, got: string) =>
-  new Error(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
+const changedError = (line: number, got: string) =>
+  new Error(
+    `line ${line}: the file has changed since it was scored: expected the row that was scored, got ${got}`,
+  );
 
 /**
- * Pairs rows with their scores, which have the same order; a row that was left out gets undefined. Each pair
- * is checked.
+ * Pairs rows with their scores, which have the same order. A row that was skipped has no score. Throws if a pair
+ * does not match.
  */
 async function* joinedRows(
   rows: AsyncIterable<RowOfSource>,
@@ -96,22 +98,22 @@ async function* joinedRows(
       continue;
     }
     const { value: score, done } = await scores.next();
-    if (done) throw changed(row.line, 'a row after the last one');
+    if (done) throw changedError(row.line, 'a row after the last row');
     checkPair(row, score);
     yield { record, score };
   }
   const more = await scores.next();
-  if (!more.done) throw changed(more.value.line, 'no such row');
+  if (!more.done) throw changedError(more.value.line, 'no such row');
 }
 
 function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): void {
-  if (row.line !== line) throw changed(line, `one on line ${row.line}`);
-  if (row.id !== id) throw changed(line, 'another id');
+  if (row.line !== line) throw changedError(line, `a row on line ${row.line}`);
+  if (row.id !== id) throw changedError(line, 'another id');
   if ('text' in row && textHash !== undefined && textHashOf(row.text) !== textHash)
-    throw changed(line, 'another text');
+    throw changedError(line, 'another text');
 }
 
-const AHEAD = 8;
+const CONCURRENT_READS = 8;
 
 async function* scoresOf(
   { parts }: Summary,
@@ -123,7 +125,7 @@ async function* scoresOf(
     return parsePart(key, stored.body);
   };
   const items = parts.map(({ key }) => key);
-  for await (const rows of readAhead({ items, read, concurrency: AHEAD, signal })) yield* rows;
+  for await (const rows of readAhead({ items, read, concurrency: CONCURRENT_READS, signal })) yield* rows;
 }
 
 type Column = readonly [string, (score: ScoredRow | undefined) => string];
@@ -154,13 +156,13 @@ const topicsOf = (score: ScoredRow | undefined) =>
 const textOf = (value: unknown) =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Why a row has no score, with its line; empty if it has one, or was left out. */
+/** Why a row has no score, with its line; empty if it has a score, or was skipped. */
 function errorOf(score: ScoredRow | undefined): string {
   const why = score?.error ?? (score?.erased ? 'forgotten' : undefined);
   return why === undefined ? '' : `line ${score?.line}: ${why}`;
 }
 
-/** Maximum names of columns: objects whose names are values, such as ids, would need a column for each. */
+/** Maximum columns. It is exceeded by objects whose member names are values, such as ids. */
 const MAX_NAMES = 2_000;
 
 /**
@@ -175,7 +177,9 @@ async function describeSource({ open: read, rows: options, format: { format } }:
     for (const name of typeof record === 'string' ? membersOf(record).keys() : [])
       if (format === 'csv' || name.startsWith('score')) names.add(name);
     if (names.size > MAX_NAMES)
-      throw new Error(`expected at most ${MAX_NAMES} names in the objects of a file, got more: write NDJSON`);
+      throw new Error(
+        `the objects of the file have more than ${MAX_NAMES} member names: write NDJSON instead`,
+      );
   }
   return { ...source.format, names: [...names] };
 }
@@ -187,16 +191,16 @@ export type Labels = {
   readonly topic: string | null;
 };
 
-/** The values that a label may have. A batch may have further ones, if its platform does. */
-const VALUES = ['positive', 'negative', 'neutral', 'not_applicable'];
+/** The values that a label may have, besides those of the batch's scores. */
+const KNOWN_LABELS = ['positive', 'negative', 'neutral', 'not_applicable'];
 
-/** The value of a row that was scored without a sentiment, such as one whose topic the platform left out. */
+/** The value of a row that was scored without a sentiment, such as a row whose topic the platform left out. */
 const NO_VALUE = 'none';
 
 const MAX_NAMED = 20;
 const MAX_NAME_LENGTH = 40;
 
-/** A label or value in the form that is compared: `Not applicable` becomes `not_applicable`. */
+/** A label or value in the spelling that is compared: `Not applicable` becomes `not_applicable`. */
 const spelled = (text: string) =>
   text
     .trim()
@@ -220,7 +224,7 @@ export async function compareLabels(summary: Summary, options: LabelOptions) {
   const { sentiments } = summary;
   const { column, topic, rows: given } = options;
   const known = topic === null ? sentiments.overall : (sentiments.topics[topic] ?? {});
-  const values = new Set([...VALUES, ...Object.keys(known)]);
+  const values = new Set([...KNOWN_LABELS, ...Object.keys(known)]);
   const confusion: Record<string, Record<string, number>> = {};
   const counts = { compared: 0, agreed: 0, withoutLabel: 0, withoutScore: 0, otherLabel: 0 };
   const otherLabels = new Set<string>();

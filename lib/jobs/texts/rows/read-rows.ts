@@ -2,7 +2,7 @@ import { own, preview, shortened } from '../../../base/index.ts';
 import { createNumbersByText, JsonLimitError, parseJson, printJson } from '../../../base/json/index.ts';
 import {
   type CsvForm,
-  notRows,
+  notRowsError,
   type OddRows,
   openTable,
   openText,
@@ -28,7 +28,7 @@ type SourceFormat = TextForm & {
   readonly csv?: CsvForm & { readonly names: readonly string[] };
 };
 
-/** A row as it is in its source: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
+/** A row as in its source: the fields of a CSV, or a string of JSON; undefined if it cannot be read. */
 export type SourceRecord = readonly string[] | string | undefined;
 
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
@@ -65,9 +65,9 @@ async function* jsonRows(batches: TextLines, columns: RowsOptions): AsyncGenerat
   let isFirst = true;
   for await (const lines of batches)
     for (const { number: line, text, fault } of lines) {
-      // In an array, the element would have its closing brace.
+      // An element of an array always includes its closing brace.
       if (isFirst && text.trim() === '{')
-        throw notRows('one JSON object over several lines', { ...columns, line });
+        throw notRowsError('one JSON object over several lines', { ...columns, line });
       const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
       if (row === undefined) continue;
       isFirst = false;
@@ -84,8 +84,8 @@ async function openCsv(lines: TextLines, options: RowsOptions) {
   async function* rows(): AsyncGenerator<RowOfSource> {
     for await (const read of table.rows()) {
       const { line, fields } = read;
-      // A row with too many or too few fields most likely has a separator or a line end in its text, so the
-      // fields before the text are where they belong.
+      // A row with too many or too few fields most likely has a separator or a line end in its text, so only the
+      // fields before the text are certainly in their own columns.
       const end = indexOf(options.text);
       const row =
         'fault' in read
@@ -101,11 +101,11 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
   if (format !== undefined) return format;
   const [, ending = ''] = /\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(name) ?? [];
   if (/^[ct]sv$/i.test(ending)) return 'csv';
-  // Byte order marks are skipped, and so are zero bytes: in UTF-16 every other byte of ASCII text is zero.
+  // Skips byte order marks, spaces, and zero bytes: in UTF-16 every other byte of ASCII is zero.
   const first = head.find(
     (byte) => ![0, 0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf, 0xfe, 0xff].includes(byte),
   );
-  // A line of NDJSON begins with an object.
+  // `[` begins an array.
   if (first === 0x5b) return 'json';
   return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';
 }
@@ -113,21 +113,21 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
 export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> &
   OddRows & {
     readonly separator?: string | undefined;
-    /** How many rows without a text were left out, as requested. */
+    /** How many rows without a text were skipped, as requested. */
     readonly skipped: number;
     /** Ids that occur more than once; undefined if the rows have no ids of their own. */
     readonly repeatedIds?: RepeatedIds | undefined;
   };
 
 /**
- * Creates a source of texts that can be read more than once. `found`: how the source was recognized when it
- * was last read completely.
+ * Creates a source of texts that can be read more than once. `found` returns how the source was recognized when it
+ * was last read to the end.
  */
 export function createInput(
   /** Opens the source. It must return the same bytes each time. */
   open: () => AsyncIterable<Uint8Array>,
   options: RowsOptions & {
-    /** Whether to leave out rows whose text is blank or null. */
+    /** Whether to skip rows whose text is blank or null. */
     readonly skipEmpty?: boolean | undefined;
   },
 ): {
@@ -210,7 +210,7 @@ function rowFrom(line: number, requested: RowColumns, fieldOf: (column: string) 
   };
 }
 
-/** A bad row with its readable values; missing ones are left out. */
+/** A bad row with its readable values. */
 function badRow(
   { line, fault }: BadRow,
   requested: RowColumns,
@@ -243,7 +243,7 @@ const isBlank = (text: string) => text.trim() === '';
 
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'a string' : preview(value));
 
-/** A value as a CSV would have it: strings unchanged, null as nothing, anything else as JSON. */
+/** A value as in a CSV: a string unchanged, null as an empty string, anything else as JSON. */
 export const printed = (value: unknown) =>
   typeof value === 'string' ? value : value === null ? '' : printJson(value);
 
@@ -266,7 +266,7 @@ function jsonRow(line: number, text: string, columns: RowColumns): Row | BadRow 
   );
 }
 
-/** Parses JSON. Undefined if the text is not JSON; the error if it exceeds a limit. */
+/** Parses JSON. Returns undefined if the string is not JSON, and the error if it exceeds a limit. */
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
@@ -277,7 +277,7 @@ function jsonOf(text: string): unknown {
 
 type RepeatedIds = {
   readonly rows: number;
-  /** The first repeated ids, each with the line of its first occurrence and its own line. */
+  /** The first repeated ids, each with the line of its first occurrence and that of its repetition. */
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
 };
 

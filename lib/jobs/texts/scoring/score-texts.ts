@@ -14,15 +14,16 @@ import { createScoringSession, isOfText, type ScoreTextsOptions, wasRefused } fr
 export type TextResult = {
   readonly id: string;
   readonly result?: Sentiment;
-  /** Why it has no score, for people. It does not quote the text. */
+  /** Why the text has no score, for people. It does not quote the text. */
   readonly error?: string;
   /** Whether the score was found in the cache, without a call. */
   readonly cached: boolean;
   /**
-   * How many calls the platform may have executed for it, including earlier ones that were lost; 0 if it was cached.
+   * How many calls the platform may have executed for the text, including earlier calls without a response; 0 if the
+   * score was cached.
    */
   readonly calls: number;
-  /** How many of these calls followed one whose response was lost. */
+  /** How many of these calls repeated a call whose response was lost. */
   readonly paidAgain: number;
 };
 
@@ -31,22 +32,26 @@ type ScoringSession = ReturnType<typeof createScoringSession>;
 type SettledTexts = {
   readonly kind: 'scored';
   readonly results: readonly TextResult[];
-  /** To be called once the results are stored: then the cache no longer counts the calls of failed texts. */
+  /**
+   * To be called after the results are stored, which then count the calls of failed texts. It removes those calls from
+   * the cache.
+   */
   readonly settle: () => Promise<void>;
 };
 
 export type Scored =
   | SettledTexts
-  /** Other workers are still scoring some of the texts, or time is up: run the same again after the delay. */
+  /** Other workers are still scoring some of the texts, or time is up. Call `scoreTexts` again after the delay. */
   | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number }
   | StoppedTexts;
 
-/** The result if not all texts can be scored now. Running the same again pays only for the rest. */
+/** The result if not all texts can be scored now. Another run pays only for the rest. */
 type StoppedTexts = {
   readonly kind: 'stopped';
   /** What stopped it: a `PlatformError`, a `TableError`, or the caller's abort. */
   readonly error: unknown;
-  readonly alike: boolean;
+  /** Whether different texts failed in the same way, so that the rest would most likely fail too. */
+  readonly isSystemic: boolean;
   /** How many texts were scored by calls of this run. */
   readonly progress: number;
   readonly results: readonly TextResult[];
@@ -54,18 +59,19 @@ type StoppedTexts = {
 
 type TextOfJob = { readonly id: string; readonly text: string };
 
-const AT_ONCE = 8;
-const LOOKED_UP = 20;
-/** How long the run waits for texts that other workers are scoring, once its own are done, in milliseconds. */
+const DEFAULT_CONCURRENCY = 8;
+/** How many texts are looked up in the cache together. */
+const LOOKUP_SIZE = 20;
+/** How long the run waits for texts that other workers are scoring, once all others are done, in milliseconds. */
 const MAX_OTHERS_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 5_000;
 const MIN_DELAY_MS = 1_000;
 
 /**
- * Scores texts: equal ones once, each from the cache or by a call, several at once. At the end it waits for
- * the texts of other workers. A text that the platform refuses or fails to score gets an `error`. It throws
- * nothing: the result contains what stopped it, after the calls in progress have ended.
+ * Scores texts from the cache or by calls, several at the same time; equal texts once. At the end it waits for texts
+ * that other workers are scoring. A text that the platform refuses or fails to score gets an `error`. Throws nothing:
+ * if something stops it, it waits for the calls in progress, and returns the reason.
  */
 export async function scoreTexts(
   texts: readonly TextOfJob[],
@@ -86,12 +92,12 @@ export async function scoreTexts(
     open = open.filter((text) => !outcomes.has(text));
     const undecided = outcomes.values().find((outcome) => outcome.kind === 'unsettled');
     if (open.length === 0 && undecided !== undefined)
-      session.stop({ kind: 'error', error: undecided.error, alike: false });
+      session.stop({ kind: 'error', error: undecided.error, isSystemic: false });
     const stop = session.stopped();
     if (stop?.kind === 'error') {
-      const { error, alike } = stop;
+      const { error, isSystemic } = stop;
       const progress = session.counts.successes;
-      return { kind: 'stopped', error, alike, progress, results: resultsOf(texts, outcomes, error) };
+      return { kind: 'stopped', error, isSystemic, progress, results: resultsOf(texts, outcomes, error) };
     }
     if (stop !== undefined) return laterBy(stop.delayMs);
     if (open.length === 0) return settled(texts, outcomes);
@@ -99,11 +105,11 @@ export async function scoreTexts(
     if (session.now() + pollMs > endMs) return laterBy(heldUntilMs - session.now());
     await session
       .sleep(pollMs, session.signal)
-      .catch((error: unknown) => session.stop({ kind: 'error', error, alike: false }));
+      .catch((error: unknown) => session.stop({ kind: 'error', error, isSystemic: false }));
   }
 }
 
-/** Scores these texts until the run stops or time is up. Returns when the first text of another worker becomes free. */
+/** Scores these texts until the run stops or time is up. Returns the time when the first lease of another worker ends. */
 async function scoreEach(
   texts: readonly string[],
   request: ScoreRequest,
@@ -116,20 +122,20 @@ async function scoreEach(
     for await (const [text, looked] of rest) {
       const outcome =
         looked.kind === 'open' ? await scoreText({ ...request, text }, looked.claim, session) : looked;
-      // The request itself is valid, whatever else may be wrong now.
+      // A cached score proves that the request is valid.
       if (looked.kind === 'scored') session.failures.hasScored();
       if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
       else outcomes.set(text, outcome);
     }
   };
-  await Promise.all(Array.from({ length: session.atOnce ?? AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: session.concurrency ?? DEFAULT_CONCURRENCY }, lane));
   return session.isOver() ? session.now() : heldUntilMs;
 }
 
 /**
- * Yields texts with their cache rows, which are read shortly before a text is taken, since other workers may
- * score texts meanwhile. If another worker turns out to be one step ahead, it continues in random order, so
- * that the two do not meet at each text.
+ * Yields texts with their cache rows. The rows are read shortly before the texts are scored, since other workers may
+ * score texts meanwhile. If another worker turns out to be one step ahead, this continues at a random text, so that
+ * the two workers do not meet at each text.
  */
 async function* lookedUp(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
   const isOver = () => session.stopped() !== undefined || session.isOver();
@@ -137,11 +143,11 @@ async function* lookedUp(texts: readonly string[], request: ScoreRequest, sessio
   let { overtaken } = session.counts;
   try {
     while (rest.length > 0 && !isOver()) {
-      const group = rest.slice(0, LOOKED_UP);
+      const group = rest.slice(0, LOOKUP_SIZE);
       const requests = group.map((text) => ({ ...request, text }));
-      const looked = await session.cache.lookup(requests, session.payer);
-      rest = rest.slice(LOOKED_UP);
-      for (const [at, each] of looked.entries()) {
+      const lookups = await session.cache.lookup(requests, session.payer);
+      rest = rest.slice(LOOKUP_SIZE);
+      for (const [at, each] of lookups.entries()) {
         if (isOver()) return;
         if (session.counts.overtaken > overtaken) {
           const left = [...group.slice(at), ...rest];
@@ -154,7 +160,7 @@ async function* lookedUp(texts: readonly string[], request: ScoreRequest, sessio
       overtaken = session.counts.overtaken;
     }
   } catch (error) {
-    session.stop({ kind: 'error', error, alike: false });
+    session.stop({ kind: 'error', error, isSystemic: false });
   }
 }
 
@@ -168,7 +174,7 @@ export function settled(
   return { kind: 'scored', results: resultsOf(texts, outcomes), settle };
 }
 
-/** The results for each id. `why`: what stopped the texts without an outcome. */
+/** The result of each id. `why`: what stopped the texts without an outcome. */
 function resultsOf(
   texts: readonly TextOfJob[],
   outcomes: ReadonlyMap<string, TextOutcome>,
@@ -177,7 +183,7 @@ function resultsOf(
   const seen = new Set<string>();
   return texts.map(({ id, text }): TextResult => {
     const outcome = outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 };
-    // Calls are counted only for the first of equal texts; the others found its result.
+    // Equal texts are scored once, so their calls are counted only for the first id.
     const calls = seen.has(text) ? 0 : outcome.calls;
     seen.add(text);
     const counted = { calls, paidAgain: Math.max(0, calls - 1) };
@@ -197,17 +203,17 @@ function resultsOf(
 /** The outcome of a text, which several ids may share. `calls`: how many calls of this job may have been executed. */
 export type TextOutcome =
   | Extract<CacheHit, { readonly kind: 'scored' }>
-  /** It failed. `claim` is to be forgotten once the failure is stored; until then the cache counts its calls. */
+  /** The text failed. The cache counts its calls until `claim` is forgotten, once the failure is stored. */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
-  /** It failed in a way that shows nothing about the text. The cache counts its calls until a worker scores it. */
+  /** The failure shows nothing about the text. The cache counts its calls until a worker scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
-/** Or it is held: another worker has it, or the time is up. */
+/** `held`: another worker has the text, or the time is up. */
 type Outcome = TextOutcome | CacheHit;
 
 const heldNow = ({ now }: ScoringSession): Outcome => ({ kind: 'held', untilMs: now() });
 
-/** Scores a text by calls, and stops the run if no other text would succeed either. Throws nothing. */
+/** Scores a text by calls, and stops the run if other texts would fail too. Throws nothing. */
 async function scoreText(
   request: SentimentRequest,
   claim: TextClaim,
@@ -216,7 +222,7 @@ async function scoreText(
   try {
     return await tryUntilDone(request, claim, session);
   } catch (error) {
-    session.stop({ kind: 'error', error, alike: false });
+    session.stop({ kind: 'error', error, isSystemic: false });
     const calls = claim.sends();
     // If the release fails, the lease expires by itself.
     await claim.release().catch(() => undefined);
@@ -227,14 +233,14 @@ async function scoreText(
 
 type Tries = {
   attempts: number;
-  /** Milliseconds spent on attempts and on the waits between them, not counting waits for a turn at the gate. */
+  /** Milliseconds spent on attempts and on the waits between them, without waits at the gate. */
   spentMs: number;
   refusedTokens: number;
-  /** How many calls of the run had been sent when the pace last refused this text. */
+  /** How many calls of the run had been sent when the pace last let this text wait too long. */
   departures: number;
 };
 
-/** The result of a try. `ended`: nothing was sent, and nothing will be. */
+/** The result of a try. `ended`: nothing was sent, and the text is not tried again in this run. */
 type Tried =
   | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
@@ -248,7 +254,7 @@ async function tryUntilDone(
   const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
   const { overtaken } = session.counts;
   for (;;) {
-    // Another worker is one step ahead: try this text last.
+    // If another worker is one step ahead, this text is left for the next round.
     const isLeft = () => tries.attempts === 0 && session.counts.overtaken > overtaken;
     const attempt = async (leave: () => void): Promise<Tried> =>
       isLeft()
@@ -282,11 +288,12 @@ type TextAttempt = {
   readonly leave: () => void;
 };
 
+/** Maximum wait for the pace within one run, in milliseconds. */
 const MAX_WAIT_MS = 120_000;
 
 /**
- * Makes one attempt, when it is its turn at the gate. As long as calls of the chunk are being sent, it waits
- * for the pace here.
+ * Makes one attempt, once the gate has let it in. Waits for the pace as long as other calls of the chunk are being
+ * sent.
  */
 async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
   for (;;) {
@@ -311,8 +318,8 @@ async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSes
 }
 
 /**
- * Makes one call. The text is claimed shortly before its slot; a call that was certainly not executed is
- * taken back. A call that was sent finishes even if the run is stopped, since it is paid for.
+ * Makes one call. The text is claimed shortly before the call's slot, and freed if the call was certainly not
+ * executed. A call that was sent finishes even if the run is stopped, since it is paid for.
  */
 async function sendText({ request, claim, leave }: TextAttempt, session: ScoringSession): Promise<Tried> {
   const { limit, signal } = session;
@@ -355,7 +362,7 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     const options = { signal, beforeSend, onSend, once: true, finishes: true };
     return { kind: 'result', result: await session.analyze(request, options) };
   } catch (error) {
-    // It was not sent after all: its slot was too far off, or the run was stopped before.
+    // The send was recorded but did not happen: its slot was too far off, or the run was stopped before.
     if (recorded && !left) await takeBack().catch(() => undefined);
     if (ended !== undefined) return { kind: 'ended', outcome: ended };
     if (!(error instanceof PlatformError)) throw error;
@@ -372,8 +379,7 @@ function delayBeforeRetry(
   tries.attempts += 1;
   if (failure.kind === 'status' && failure.status === 401) {
     tries.refusedTokens += 1;
-    // The token source learns of a refused token and reads it again. One more attempt shows whether that
-    // helped.
+    // The token source reads a refused token again, and one more attempt shows whether the token changed.
     if (tries.refusedTokens === 1) return 0;
   }
   const decision = decideRetry({
@@ -387,7 +393,7 @@ function delayBeforeRetry(
   return decision.kind === 'retry' ? decision.delayMs : undefined;
 }
 
-/** Ends a text without a result. Its calls stay counted in the cache until the failure is stored. */
+/** Ends a text without a result. The cache counts its calls until the failure is stored. */
 async function giveUp(
   text: string,
   error: PlatformError,
@@ -396,9 +402,9 @@ async function giveUp(
 ): Promise<TextOutcome> {
   const calls = claim.sends();
   await claim.release();
-  if (session.failures.failed(text, error.failure)) session.stop({ kind: 'error', error, alike: true });
+  if (session.failures.failed(text, error.failure)) session.stop({ kind: 'error', error, isSystemic: true });
   const isUnavailable = error.sent && (await session.isPlatformUnavailable?.());
-  if (isUnavailable) session.stop({ kind: 'error', error, alike: false });
+  if (isUnavailable) session.stop({ kind: 'error', error, isSystemic: false });
   return isOfText(error) && !isUnavailable
     ? { kind: 'failed', error: error.message, calls, claim }
     : { kind: 'unsettled', error, calls };

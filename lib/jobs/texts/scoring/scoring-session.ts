@@ -24,31 +24,31 @@ export type ScoreTextsOptions = JobClock & {
   readonly limit?: Awaited<ReturnType<typeof openCallLimit>> | undefined;
   /** The gate that bounds how many texts wait for their slot. Default: a separate gate. */
   readonly gate?: ReturnType<typeof createTextGate> | undefined;
-  /** The failures that texts of a request share. Default: only those of this chunk. */
+  /** The failures so far of texts with this request. Default: only failures of this chunk. */
   readonly failures?: Failures | undefined;
-  /** How many texts are in work at once. Default 8. */
-  readonly atOnce?: number | undefined;
-  /** The job to which the texts belong: its calls in an earlier try count as its own. */
+  /** How many texts are scored at the same time. Default 8. */
+  readonly concurrency?: number | undefined;
+  /** The job to which the texts belong. Calls of its earlier tries count as calls of this try. */
   readonly payer?: string | undefined;
-  /** The time in epoch milliseconds after which it starts no call and stops waiting. Default: none. */
+  /** The time after which no call starts and no wait continues, in epoch milliseconds. Default: none. */
   readonly deadlineMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;
   /** Called after a result is stored. Default: not called. */
   readonly onProgress?: (() => Promise<void>) | undefined;
-  /** Whether all calls fail, not only those of a text that failed in all of its tries. Default: false. */
+  /** Whether all calls fail, not only those of this text. Called after all tries of a text have failed. Default: false. */
   readonly isPlatformUnavailable?: (() => Promise<boolean>) | undefined;
-  /** Once it is aborted, no further text is begun. Calls that were sent finish, since they are paid for. */
+  /** Once the signal is aborted, no further text is begun. Calls that were sent finish, since they are paid for. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /** Why a run stopped before it tried all of its texts. */
 type Stop =
-  /** An error. `alike`: different texts failed in the same way, so the remaining ones would most likely fail too. */
-  | { readonly kind: 'error'; readonly error: unknown; readonly alike: boolean }
-  /** The pace has no slot for the texts soon. */
+  /** An error. `isSystemic`: different texts failed in the same way, so the rest would most likely fail too. */
+  | { readonly kind: 'error'; readonly error: unknown; readonly isSystemic: boolean }
+  /** No slot of the pace is free soon. */
   | { readonly kind: 'later'; readonly delayMs: number };
 
-/** Creates what the texts of one run share. */
+/** Creates the state that the texts of one run share. */
 export function createScoringSession(options: ScoreTextsOptions) {
   const { gate = createTextGate(), failures = createFailures(), signal: caller, now } = options;
   const { deadlineMs = Number.POSITIVE_INFINITY } = options;
@@ -67,26 +67,26 @@ export function createScoringSession(options: ScoreTextsOptions) {
       stopping.abort(new Error('the run has stopped'));
     },
     stopped: () => stopped,
-    /** How many calls were sent, how many of them scored a text, and how many texts another worker took first. */
+    /** How many calls were sent, how many calls scored a text, and how many texts another worker took first. */
     counts: { departures: 0, successes: 0, overtaken: 0 },
     isOver: () => now() >= deadlineMs,
   };
 }
 
 /**
- * The minimum of texts that wait at the pace: while one call takes its slot, the next one can already reserve another.
+ * Minimum texts that may wait at the pace: while one call waits for its slot, the next call reserves another slot.
  */
 const MIN_WAITING = 2;
 
-/** More would take concurrency slots from requests in flight. */
+/** Maximum texts that may wait at the pace: more would take concurrency slots from requests in flight. */
 const MAX_WAITING = 4;
 
-/** How many texts may wait: as many as a block of the pace has slots, and one more, since each block costs a write. */
+/** How many texts may wait: one more than a block has slots, since fewer would waste slots of a block, which costs a write. */
 export const maxWaitingAt = (rate: number): number =>
   Math.min(MAX_WAITING, Math.max(MIN_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
 
 /**
- * Creates a gate that limits how many texts of a process wait for their slot at the pace: if all waited there, each
+ * Creates a gate that limits how many texts of a process wait for a slot of the pace: if all texts waited there, each
  * would wait too long. The chunk that came first has priority, so that few chunks are half done at any time.
  */
 export function createTextGate(maxWaiting = MIN_WAITING) {
@@ -94,9 +94,9 @@ export function createTextGate(maxWaiting = MIN_WAITING) {
   let chunks = 0;
   return {
     /**
-     * Returns a chunk's entry to the gate. The entry makes an attempt when there is room; the room is free
-     * again once the attempt has called `leave`, or ends. Throws errors of the attempt, and the reason of a
-     * signal that is aborted before it starts.
+     * Returns a chunk's entry to the gate: a function that makes an attempt when there is room. The room is free
+     * again once the attempt has called `leave`, or has ended. The function throws errors of the attempt, and the
+     * reason of a signal that is aborted before the attempt starts.
      */
     enter() {
       chunks += 1;
@@ -120,16 +120,17 @@ export function createTextGate(maxWaiting = MIN_WAITING) {
 }
 
 /*
- * A text without a result after all of its tries proves little: the text may be at fault, or something that
- * all texts share. If different texts fail in the same way, and none succeeds in between, the text is not at
- * fault.
+ * If all tries of a text fail, either the text is at fault, or something that all texts share. If different texts
+ * fail in the same way, and no text succeeds in between, the cause is shared: the run is stopped.
  */
 
-const MAX_ALIKE = 3;
+/** The limit of different texts that fail in the same way. */
+const MAX_FAILED = 3;
 
 /**
- * The same limit for rejected texts. Before any text has succeeded, the request may be wrong. Afterwards, since files
- * are often sorted, only a hundred in a row show a shared cause, such as credits that have run out.
+ * The same limit for texts that the platform refuses. Before any text has succeeded, the request may be wrong.
+ * Afterwards, only a hundred refusals in a row show a shared cause, such as credits that have run out: fewer may be
+ * similar texts, since files are often sorted.
  */
 const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
@@ -137,23 +138,23 @@ const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 type Failures = ReturnType<typeof createFailures>;
 
 export function createFailures() {
-  /** The hashes of failed texts, by how they failed: a text that is in many chunks counts once. */
+  /** The hashes of failed texts, by the kind of failure. A text that is in many chunks counts once. */
   const failed = new Map<string, Set<string>>();
   let maxRefused = MAX_REFUSED.beforeSuccess;
-  /** Records that the request has scored a text before: the cache or a part has a result of it. */
+  /** Records that a text was scored with this request, now or earlier, so the request is valid. */
   const hasScored = () => {
     maxRefused = MAX_REFUSED.afterSuccess;
   };
   return {
     hasScored,
     /**
-     * Records a failed text. Returns true if the limit is reached; then the count starts again, as before any success.
+     * Records a failed text. Returns true if the limit is reached, and then counts anew, as before any success.
      */
     failed(text: string, failure: PlatformFailure): boolean {
-      const name = likenessOf(failure);
-      const alike = (failed.get(name) ?? new Set()).add(textHashOf(text));
-      failed.set(name, alike);
-      if (alike.size < (name === REFUSED ? maxRefused : MAX_ALIKE)) return false;
+      const kind = kindOf(failure);
+      const texts = (failed.get(kind) ?? new Set()).add(textHashOf(text));
+      failed.set(kind, texts);
+      if (texts.size < (kind === REFUSED ? maxRefused : MAX_FAILED)) return false;
       failed.clear();
       maxRefused = MAX_REFUSED.beforeSuccess;
       return true;
@@ -165,7 +166,7 @@ export function createFailures() {
   };
 }
 
-/** The failures for each request, in a process that scores chunks of several batches. */
+/** Creates the failures of each request, for a process that scores chunks of several batches. */
 export function createFailuresOf(): (request: object) => Failures {
   const known = new Map<string, Failures>();
   return (request) => {
@@ -179,11 +180,11 @@ export function createFailuresOf(): (request: object) => Failures {
 const TROUBLE = 'trouble';
 const REFUSED = 'refused';
 
-/** Statuses from 400 to 499 that do not concern the text, but the token, the address, or the load. */
+/** Statuses from 400 to 499 that concern the token, the address or the load, and not the text. */
 const SHARED_STATUSES: readonly number[] = [401, 403, 404, 429];
 
-/** The kind of a failure, by which failures count as alike. A platform in trouble may fail in several ways by turns. */
-function likenessOf(failure: PlatformFailure): string {
+/** The kind of a failure: failures of one kind count together. A platform in trouble may fail in several ways by turns. */
+function kindOf(failure: PlatformFailure): string {
   switch (failure.kind) {
     case 'status': {
       const { status } = failure;
@@ -203,18 +204,18 @@ function likenessOf(failure: PlatformFailure): string {
 }
 
 /**
- * Whether a failure, after the text's tries, concerns this text alone. After any other failure, the job tries
- * the text again later.
+ * Whether the failure of a text's last try concerns this text alone. After any other failure, the job tries the text
+ * again later.
  */
 export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
   switch (failure.kind) {
     case 'status':
-      return failure.status >= 500 || likenessOf(failure) === REFUSED;
+      return failure.status >= 500 || kindOf(failure) === REFUSED;
     case 'cut':
     case 'shape':
     case 'too-large':
       return true;
-    // An invalid token is also an input fault, but one that only an attempt finds.
+    // A token with invalid characters is an input fault too, but is found only by an attempt.
     case 'input':
       return attempts === 0;
     default:
@@ -224,6 +225,6 @@ export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 
 
 const REFUSALS: readonly number[] = [400, 403, 404, 413, 415, 422];
 
-/** True if a sentiment request that was sent was certainly not executed. */
+/** Whether the platform certainly did not execute a sentiment request that was sent. */
 export const wasRefused = (failure: PlatformFailure): boolean =>
   failure.kind === 'status' && REFUSALS.includes(failure.status);

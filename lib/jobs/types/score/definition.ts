@@ -20,8 +20,8 @@ export const score: JobTypeDefinition<
   maxCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
   async openRunner({ session, storage: { cache, batches }, ...parts }) {
     const { scoreRunner } = await import('./runner.ts');
-    const { PLATFORM_CONCURRENCY: atOnce, PLATFORM_RATE: rate } = session.settings;
-    return scoreRunner({ cache, batches, atOnce, rate, ...parts });
+    const { PLATFORM_CONCURRENCY: concurrency, PLATFORM_RATE: rate } = session.settings;
+    return scoreRunner({ cache, batches, concurrency, rate, ...parts });
   },
   /** Ends the chunk of an unsuccessful job: its rows without a result fail, so that they do not delay the batch. */
   async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {

@@ -22,7 +22,7 @@ import type { ScoreJob } from './message.ts';
  * part. A job that was stopped and ends has a response too: what was scored, and its cost.
  */
 export function scoreRunner(
-  parts: Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
+  parts: Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'concurrency'> & {
     readonly platform: Pick<Platform, 'sentiment'>;
     readonly onSentiment?: RunnerParts['onSentiment'];
     readonly cache: ScoreCache;

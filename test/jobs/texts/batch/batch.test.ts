@@ -174,7 +174,7 @@ test.each([
   const { split } = world();
   await splitBatch(batchOf(mixedRows), split);
 
-  await expect(splitBatch(other, split)).rejects.toThrow('batch b1 was already split from other rows');
+  await expect(splitBatch(other, split)).rejects.toThrow('batch b1 already exists with other rows');
 });
 
 test('added rows continue a batch: only they are sent, and one summary covers all', async () => {

@@ -132,7 +132,7 @@ describe('a preview', () => {
     expect(refused).toMatchObject({
       kind: 'refused',
       reasons: [
-        `230 rows hold ${distinct.size} distinct texts, of which 0 are cached: ${distinct.size} calls, over the limit of 100`,
+        `230 rows have ${distinct.size} distinct texts, of which 0 are cached: ${distinct.size} calls, over the limit of 100`,
       ],
       preview: { calls: distinct.size },
     });

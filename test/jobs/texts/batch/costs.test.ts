@@ -61,7 +61,7 @@ test.each<[Fault, number]>([
 
     const scored = job && (await scoreChunk(job, { ...one.scoring, ...one.storage }));
 
-    expect(scored).toMatchObject({ kind: 'stopped', alike: true, progress: 0 });
+    expect(scored).toMatchObject({ kind: 'stopped', isSystemic: true, progress: 0 });
     expect(platform.seen.paid).toBeLessThanOrEqual(most);
     const counted =
       scored?.kind === 'stopped' ? scored.results.reduce((sum, { calls }) => sum + calls, 0) : -1;

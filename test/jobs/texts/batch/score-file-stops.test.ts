@@ -48,7 +48,7 @@ test('after a chunk has failed no other chunk starts, and running ones end', asy
   );
   const one = world({}, scriptedAnalyze(script));
 
-  const scored = scoreFile(batchOf(rows), { ...optionsOf(one), chunksAtOnce: 2 });
+  const scored = scoreFile(batchOf(rows), { ...optionsOf(one), concurrentChunks: 2 });
 
   await expect(scored).rejects.toMatchObject({ failure: refused });
   expect(partLines(one.store)).toHaveLength(100);
@@ -70,7 +70,7 @@ test('concurrent chunks share their slots fairly', async () => {
   const one = world({}, { analyze, paid: [] });
   const rows = Array.from({ length: 200 }, (_, at) => row(at + 1, `good ${at}`));
 
-  await scoreFile(batchOf(rows), { ...optionsOf(one), chunksAtOnce: 2 });
+  await scoreFile(batchOf(rows), { ...optionsOf(one), concurrentChunks: 2 });
 
   expect(most).toBe(2);
 });
@@ -113,7 +113,7 @@ function withRefused(from: number, to: number) {
     return analyze(...given);
   };
   const one = world({}, { analyze: counted, paid });
-  const score = () => scoreFile(batchOf(rows), { ...optionsOf(one), chunksAtOnce: 1, atOnce: 1 });
+  const score = () => scoreFile(batchOf(rows), { ...optionsOf(one), concurrentChunks: 1, concurrency: 1 });
   return { one, score, calls: () => calls };
 }
 

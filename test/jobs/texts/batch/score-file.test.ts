@@ -17,7 +17,7 @@ test('a scored file yields the same parts and summary as the queue', async () =>
   const [queue, here] = [world(), world()];
   await runBatch(batchOf(mixedRows), queue);
 
-  const scored = await scoreFile(batchOf(mixedRows), { ...here.split, ...here.scoring, chunksAtOnce: 1 });
+  const scored = await scoreFile(batchOf(mixedRows), { ...here.split, ...here.scoring, concurrentChunks: 1 });
 
   expect(resultsOf(here.store)).toEqual(resultsOf(queue.store));
   expect(scored).toEqual({ kind: 'scored', summary: summaryOf(queue.store) });
@@ -81,7 +81,7 @@ test('a stopped file resumes in another process, and pays for nothing twice', as
   const stopped = world({ store, table });
   let texts = 0;
   const stop = new AbortController();
-  const options = { ...stopped.split, ...stopped.scoring, chunksAtOnce: 1, signal: stop.signal };
+  const options = { ...stopped.split, ...stopped.scoring, concurrentChunks: 1, signal: stop.signal };
   const progress = () => {
     texts += 1;
     if (texts === 150) stop.abort(new Error('Ctrl-C'));

@@ -116,20 +116,20 @@ test.each([
   [
     'another text',
     'id,text\n1,good\n2,worse\n',
-    'line 3: expected the row that was scored, got another text',
+    'line 3: the file has changed since it was scored: expected the row that was scored, got another text',
   ],
   ['another id', 'id,text\n1,good\n3,bad\n', 'got another id'],
   ['no id', 'id,text\n1,good\n,bad\n', 'got another id'],
   [
     'a row more',
     'id,text\n1,good\n2,bad\n3,x\n',
-    'line 4: expected the row that was scored, got a row after the last one',
+    'line 4: the file has changed since it was scored: expected the row that was scored, got a row after the last row',
   ],
-  ['a row less', 'id,text\n1,good\n', 'line 3: expected the row that was scored, got no such row'],
+  ['a row less', 'id,text\n1,good\n', 'line 3: the file has changed since it was scored: expected the row that was scored, got no such row'],
   [
     'a line more',
     'id,text\n1,good\n\n2,bad\n',
-    'line 3: expected the row that was scored, got one on line 4',
+    'line 3: the file has changed since it was scored: expected the row that was scored, got a row on line 4',
   ],
 ])(
   'a source with %s is not joined with the scores of the old one, and the old output stays',

@@ -97,7 +97,7 @@ describe('a wait for the pace is completed if calls have left,', () => {
     const { analyze } = scriptedAnalyze({ bad: [waits(waitMs)] });
     const { options } = worker(analyze);
 
-    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, ...more, atOnce: 1 });
+    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, ...more, concurrency: 1 });
 
     expect(scored.kind).toBe(kind);
   });
@@ -114,11 +114,11 @@ describe('a failure of the table', () => {
   test('stops the run, and is reported for every text', async () => {
     const { options } = worker(scriptedAnalyze().analyze, broken);
 
-    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, atOnce: 1 });
+    const scored = await scoreTexts(textsOf('good', 'bad'), {}, { ...options, concurrency: 1 });
 
     expect(scored).toMatchObject({
       kind: 'stopped',
-      alike: false,
+      isSystemic: false,
       progress: 0,
       error: { message: 'no table' },
       results: [{ error: 'not scored: no table' }, { error: 'not scored: no table' }],
@@ -283,7 +283,7 @@ test('a run that is requeued says how many distinct texts wait', async () => {
   const { analyze } = scriptedAnalyze({ bad: [tooLong] });
   const { options } = worker(analyze);
 
-  const scored = await scoreTexts(textsOf('good', 'bad', 'bad', 'fine'), {}, { ...options, atOnce: 1 });
+  const scored = await scoreTexts(textsOf('good', 'bad', 'bad', 'fine'), {}, { ...options, concurrency: 1 });
 
   expect(scored).toEqual({ kind: 'later', waiting: 2, delayMs: 200_000 });
 });
@@ -296,7 +296,7 @@ test('waiting for the texts of other workers ends with the caller’s abort', as
 
   const scored = await scoreTexts(textsOf('good'), {}, { ...options, sleep });
 
-  expect(scored).toMatchObject({ kind: 'stopped', alike: false, error: { message: 'stop' } });
+  expect(scored).toMatchObject({ kind: 'stopped', isSystemic: false, error: { message: 'stop' } });
 });
 
 test('the calls of a failed text stay in the cache until they are recorded', async () => {

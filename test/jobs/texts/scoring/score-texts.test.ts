@@ -120,7 +120,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
 
     expect(stopped).toMatchObject({
       kind: 'stopped',
-      alike: false,
+      isSystemic: false,
       error: { message: expect.stringContaining('the connection broke') },
       results: [{ calls: 2, error: expect.stringContaining('not scored: ') }, { calls: 1 }],
     });
