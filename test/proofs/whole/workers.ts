@@ -82,6 +82,6 @@ export function workForever(name: string, scene: Scene, skewMs: number, number =
     signal: new AbortController().signal,
     polls: LONG_POLLS,
     sleep,
-    rest: sleep,
+    waitToExtend: sleep,
   }).catch((error: unknown) => world.end(process, `ends: ${String(error)}`));
 }
