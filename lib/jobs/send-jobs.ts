@@ -101,7 +101,8 @@ function createSender(
       const waiting = failed.filter(isUnavailable);
       if (last === undefined || waiting.length === 0) return { last, isUnavailable: false };
       const mayWait = (acceptedMs !== undefined || !waiting.some(isUnreached)) && !signal.aborted;
-      if (!mayWait || now() - (acceptedMs ?? startedMs) >= MAX_OUTAGE_MS) return { last, isUnavailable: true };
+      if (!mayWait || now() - (acceptedMs ?? startedMs) >= MAX_OUTAGE_MS)
+        return { last, isUnavailable: true };
       if (tries === 1) onUnavailable?.(last);
       left = waiting.map(({ index }) => index);
       await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);

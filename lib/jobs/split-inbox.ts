@@ -155,7 +155,8 @@ async function exists(store: Store, key: string): Promise<boolean> {
 
 async function* read(store: Store, key: string): AsyncGenerator<Uint8Array> {
   const stream = await store.stream(key);
-  if (stream === undefined) throw new Error(`${key} in ${store.location} was deleted while the request was being split`);
+  if (stream === undefined)
+    throw new Error(`${key} in ${store.location} was deleted while the request was being split`);
   yield* stream;
 }
 

@@ -125,7 +125,11 @@ test.each([
     'id,text\n1,good\n2,bad\n3,x\n',
     'line 4: the file has changed since it was scored: expected the row that was scored, got a row after the last row',
   ],
-  ['a row less', 'id,text\n1,good\n', 'line 3: the file has changed since it was scored: expected the row that was scored, got no such row'],
+  [
+    'a row less',
+    'id,text\n1,good\n',
+    'line 3: the file has changed since it was scored: expected the row that was scored, got no such row',
+  ],
   [
     'a line more',
     'id,text\n1,good\n\n2,bad\n',
