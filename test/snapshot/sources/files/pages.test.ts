@@ -72,7 +72,7 @@ describe('the files of a page', () => {
     },
   );
 
-  test('have no key and no time if there are none', async () => {
+  test('have no key and no time on a page without files', async () => {
     const page = await readPage('{"pageContext":{}}');
 
     expect([page.keyOf(0), page.createdMs(0)]).toEqual(['', NaN]);
