@@ -222,7 +222,7 @@ describe('if the published run is broken', () => {
   );
 });
 
-test('by one part with other bytes, a run is refused', async () => {
+test('a published part with other bytes is enough to refuse the next run', async () => {
   const partsOf = (run: Run) =>
     Promise.all([0, 1].map((at) => storeWorkPart(store, run, at, [`{"id":${at + 1},"name":"${run.id}"}`])));
   const { manifest } = await publish(monday, { parts: await partsOf(monday) });
