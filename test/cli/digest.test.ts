@@ -57,7 +57,7 @@ describe('the digest', () => {
     expect(out).not.toContain('latest.html');
   });
 
-  test('is one value with the same facts with --json', async () => {
+  test('is printed as one value with the same facts with --json', async () => {
     const { out } = await run(['digest', '--json']);
 
     const digest = JSON.parse(out);

@@ -68,14 +68,14 @@ test.for([
     'expected one instance whose outputs begin with X, got none',
   ],
   ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: expected one instance, got none'],
-] as const)('refuses %s with exit code 2', async ([, reply, words, said]) => {
+] as const)('env refuses %s with exit code 2', async ([, reply, words, said]) => {
   const { code, err } = await env(reply, ...words);
 
   expect(code).toBe(2);
   expect(err).toContain(said);
 });
 
-test('exits 1 and prints the message of the service if there is no stack of that name', async () => {
+test('env exits 1 and prints the message of the service if there is no stack of that name', async () => {
   const fault =
     '<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id acme does not exist</Message></Error></ErrorResponse>';
 
