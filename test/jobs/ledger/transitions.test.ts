@@ -449,7 +449,7 @@ describe('a cancellation', () => {
     ['not, though it failed', endedAs('FAILED', failed), false],
     ['not, though it ended', endedAs('DONE', done), false],
     ['not, and is under way', sent, false],
-  ])('by a person is recognized: they have cancelled the job %s', (_, row, expected) => {
+  ])('is recognized: a person has cancelled the job %s', (_, row, expected) => {
     expect(isCancelled(row)).toBe(expected);
   });
 });

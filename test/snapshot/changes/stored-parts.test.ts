@@ -41,7 +41,7 @@ describe('an error about a part', () => {
     );
   });
 
-  test('says why a part with a manifest entry is not gzip', async () => {
+  test('says why a part that its manifest describes cannot be read, such as that it is not gzip', async () => {
     const body = Buffer.from('not gzip at all');
     const run = await storeRun(store, 'new', thousand);
     await store.put(keyOf(run), body);
