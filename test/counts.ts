@@ -25,7 +25,7 @@ export type Failure = { readonly name: string; readonly reason: string };
 
 /**
  * Counts what passed and failed. A file that does not load, whose hook throws or whose process dies fails no test, but
- * counts as a failure all the same. So does an error outside all files, which only vitest's exit code reports.
+ * counts as a failure anyway. So does an error outside all files, which only vitest's exit code reports.
  */
 export function countsOf({ numPassedTests, numFailedTests, testResults }: Report, exitCode: number): Outcome {
   const failed = numFailedTests + testResults.filter(isBroken).length;

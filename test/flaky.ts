@@ -1,6 +1,6 @@
 import type { Failure, Outcome } from './counts.ts';
 
-/** More failures than this at once have a reason, and are not tried again. */
+/** If more tests than this fail together, the failures have a cause and are not retried. */
 const MAX = 3;
 
 /**

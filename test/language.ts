@@ -84,7 +84,7 @@ const passagesOf = (source: string): readonly Passage[] =>
     if (groups?.['string'] !== undefined)
       return isForPeople(token) ? [{ kind: 'words', text: token, ...place }] : [];
     const kind = token.startsWith('/**') ? 'docstring' : 'words';
-    // Of the same length, so that a place in it is one in the source.
+    // The result has the same length, so that its positions are those of the source.
     const text = token
       .replace(/^\/\*\*?|\*\/$|^\/\//g, '  ')
       .replaceAll(/\n\s*\* ?/g, (start) => start.replace('*', ' '));
@@ -150,7 +150,7 @@ export function findingsInSource(file: string, source: string): readonly Finding
   ];
 }
 
-/** The same in a page, of which blocks of code, code within a line and addresses are left out. */
+/** The same for a page, without its blocks of code, inline code and link targets. */
 export function findingsInPage(file: string, page: string): readonly Finding[] {
   const blank = (text: string) => text.replaceAll(/[^\n]/g, ' ');
   const prose = page

@@ -14,7 +14,7 @@ function lineOf(log: (logger: ReturnType<typeof createLogger>) => void) {
 
 const busy = new StoreError('get a', { kind: 'busy', code: 'SlowDown' });
 
-/** As in a minified bundle: the class has another name than its errors. */
+/** An error as in a minified bundle: its class has another name. */
 class E extends Error {
   override readonly name = 'ExecutionInputError';
 }

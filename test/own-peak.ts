@@ -19,6 +19,6 @@ export function resetOwnPeak(): void {
   try {
     writeFileSync('/proc/self/clear_refs', '5');
   } catch {
-    // Not Linux: the peak stays.
+    // Only Linux can reset the peak.
   }
 }

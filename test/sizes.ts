@@ -12,7 +12,7 @@ const FILE = join(import.meta.dirname, 'sizes.json');
 
 export type Sizes = Readonly<Record<string, number>>;
 
-/** At most this much. Exports and types are those of the models that the code is written after. */
+/** The bounds. Those of exports and types are the figures of the projects that the code is modelled on. */
 const GOALS: Sizes = {
   'lib: lines': 53_000,
   'lib: exports in 1,000 lines': 28,
@@ -36,7 +36,7 @@ const goalOf = (name: string): number | undefined => {
   return name.endsWith('.md: words') ? MAX_PAGE_WORDS : GOALS[name];
 };
 
-/** By how much a number may be below its bound before the bound must follow. */
+/** How far a number may fall below its bound before the bound must be lowered. */
 const SLACK = 0.02;
 
 const textOf = (file: string) => readFileSync(file, 'utf8');

@@ -22,7 +22,7 @@ const CONTENDERS = {
 
 const WEATHERS = [
   { what: 'each tenth response lost', faults: { loseEvery: 10 }, kills: 0 },
-  { what: 'a second of 429', faults: { burstEvery: 100, mostBursts: 1 }, kills: 0 },
+  { what: 'a second of 429', faults: { burstEvery: 100, maxBursts: 1 }, kills: 0 },
   { what: 'twice kill -9', faults: {}, kills: 2 },
 ] as const;
 

@@ -5,7 +5,7 @@ export type FilePageRequest = {
   readonly offset: number;
   readonly limit: number;
   readonly version: number;
-  /** Every so many files are changed in a version; 0: none. */
+  /** One in this number of files is changed in a version; 0: none. */
   readonly changedEvery: number;
   /** The newest files first, for the probe whether they are sorted. */
   readonly isNewest: boolean;

@@ -12,7 +12,7 @@ const MAX_MB = 500;
 const MAX_CPU_SECONDS = 15;
 const COLUMN = 'Revenue';
 
-/** Import of so many formulas of the sandbox, and what asks them. */
+/** Imports this number of formulas of the sandbox, and queries them. */
 export const formulas: Bench = {
   name: 'formulas',
   about:

@@ -8,7 +8,7 @@ export type Work = 'functions' | 'texts';
 /** How much one message asks for: a batch of texts is cut into chunks of 100. */
 export const piecesInJob: Readonly<Record<Work, number>> = { functions: 1, texts: 100 };
 
-/** Messages for so many functions or texts, or a few more, after one that opens everything. Other names are other work. */
+/** Messages for this number of functions or texts, or a few more, after one that opens everything. Other names are other work. */
 export const raceJobs = (work: Work, name: string, count: number): readonly RaceJob[] =>
   Array.from({ length: 1 + Math.ceil(count / piecesInJob[work]) }, (_, index) =>
     jobs[work](`${name}-${index}`),

@@ -97,7 +97,7 @@ const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, peakMb: 0, requests: {} };
 type Run = {
   readonly name: Contender;
   readonly records: readonly RaceRecord[];
-  /** Kill the process when it has done so many functions or texts, before the last response arrives. */
+  /** Kills the process when it has executed this number of functions or texts, before the last response arrives. */
   readonly killAfter?: number | undefined;
   /** With leases that end soon, so that the jobs of a killed process are taken over while the bench runs. */
   readonly killed: boolean;
@@ -142,7 +142,7 @@ async function runRecords(stage: Stage, { name, records, killAfter, killed, node
 /** A claim of a text outlives the call that it is for. */
 const SOON = { PLATFORM_TIMEOUT_MS: '4000' };
 
-/** Runs a contender, which is killed so many times, and does the rest in a last process. */
+/** Runs a contender that is killed this number of times, and does the rest in a last process. */
 export async function runJobs(
   stage: Stage,
   name: Contender,

@@ -39,9 +39,9 @@ const MAX_BURSTS = 20;
 /** Refusals at even distances. */
 function burstsIn(work: Work): Weather {
   const size = SIZES[work];
-  const mostBursts = Math.min(MAX_BURSTS, Math.ceil(size / APART[work]));
-  const faults = { burstEvery: Math.ceil(size / (mostBursts + 1)), mostBursts };
-  return { what: mostBursts === 1 ? 'a burst of 429' : `${mostBursts} bursts of 429`, faults };
+  const maxBursts = Math.min(MAX_BURSTS, Math.ceil(size / APART[work]));
+  const faults = { burstEvery: Math.ceil(size / (maxBursts + 1)), maxBursts };
+  return { what: maxBursts === 1 ? 'a burst of 429' : `${maxBursts} bursts of 429`, faults };
 }
 
 /** A job of 100 texts loses a response in one of five times, or a handler that repeats all of it would never end. */

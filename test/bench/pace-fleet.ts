@@ -9,7 +9,7 @@ export type WorkerPlan = {
   readonly kind: 'busy' | 'idle';
   readonly rate: number;
   readonly concurrency: number;
-  /** How many calls run at once, each followed by the next. */
+  /** How many calls run at the same time, each followed by the next. */
   readonly loops: number;
   /** The settings that the sandbox and the local AWS printed. */
   readonly settings: Readonly<Record<string, string>>;

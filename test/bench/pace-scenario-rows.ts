@@ -18,7 +18,7 @@ export async function scenarioRows(): Promise<readonly Row[]> {
 }
 
 async function rowOf(scenario: PaceScenario): Promise<Row> {
-  const { name, rate, workers, seconds, leastUsed = 0.95 } = scenario;
+  const { name, rate, workers, seconds, minUsed = 0.95 } = scenario;
   const { arrivals, writes, granted, wasted } = await runScenario(scenario);
   const accepted = arrivals.filter(({ refused }) => !refused);
   const down = downOf(scenario);
@@ -27,11 +27,11 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
   const open = accepted.filter(({ atMs }) => !isIn(atMs, closed));
   const openSeconds = seconds - (closed.untilMs - closed.fromMs) / 1000;
   const used = open.length / (rate * openSeconds);
-  const most = mostInASecond(arrivals);
+  const most = maxInASecond(arrivals);
   const value = [
     `${percent(used)} used`,
     `${most} in a second`,
-    `${Math.ceil(rate) + 1} within ${shortestSpanMs(arrivals, Math.ceil(rate) + 1)} ms`,
+    `${Math.ceil(rate) + 1} within ${minSpanMs(arrivals, Math.ceil(rate) + 1)} ms`,
     `${percent(wasted / granted)} of the slots wasted`,
     `${arrivals.length - accepted.length} times 429`,
     `${(writes / arrivals.length).toFixed(2)} writes a call`,
@@ -40,8 +40,8 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
   return bounded(
     `${name} (${rate}/s, ${workers} workers, ${seconds} s)`,
     value.join('; '),
-    `at least ${percent(leastUsed)} where nothing is down; at most ${Math.ceil(rate)}${down === undefined ? '' : '; 60 s'}`,
-    used >= leastUsed && most <= Math.ceil(rate) && (down === undefined || (backAfter ?? 61) <= 60),
+    `at least ${percent(minUsed)} where nothing is down; at most ${Math.ceil(rate)}${down === undefined ? '' : '; 60 s'}`,
+    used >= minUsed && most <= Math.ceil(rate) && (down === undefined || (backAfter ?? 61) <= 60),
   );
 }
 
@@ -99,7 +99,7 @@ function keepCoresBusy(burners: number): Disposable {
   };
 }
 
-function mostInASecond(arrivals: readonly Arrival[]): number {
+function maxInASecond(arrivals: readonly Arrival[]): number {
   let [first, most] = [0, 0];
   for (const [last, { atMs }] of arrivals.entries()) {
     while ((arrivals[first]?.atMs ?? atMs) <= atMs - 1000) first += 1;
@@ -109,7 +109,7 @@ function mostInASecond(arrivals: readonly Arrival[]): number {
 }
 
 /** The shortest time in which `count` requests arrived. Above one second, the rate was kept. */
-function shortestSpanMs(arrivals: readonly Arrival[], count: number): number {
+function minSpanMs(arrivals: readonly Arrival[], count: number): number {
   const spans = arrivals.slice(count - 1).map(({ atMs }, first) => atMs - (arrivals[first]?.atMs ?? 0));
   return Math.min(...spans);
 }

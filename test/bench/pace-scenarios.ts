@@ -26,7 +26,7 @@ export type PaceScenario = {
   /** How many processes keep a core busy beside the fleet. Default: none. */
   readonly burners?: number;
   /** What must hold where nothing is down. Default: 95 % of the rate is used. */
-  readonly leastUsed?: number;
+  readonly minUsed?: number;
 };
 
 /** A row each. `PACE_SCENARIO` picks those whose names contain it. */
@@ -56,5 +56,5 @@ export const scenarios: readonly PaceScenario[] = [
   { name: 'SENT stalled by 1 s', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 1_000 } },
   { name: 'clocks ±5 min', rate: 49, workers: 10, seconds: 30, skewsMs: [0, 300_000, -300_000] },
   // A timer that is late costs its slot: the rate is never exceeded for it.
-  { name: 'both cores busy', rate: 49, workers: 10, seconds: 30, burners: 2, leastUsed: 0.8 },
+  { name: 'both cores busy', rate: 49, workers: 10, seconds: 30, burners: 2, minUsed: 0.8 },
 ];

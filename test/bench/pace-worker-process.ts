@@ -59,7 +59,7 @@ async function warmUp(): Promise<void> {
       await item.read();
       return;
     } catch (error) {
-      // Many processes that start at once are slow.
+      // Many processes that start at the same time are slow.
       if (attempt === 10) throw error;
     }
   }

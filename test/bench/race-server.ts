@@ -7,10 +7,10 @@ import { startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 export type ServerFaults = {
   /** Each so-manieth response is lost, after the work was done; 0: none. */
   readonly loseEvery: number;
-  /** After so many pieces of work everything is refused for a second, with 429 and `Retry-After: 1`; 0: never. */
+  /** After this number of pieces of work all requests are refused for a second, with 429 and `Retry-After: 1`; 0: never. */
   readonly burstEvery: number;
   /** How often at most. */
-  readonly mostBursts: number;
+  readonly maxBursts: number;
 };
 
 const BURST_MS = 1_000;
@@ -19,19 +19,19 @@ export type RaceServer = AsyncDisposable & {
   readonly url: string;
   /** How often a function has run, or a text was scored, by the job's id or the text. */
   executions(key: string): number;
-  /** Resolves when so many more pieces of work are done, and the last response is under way. */
+  /** Resolves when this number of further pieces of work are done, and the last response is being sent. */
   afterMore(executions: number): Promise<void>;
   setFaults(faults: Partial<ServerFaults>): void;
   /** From now on a response takes so much longer, in milliseconds. */
   setLatency(ms: number): void;
-  /** From now on each second function returns a text of so many bytes. */
+  /** From now on every second function returns a string of this number of bytes. */
   setLarge(bytes: number): void;
 };
 
 /** How long a function or a text takes at least, in milliseconds. */
 const LATENCY_MS = 5;
 
-const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0, mostBursts: 0 };
+const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0, maxBursts: 0 };
 
 /** A platform that runs code functions and scores texts, and nothing else: it counts both. */
 export async function startRaceServer(): Promise<RaceServer> {
@@ -48,7 +48,7 @@ export async function startRaceServer(): Promise<RaceServer> {
       return;
     }
     done += 1;
-    if (bursts < faults.mostBursts && done % faults.burstEvery === 0) {
+    if (bursts < faults.maxBursts && done % faults.burstEvery === 0) {
       bursts += 1;
       refusesUntilMs = performance.now() + BURST_MS;
     }

@@ -23,7 +23,7 @@ const MAX_PAGE_BYTES = 2_000_000;
 const LISTED_WHOLE = 20_000;
 
 /**
- * The report over so many calculations and a seventh as many cards whose tables are made: the CPU time of its process,
+ * The report over this number of calculations and a seventh as many cards, with built tables: the CPU time of its process,
  * and its opening in a browser.
  */
 export const report: Bench = {

@@ -7,7 +7,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** What axe-core finds wrong with a page, by its own rules and best practices, and where. A line each. */
 export async function findingsOf(page: Page): Promise<readonly string[]> {
-  // Evaluated by the debugger, so the page's policy, which holds for its own scripts, stays as it is.
+  // Evaluated by the debugger, so the page's policy for its own scripts is unchanged.
   if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(axe);
   const results = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
   return results.violations.flatMap(({ id, nodes }) =>

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** Where Debian and others have it. */
+/** The usual paths, such as Debian's. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The browser's program: that of `CHROMIUM`, or the first of the usual ones; undefined if there is none. */
+/** The path of the browser: that of `CHROMIUM`, or the first of the usual ones; undefined without a browser. */
 export const findBrowser = (): string | undefined =>
   [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path));
 

@@ -7,7 +7,7 @@ import { calculationFlags } from '../../lib/report/facts.ts';
 import { HOSTILE, makeFacts } from '../report/make-facts.ts';
 import { openReport, startBrowser, writeReport } from './open-report.ts';
 
-/** As many as the reference platform has. */
+/** The number of calculations of the reference platform. */
 const facts = await makeFacts({ calculations: 20_000, cards: 3_000, datasets: 120 });
 
 let browser: Browser;

@@ -15,7 +15,7 @@ const SEEDS = '201..245';
 /** The odd records that SQL is compared over, always the same too: a year 0 is among them. */
 const SQL = 'SQL_SEED=472656220';
 
-/** The code by which promises are kept, of which changes are tried, and how many of each group. */
+/** The groups of code that keep the promises, and the number of mutants that are tried in each. */
 const GROUPS = ['retry', 'page', 'scan', 'sources', 'ledger', 'pace', 'publish', 'texts'];
 const CHANGES = '8';
 

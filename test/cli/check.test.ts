@@ -37,7 +37,7 @@ async function rules(files: Readonly<Record<string, string | Buffer>>) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, 'rules', name), text);
 }
 
-/** More than the keys of so many are not stored. */
+/** A number of rows that exceeds the limit up to which their keys are stored. */
 const ROWS = scaled(100_001, 1_000_000);
 const NAMES = '-- No calculation is called so\n-- severity: error\nSELECT id, name FROM calculations WHERE ';
 

@@ -15,7 +15,7 @@ export function shapeOf(words: string): ValidateFunction {
   return shape;
 }
 
-/** The same schema, for objects that have no other members than it names. */
+/** The same schema, but it rejects members that it does not name. */
 const withoutMore = (schema: string): object =>
   JSON.parse(schema, (_name, value: unknown) =>
     isRecord(value) && value['type'] === 'object' && 'properties' in value

@@ -53,7 +53,7 @@ async function startWorker(jobs: Jobs) {
   return child;
 }
 
-/** How many functions were run, each of which has its outcome. */
+/** How many functions were run and have an outcome. */
 async function executionsIn(jobs: Jobs): Promise<number> {
   const { out } = await jobs.runWithoutPlatform(['jobs', '--json']);
   const listed: readonly { readonly status: string }[] = JSON.parse(out);

@@ -15,7 +15,7 @@ async function scriptFor(shell: string): Promise<string> {
   return file;
 }
 
-/** What each shell is told to print for the words typed so far, of which the last is being typed. */
+/** What each shell prints for the words typed so far; the last word is incomplete. */
 const asked = {
   bash: (file: string, words: readonly string[]) =>
     `. ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _platform_sync; printf '%s\\n' "\${COMPREPLY[@]}"`,

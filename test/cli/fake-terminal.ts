@@ -14,7 +14,7 @@ export function createFakeTerminal(
     screen: undefined,
     readInput: async () => Buffer.from(input),
     signal: stop.signal,
-    // As short as a long poll can be.
+    // The shortest possible long poll.
     polls: { waitSeconds: 1, quiet: 1 },
   };
   return {

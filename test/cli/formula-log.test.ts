@@ -13,7 +13,7 @@ let id: string;
 
 beforeEach(async () => {
   sandbox = await startPlatform({ calculations: 3, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0 });
-  // Not by JSON.parse: ids may be beyond 2^53.
+  // JSON.parse is not used, since ids may be beyond 2^53.
   id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
 });
 

@@ -144,7 +144,7 @@ test.for([
     const beganMs = performance.now();
     const [, , [code, by]] = await ended;
 
-    // By its own way out, whatever it could still store.
+    // It must exit by itself, whatever it could still store.
     expect([typeof code, by, performance.now() - beganMs < 10_000]).toEqual(['number', null, true]);
   },
 );

@@ -20,7 +20,7 @@ const settingsOf = ({ url }: Pick<Sandbox, 'url'>) => settingsFor({ url, token: 
 const run = (sandbox: Pick<Sandbox, 'url'>, argv: readonly string[], input = '') =>
   runCommand(argv, settingsOf(sandbox), input);
 
-/** Resolves once the sandbox has seen so many requests. */
+/** Resolves once the sandbox has received this number of requests. */
 const requested = (sandbox: Sandbox, count: number) =>
   vi.waitFor(() => expect(sandbox.counts().requests).toBeGreaterThanOrEqual(count), {
     interval: 2,

@@ -33,7 +33,7 @@ function start(options: Partial<ProgressOptions> & { readonly name?: string } = 
     ...progress,
     lines,
     isTicking: () => isTicking,
-    /** So much time passes, with this progress at its end; the timer fires as often as it should. */
+    /** Lets this time pass, with this progress at its end; the timer fires as often as it should. */
     pass(ms: number, done: SnapshotProgress) {
       progress.update(done);
       const ticks = Math.floor((nowMs + ms) / everyMs) - Math.floor(nowMs / everyMs);

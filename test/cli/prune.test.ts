@@ -197,7 +197,7 @@ test('if prune is killed at any operation, the next prune continues, and no half
   expect(operations).toBeGreaterThan(5);
 });
 
-/** That Monday's run is to be removed, of a store with Thursday's beside it. */
+/** Plans to remove Monday's run from a store that also has Thursday's. */
 async function planned() {
   store = createMemoryStore();
   await publish(monday);

@@ -13,7 +13,7 @@ const folder = folderOfEach();
 
 const ROWS = scaled(300_000, 1_000_000);
 const MAX_MB = 250;
-/** Of the rows themselves, beside what the command needs for a few. */
+/** Maximum memory for the rows, in addition to what the command needs for a few rows. */
 const MAX_OF_ROWS_MB = scaled(35, 110);
 
 test(`checking ${ROWS} rows takes less than ${MAX_MB} MB, and little for each row`, {
@@ -26,7 +26,7 @@ test(`checking ${ROWS} rows takes less than ${MAX_MB} MB, and little for each ro
   expect(many - few).toBeLessThan(MAX_OF_ROWS_MB);
 });
 
-/** The most memory that checking so many rows of a CSV takes. */
+/** The peak memory of checking this number of rows of a CSV. */
 async function peakMbOf(count: number): Promise<number> {
   const [csv, json] = [join(folder.path, 'rows.csv'), join(folder.path, 'job.json')];
   const rows = Array.from({ length: count }, (_, n) => `row ${n},${n},a note on it\n`);

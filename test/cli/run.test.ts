@@ -288,7 +288,7 @@ test('nothing is run with a table that belongs to another store; with --new-ledg
 
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toContain('that table.json names, SYNC_TABLE=sqlite:');
-  // Of a command that sends nothing, the old ledger stays.
+  // A command that sends nothing leaves the old ledger.
   expect(faulty).toMatchObject({ code: 2, out: '' });
   expect(stillNamed).toEqual(named);
   expect(again.code).toBe(0);

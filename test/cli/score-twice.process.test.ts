@@ -8,7 +8,7 @@ import { bareEnvironment } from '../compile-cache.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { settingsOf } from './run-command.ts';
 
-/* With nothing but a folder, two commands at once keep what one keeps: they share the cache, the rate and the batch. */
+/* With only a folder, two concurrent commands keep the same promises as one: they share the cache, the rate and the batch. */
 
 const TEXTS = 200;
 const RATE = 40;

@@ -82,7 +82,7 @@ test('snapshot all repeats each published place with its selection, wherever its
   }
 });
 
-/** The same with another platform behind it, of which the store knows no other name: it is on loopback, too. */
+/** The same with another platform behind it. The store sees no other name, since it is on loopback, too. */
 async function takeAllFrom(platform: Awaited<ReturnType<typeof startPlatform>>) {
   const argv = ['snapshot', 'all', '--no-tables', '--json'];
   const { code, out, err } = await runCommand(argv, settingsOf(platform, folder.path));

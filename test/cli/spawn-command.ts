@@ -12,7 +12,7 @@ export const spawnCommand = (argv: readonly string[], environment: Environment =
     env: { ...process.env, ...environment },
   });
 
-/** The same with its results in a file; `said` is what it wrote to standard error. */
+/** The same with its standard output in a file; `said` is what it wrote to standard error. */
 export async function runInto(file: string, argv: readonly string[], environment: Environment = {}) {
   const child = spawn(process.execPath, ['lib/cli/bin.js', ...argv], {
     stdio: ['ignore', openSync(file, 'w'), 'pipe'],

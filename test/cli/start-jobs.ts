@@ -27,7 +27,7 @@ export async function startJobs({
 }: {
   readonly latencyMs?: number;
   readonly isInAws?: boolean;
-  /** Of the queue in AWS: how often a message is received before it is a dead letter. */
+  /** How often the queue in AWS delivers a message before it becomes a dead letter. */
   readonly maxReceives?: number;
 } = {}) {
   await using started = new AsyncDisposableStack();

@@ -45,7 +45,7 @@ const jsonLines = (text: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-/* Jobs that are made of rows, of which a dry run prints the first three. */
+/* Jobs that are made of rows; a dry run prints the first three. */
 
 const TEMPLATE = {
   id: 'row-{{id}}',
@@ -167,7 +167,7 @@ const inbox: Door = {
   },
 };
 
-/** By what reads a file of rows. */
+/** The cases by command that reads a file of rows. */
 export const doorsOfRows: Readonly<Record<string, Door>> = {
   'run --from-csv': jobsOf('run'),
   'submit --from-csv': jobsOf('submit'),
@@ -210,7 +210,7 @@ const textLines = (file: string, isArray: boolean): Door => ({
   read: readScored,
 });
 
-/** By what reads a text that is no table, or has one column. */
+/** The cases by command that reads a text without columns, or with one column. */
 export const doorsOfTexts: Readonly<Record<string, Door>> = {
   'run FILE': jobLines('run'),
   'submit FILE': jobLines('submit'),

@@ -33,7 +33,7 @@ test('the tour shows its story, and nothing else', async () => {
   expect(out).toContain('refused as: shrunk');
   expect(out).toMatch(/\d throttled$/m);
   expect(out).toMatch(/^4 .*wonderful! .* positive$/m);
-  // At the moment of the kill a function is under way, which may have been executed or not.
+  // A function was running when the process was killed, so it may have been executed or not.
   expect(out.match(/^(sum|tour)-\S+ +\S+ +(done|unknown) /gm)).toHaveLength(12);
   expect(out).toMatch(/^sum-\d +run-function +unknown +1 .* answer-lost: /m);
   expect(out).toMatch(/^The platform ran [78] functions, set 1 formula and scored 1 text: nothing twice\.$/m);
@@ -43,6 +43,6 @@ test('the tour shows its story, and nothing else', async () => {
   expect(out).toContain('Try this next');
   // Lines for machines, and what the story does not mention.
   expect(`${out}${err}`).not.toMatch(/_aws|"level"|warning:|and \d+ more \((?!--limit\))/);
-  // Of the commands, only what is said on a screen.
+  // Only what the commands print on a screen.
   expect(err).not.toContain('\n\n');
 }, 240_000);

@@ -40,7 +40,7 @@ test('work reports a failed job and a refused message, exits 3, and shows one li
   );
   expect(err).toMatch(/^\d\d:\d\d:\d\d warning: a message was refused \(refused\/.+\): /m);
   expect(err).not.toMatch(/^\{|\bat .*\.ts:/m);
-  // A message that is delivered again while its job runs is handed back.
+  // A message that is delivered again while its job runs is requeued.
   expect(out).toMatch(/^jobs: 1 done, 1 failed, 0 unknown, 1 refused; [01] requeued, 0 not handled$/);
 });
 

@@ -20,7 +20,7 @@ const score = (csv: string | Buffer | null, said: string): WrongUse => [
   said,
   { files: { 'reviews.csv': csv } },
 ];
-/** The same of `run` and of `submit`. */
+/** The wrong inputs that `run` and `submit` share. */
 const ofTable = (csv: string, template: string | object, said: string): readonly WrongUse[] =>
   ['run', 'submit --dry-run'].map((command) => [
     `${command} --from-csv sums.csv --template job.json`,

@@ -30,7 +30,7 @@ test.for(wrongUses)('%s is refused: %s', async ([line, said, given = {}]) => {
     else await writeFile(join(folder.path, name), asFile(content));
   const [argv = []] = parseLine(line).stages.map(({ words }) => words.map(inFolder));
   const environment = {
-    // Where nobody listens: what was sent would end otherwise.
+    // No server listens here, so a command that sends would fail differently.
     PLATFORM_BASE_URL: 'http://127.0.0.1:9',
     PLATFORM_TOKEN: 'a-token-that-nobody-sees',
     SYNC_STORE: folder.path,

@@ -22,7 +22,7 @@ import { type Chosen, choose } from './suites/suites.ts';
  * fails nothing; one that runs and differs fails.
  */
 
-/** How many suites run at once where they are many: they wait for half of their time. */
+/** How many suites run at the same time if there are many: they wait for half of their time. */
 const LANES = 2;
 
 /** A suite that takes longer hangs: none of its tests may take so long, and the longest take a quarter of it. */
@@ -78,7 +78,7 @@ async function main(): Promise<number> {
 type Found = { readonly folder: string } | { readonly notRun: string };
 type Fetched = ReadonlyMap<Engine, Promise<Found>>;
 
-/** All at once, since some wait for the network while others compile. A suite begins as soon as its engines are there. */
+/** All at the same time, since some wait for the network while others compile. A suite begins as soon as its engines are there. */
 function fetchAll(chosen: readonly Chosen[], guard: Guard): Fetched {
   const cache = process.env['CONFORMANCE_CACHE'] ?? join(homedir(), '.cache', 'platform-sync', 'conformance');
   const late = AbortSignal.timeout(fetchMs);
@@ -113,7 +113,7 @@ async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard)
     }
     const heading = `\n${suite} on ${engineOf(run)}`;
     const print = (output: string) => console.log(`${heading}\n${output}`);
-    // Of several at once, each prints when it has ended.
+    // Concurrent suites print when they have ended.
     if (chosen.length === 1) console.log(heading);
     const report = await runTests(run.files, engines, {
       signal,

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 
 /** A fenced block of a page. */
 export type Block = {
-  /** Where it begins: `docs/recipes.md:12`. */
+  /** The position where it begins: `docs/recipes.md:12`. */
   readonly at: string;
   readonly page: string;
   /** The first word of its fence. */

@@ -6,7 +6,7 @@ import { settingNames } from '../../lib/settings.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
 import { argumentsOf, parseLine, type Stage } from './shell.ts';
 
-/** Where lines run: the settings, and the folder that their files are in. */
+/** The environment of lines: the settings, and the folder of their files. */
 export type Place = { readonly environment: Readonly<Record<string, string>>; readonly folder: string };
 
 /** What sets the environment, which a test does in its own way. */

@@ -40,7 +40,7 @@ const star: Expression = { kind: 'star', offset };
 
 const word = (all: string): Expression => ({ kind: 'word', text: all, offset });
 const words = (all: string) => all.split('|').map(word);
-/** As the parser makes it: a phrase that begins another is a part of it. */
+/** The result of the parser: a phrase that begins another one is a part of it. */
 const phrase = (...parts: readonly Expression[]): Phrase => ({
   kind: 'phrase',
   parts: parts.flatMap((part) => (part.kind === 'phrase' && !part.isList ? part.parts : [part])),

@@ -266,7 +266,7 @@ const plain: readonly CorpusFormula[] = [
   of(`${'('.repeat(100)}1${')'.repeat(100)}`, 'LONG'),
 ];
 
-/** What the platform is not known to take: understood all the same, and warned of. */
+/** Syntax that the platform is not known to accept: it is parsed anyway, with a warning. */
 const warned: readonly CorpusFormula[] = [
   of('SQRT(`A`)', 'DOUBLE', { columns: 'A', functions: 'SQRT', warned: 'SQRT' }),
   of("CONVERT_TZ(`D`, 'UTC', 'Europe/Berlin')", 'DATETIME', {

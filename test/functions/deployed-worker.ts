@@ -9,7 +9,7 @@ import { startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack } from '../local-aws/stack/template.ts';
 
-/** Milliseconds for a test: synth and the start of seven functions take most of it, where several suites run at once. */
+/** Milliseconds for a test: synth and the start of seven functions take most of it if several suites run at the same time. */
 export const DEPLOYED_TIMEOUT_MS = 300_000;
 
 const instance = {

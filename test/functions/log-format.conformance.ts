@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Not a job: it is refused, which is a warning and a problem. */
+/** A message that is not a job: it is refused, which logs a warning and a problem. */
 const refusable = {
   Records: [
     {

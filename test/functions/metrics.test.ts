@@ -9,7 +9,7 @@ function startMetrics(now: () => number = () => 1_000) {
   const of = (kind: string) =>
     lines
       .filter(({ msg }) => msg === kind)
-      // Without what each line has.
+      // Removes the members that each line has.
       .map(({ level, timestamp, msg, service, ...rest }) => rest);
   return {
     metrics,
@@ -141,7 +141,7 @@ test('the texts scored in a day are reported for all processes together', () => 
 describe('throttling', () => {
   const MINUTE = 60_000;
 
-  /** What is reported after these windows of five minutes, each of so many requests and 429s. */
+  /** What is reported after these windows of five minutes, each with these numbers of requests and 429s. */
   function reportedAfter(...windows: readonly (readonly [requests: number, throttled: number])[]) {
     let nowMs = 0;
     const { metrics, problems } = startMetrics(() => nowMs);
@@ -172,7 +172,7 @@ describe('throttling', () => {
 describe('a reduced rate', () => {
   const MINUTE = 60_000;
 
-  /** What is reported after windows of five minutes in which ten calls waited, at so many requests a second of 20. */
+  /** What is reported after windows of five minutes in which ten calls waited, at these rates out of 20 requests a second. */
   function reportedAt(rates: readonly number[], waitedMs = 90) {
     let nowMs = 0;
     let effectiveRate = 20;

@@ -23,7 +23,7 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
       { ...run, id: 'is-not-there', functionName: 'noSuchFunction' },
       // It goes back to the queue until then.
       { ...run, id: 'waits', functionName: 'addNumbers', inputVariables: { first: 1, second: 1 }, notBefore },
-      // Without an id of its own, it is put on the queue again with one.
+      // It has no id, so it is put on the queue again with one.
       { ...run, functionName: 'addNumbers', inputVariables: { first: 4, second: 5 } },
       { ...run, packageVersion: '1.1.0', id: 'imports', functionName: 'listFormulas', importFormulas: true },
       { version: 1, type: 'score', id: 'scores', texts: [{ id: 'a', text: 'This is wonderful!' }] },

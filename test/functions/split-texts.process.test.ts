@@ -5,7 +5,7 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { scaled } from '../scale.ts';
 import { DEPLOYED_TIMEOUT_MS, startDeployedWorker } from './deployed-worker.ts';
 
-/** At least three chunks of 100. */
+/** The number of texts: at least three chunks of 100. */
 const TEXTS = scaled(250, 5_000);
 /** One row in three repeats the text of another row. */
 const DISTINCT = Math.ceil((TEXTS * 2) / 3);

@@ -5,7 +5,7 @@ import { simulateFleet } from '../pace/simulated-fleet.ts';
 const RATE = 20;
 const MINUTE = 60_000;
 
-/** What a worker reports that works for 25 minutes, while the platform allows so many requests in any second. */
+/** What a worker reports over 25 minutes while the platform allows this number of requests in any second. */
 async function reportedAt(allowed: number, { loops }: { readonly loops: number }) {
   let nowMs = 0;
   let refused = 0;

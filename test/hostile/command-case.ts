@@ -21,9 +21,9 @@ export type CommandCase = {
   /** What the first line on standard error is, or the beginning of the text where the fault is in the second. */
   readonly says: RegExp;
   /** Seconds that it may take on a busy machine. Default: 10. */
-  readonly mostSeconds?: number;
+  readonly maxSeconds?: number;
   /** Megabytes of memory that it may add to what the process has. Default: that of its group. */
-  readonly mostMb?: number;
+  readonly maxMb?: number;
 };
 
 /** How a command line ended. */

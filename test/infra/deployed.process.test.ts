@@ -408,7 +408,7 @@ test('the function that builds tables creates the missing tables of a run', asyn
   const first = await stack.runSchedule(id);
   const second = await stack.runSchedule(id);
 
-  // All at once: neither says that something is left.
+  // All in one step: neither says that something is left.
   expect([first, second]).not.toContainEqual(expect.objectContaining({ left: expect.anything() }));
   expect(first).toMatchObject({ made: 1, skipped: [] });
   expect(second).toMatchObject({ made: 0, skipped: [] });

@@ -20,7 +20,7 @@ import { templateValues } from '../local-aws/stack/template-values.ts';
  */
 const FACTOR = 30;
 
-/** Calls a second, of four runs at once. Each makes as many calls as it takes for more than four slices. */
+/** Calls a second of four concurrent runs. Each run makes enough calls for more than four slices. */
 const RATE = 24;
 const CALLS = 160;
 const ROWS_OF_PAGE = 6;
@@ -190,7 +190,7 @@ test('no record is lost or doubled if each slice is killed once and the table is
     onStep(name, crash) {
       if (!name.startsWith('slice-') || killed.has(name)) return;
       killed.add(name);
-      // By then it has stored something.
+      // It has stored something by this time.
       void delay(timeoutMs / 20).then(crash);
     },
   });

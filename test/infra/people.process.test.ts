@@ -30,7 +30,7 @@ const EDITOR = [...READER, ...SUBMITTER];
 const OPERATOR = ['PoliciesOperator'];
 const ON_CALL = [...READER, ...OPERATOR];
 
-/** Those that no policy is for: the rights of functions, or none at all. */
+/** The lines for which no policy exists: they need the rights of functions, or none at all. */
 const OTHERS: Readonly<Partial<Record<CommandPath, string>>> = {
   work: 'takes messages from the queue, as the functions do',
   snapshot: 'a name for those of sources',

@@ -272,7 +272,7 @@ describe('an instance has', () => {
     const onItsOwn = templateOf({ ...least, functionsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of code functions');
-    // They are there all the same: turning them off deletes no jobs.
+    // They exist anyway: turning them off deletes no jobs.
     small.resourceCountIs('AWS::SQS::Queue', 5);
     expect(small.findOutputs('FunctionsQueueUrl')).toEqual({});
     expect(descriptions(onItsOwn)).toContain('Runs jobs of code functions');

@@ -179,7 +179,7 @@ function refusing(path: string): object {
   return { [first]: second === '' ? token : { [second]: second === 'types' ? [token] : token } };
 }
 
-/** Of the stack, and not of the construct; what only other sources have. */
+/** Fields of the stack instead of the construct, and a field that only other sources have. */
 const NOT_HERE = ['account', 'region', 'schedules.drill'];
 
 test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path)))(

@@ -12,7 +12,7 @@ const RESULT = `results/score/dt=2026-11-21/${CHUNK}.json`;
 const cancelled = { kind: 'cancelled', message: 'the job was cancelled while it was running' };
 const stops = sendsMany;
 
-/** A batch of texts of which one is sent a second; `at` happens before the text of this number. */
+/** A batch that sends one text a second; `at` is called before the text with this number. */
 async function slowBatch(at: number, happen: (batch: SlowBatch) => Promise<unknown>, count = 60) {
   const batch: SlowBatch = await scoredBatch({
     refused: [],

@@ -46,7 +46,7 @@ export function countingQueue(
     seen,
     /** When each message that is left can be received. */
     visibleAt: () => [...queued.values()].map(({ visibleAtMs }) => visibleAtMs),
-    /** Receives at most so many messages, and hides them for a while. */
+    /** Receives at most this number of messages, and hides them for a while. */
     receive(most: number, hiddenMs: number): readonly QueueMessage[] {
       const visible = queued.values().filter(({ visibleAtMs }) => visibleAtMs <= now());
       return [...visible.take(most)].flatMap((message) => {

@@ -46,7 +46,7 @@ export function fakeWorker(runners: Partial<Runners>) {
     batches: worker.batches,
     clock,
     finished,
-    /** What a stored object holds, as JSON; undefined if there is none. */
+    /** The JSON of a stored object; undefined if the object does not exist. */
     async stored(key: string): Promise<unknown> {
       const object = await store.get(key);
       return object && JSON.parse(object.body.toString());

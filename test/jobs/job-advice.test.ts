@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { adviceFor, adviceWords } from '../../lib/jobs/job-advice.ts';
 
-/** What a POSIX shell hands to the command in the advice; undefined if there is none. */
+/** The arguments that a POSIX shell passes to the suggested command; undefined if no command is suggested. */
 function argumentsIn(advice: string): readonly string[] | undefined {
   const command = advice.split('platform-sync ')[1];
   if (command === undefined) return undefined;

@@ -18,7 +18,7 @@ export function memoryQueue(
       waiting.push(...bodies.map(toMessage));
     },
     async receive({ max }) {
-      // As a poll over a network does, it lets others run.
+      // Like a poll over a network, it lets other tasks run.
       await turn();
       const messages = waiting.splice(0, max);
       for (const message of messages) hidden.set(message.receipt, message);

@@ -92,11 +92,11 @@ test.each([
   ['text', text, 'DONE', 9],
 ])(
   'a single %s that always gets a 500 fails after its own retries, since a harmless read succeeds',
-  async (_, job, state, mostSends) => {
+  async (_, job, state, maxSends) => {
     const { row, sends, endedMs, breakerIs } = await deliver(job, () => false);
 
     expect(row?.state).toBe(state);
-    expect(sends).toBeLessThanOrEqual(mostSends);
+    expect(sends).toBeLessThanOrEqual(maxSends);
     expect(sends).toBeGreaterThanOrEqual(5);
     expect(endedMs).toBeLessThan(HOUR_MS / 4);
     expect(breakerIs).toBeUndefined();

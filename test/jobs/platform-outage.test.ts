@@ -30,12 +30,12 @@ const refused = { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' } a
 const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
 
 test.for([
-  { jobs: 10, maxSendMs: jobTimes.codeFunctionMs, mostAnHour: 56 },
-  { jobs: 10_000, maxSendMs: 60_000, mostAnHour: 12 },
+  { jobs: 10, maxSendMs: jobTimes.codeFunctionMs, maxPerHour: 56 },
+  { jobs: 10_000, maxSendMs: 60_000, maxPerHour: 12 },
 ])(
-  'while the platform is unavailable for 12 hours, $jobs jobs of $maxSendMs ms cost each worker $mostAnHour invocations an hour',
+  'while the platform is unavailable for 12 hours, $jobs jobs of $maxSendMs ms cost each worker $maxPerHour invocations an hour',
   { timeout: 120_000 },
-  async ({ jobs, maxSendMs, mostAnHour }) => {
+  async ({ jobs, maxSendMs, maxPerHour }) => {
     const clock = createVirtualClock();
     const isOutage = () => clock.now() < OUTAGE_MS;
     const ids = Array.from({ length: jobs }, (_, number) => `job-${number}`);
@@ -75,7 +75,7 @@ test.for([
         const hour = Math.floor((now() - 60_000) / HOUR);
         const count = (invocations.get(hour) ?? 0) + 1;
         if (isOutage()) invocations.set(hour, count);
-        if (isOutage() && hour >= 0 && count > WORKERS * mostAnHour) return;
+        if (isOutage() && hour >= 0 && count > WORKERS * maxPerHour) return;
         const lease: Lease = leaseOf(LIMIT_MS, { now, steady: now });
         const given = { worker: { ...fake.worker, ...mine }, lease, queue, concurrency: 8 };
         const failed = await runBatch(messages, given);
@@ -87,13 +87,13 @@ test.for([
     await clock.run();
 
     const hours = Array.from({ length: 12 }, (_, hour) => invocations.get(hour));
-    expect(hours.filter((count = 0) => count === 0 || count > WORKERS * mostAnHour)).toEqual([]);
+    expect(hours.filter((count = 0) => count === 0 || count > WORKERS * maxPerHour)).toEqual([]);
     expect(lost).toEqual([]);
     expect(seen.mostReceives).toBeLessThanOrEqual(200);
     const [first = Number.POSITIVE_INFINITY] = calls;
     expect(first - OUTAGE_MS).toBeLessThan(15_000);
     const soon = calls.filter((atMs) => atMs >= OUTAGE_MS + 30_000 && atMs < OUTAGE_MS + 60_000).length;
-    // A batch is ten jobs, of which eight run at once.
+    // A batch has ten jobs, and eight of them run at the same time.
     if (jobs > 10) expect(soon).toBeGreaterThan(0.95 * WORKERS * 10 * (30_000 / (2 * CALL_MS)));
     else expect(calls).toHaveLength(10);
   },

@@ -38,7 +38,7 @@ async function drain(
   }
 }
 
-/** A worker that hands its message back for some hours, for `waitMs` each time, and the queue that has the message. */
+/** A worker that requeues its message for some hours, with a delay of `waitMs` each time, and the queue of the message. */
 async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
   const fake = fakeWorker({
     'run-function': async (_, turn) => {

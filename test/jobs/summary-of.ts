@@ -1,6 +1,6 @@
 import type { Summary } from '../../lib/jobs/texts/batch/finish-batch.ts';
 
-/** The summary of a batch of which every row was scored, with these parts. */
+/** The summary of a batch with these parts in which every row was scored. */
 export function summaryOf(batch: string, parts: Summary['parts']): Summary {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   return {

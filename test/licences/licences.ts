@@ -56,7 +56,7 @@ function reachedFromPeers(packages: ReadonlyMap<string, Members>): ReadonlySet<s
   return reached;
 }
 
-/** Where a package finds another: in its own folder, or in the next one further up. */
+/** The folder in which a package finds another: its own, or the nearest one above. */
 function pathOf(name: string, from: string, packages: ReadonlyMap<string, Members>): string {
   const path = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
   if (packages.has(path) || from === '') return path;

@@ -6,7 +6,7 @@ import { adjacencyOf, reach } from '../../lib/model/rules/closure.ts';
 const edgesOf = (nodes: number, pairs: readonly (readonly [number, number])[]) =>
   adjacencyOf({ nodes, from: pairs.map(([from]) => from), to: pairs.map(([, to]) => to) });
 
-/** By the book: the distance of each node, relaxed until nothing changes. */
+/** The textbook algorithm: the distance of each node, relaxed until nothing changes. */
 function distances(nodes: number, pairs: readonly (readonly [number, number])[], starts: readonly number[]) {
   const found = Array.from({ length: nodes }, (_, node) =>
     starts.includes(node) ? 0 : Number.POSITIVE_INFINITY,

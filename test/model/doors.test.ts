@@ -32,7 +32,7 @@ const ofCards: readonly Flag[] = ['missing_target', 'affected'];
 /** What the naive computation answers to every question. */
 function naiveAnswers(given: NaiveStore): Answers {
   const naive = naiveModel(given);
-  // Of what only links name, no table has a row.
+  // Records that only links name have no row in a table.
   const ofKind = (kind: string, things: Iterable<string>) =>
     [...things].filter((thing) => thing.startsWith(`${kind} `) && naive.held.has(thing));
   const users = (thing: string, steps: number) => [...naiveUsers(naive.uses, thing, steps).keys()];
@@ -114,7 +114,7 @@ const bySql: Door = async (store, given) => {
     names.map(
       (flag): Query => [`${kind}s ${flag}${suffix}`, `'${kind} ' || ${kind}_id`, `${from} WHERE ${flag}`],
     );
-  // Where no whole run exists, the table of the source has the records of its narrowed places, whose tables have them too.
+  // Without a whole run, the table of the source has the records of its narrowed places, which have tables of their own too.
   const ofPlaces = (kind: 'calculation' | 'card', names: readonly Flag[]) =>
     given[`${kind}s`] === undefined || !narrowed.includes(`${kind}s`)
       ? []

@@ -24,7 +24,7 @@ const broken = (id: number) => ({ id, owner: 6, links: [link('DATA_SOURCE', 'd',
 
 const renew = (of: Store = store) => renewModel({ store: of, now: () => Date.parse('2026-11-20T12:00:00Z') });
 
-/** What the model says of calculations: since when each has been unused and broken, by id. */
+/** The times since when each calculation has been unused and broken, according to the model, by id. */
 async function sinceIn(of: Store = store) {
   const { model } = await openModel({ store: of, now: () => Date.parse('2026-11-20T12:00:00Z') });
   const start = (seconds = 0) => (seconds === 0 ? null : new Date(seconds * 1_000).toISOString());

@@ -44,7 +44,7 @@ export type NaiveOwner = {
 
 export type NaiveDataset = { cards: number; calculations: number; brokenLinks: number };
 
-/** The one form of an id; undefined if it is none. */
+/** The canonical form of an id; undefined if the value is not an id. */
 export function naiveId(value: unknown): string | undefined {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
   if (!['string', 'number', 'bigint'].includes(typeof value)) return undefined;
@@ -166,7 +166,7 @@ function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
   });
 }
 
-/** Everything that uses a thing over at most so many steps, with the number of steps; not the thing itself. */
+/** Everything that uses a record over at most this number of steps, with the number of steps, without the record itself. */
 export function naiveUsers(
   uses: readonly NaiveUse[],
   start: string,
@@ -235,7 +235,7 @@ export function naiveModel(store: NaiveStore) {
   for (const { user, used } of uses)
     if (user !== used && (wrong.has(used) || affected.has(used))) affected.add(user);
   const isUsed = new Set(uses.filter(({ user, used }) => user !== used).map(({ used }) => used));
-  // Where only a link says that one calculation refers to another, it may be the other way round.
+  // If only a link connects two calculations, either of them may refer to the other.
   const confirmed = new Set(byRecord.filter(({ isOwn }) => isOwn).map(({ user, used }) => `${user} ${used}`));
   for (const { user, used, relation } of uses)
     if (relation === 'refers to' && user !== used && !confirmed.has(`${user} ${used}`)) isUsed.add(user);

@@ -41,7 +41,7 @@ async function renew(of: Store = store) {
 
 const open = () => openModel({ store, now: () => Date.parse('2026-11-20T13:00:00Z') });
 
-/** Without the history of models, which nothing deletes. */
+/** The keys without the history of models, which nothing deletes. */
 const keysIn = (folder: string) =>
   [...store.objects.keys()]
     .filter((key) => key.startsWith(folder) && !key.startsWith('model/history/'))
@@ -177,7 +177,7 @@ describe('a stored model', () => {
     expect(await rowsOf('calculations')).toHaveLength(2);
   });
 
-  /** The store until so many operations were begun. */
+  /** The store of a writer that is killed after this number of operations. */
   function killedAfter(operations: number): Store {
     let left = operations;
     const count = () => {

@@ -187,7 +187,7 @@ export const anyStore: fc.Arbitrary<NaiveStore> = fc.record({
   narrowed: fc.subarray<'calculations' | 'cards'>(['calculations', 'cards']),
 });
 
-/** Without records that no scan would publish: those without an id of digits, and cards of no dataset. */
+/** The records without those that no scan would publish: those without an id of digits, and cards of no dataset. */
 export function publishable(given: NaiveStore): NaiveStore {
   const known = (record: unknown) => (record ?? {}) as Readonly<Record<string, unknown>>;
   const hasId = (record: unknown) => /^-?\d+$/.test(naiveId(known(record)['id']) ?? '');

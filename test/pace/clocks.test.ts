@@ -4,7 +4,7 @@ import { randomFor } from '../../lib/sandbox/platform/records/random.ts';
 import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 import { createSqliteInMemory } from '../table/sqlite-in-memory.ts';
-import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+import { type FleetPlan, maxInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 
 const RATE = 49;
 
@@ -17,7 +17,7 @@ async function fleetOf(workers: readonly SimulatedWorker[], plan: Partial<FleetP
   return {
     ...run,
     used: within.length / (RATE * (durationMs / 1000 - 2)),
-    most: mostInASecond(run.departures),
+    most: maxInASecond(run.departures),
     minShare: Math.min(...shares) / (within.length / workers.length),
   };
 }
@@ -162,7 +162,7 @@ describe('whatever the clocks and the length of requests,', () => {
           lateness: () => lateMs * random(),
         });
 
-        expect(mostInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
+        expect(maxInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
         expect(departures.length).toBeGreaterThanOrEqual(plan.workers.length);
       });
 
@@ -216,6 +216,6 @@ describe('a process with a wrong clock whose table is unavailable at first', () 
     expect(later.length / (RATE * 10)).toBeGreaterThan(0.9);
     expect(its.length / (later.length / 3)).toBeGreaterThan(0.8);
     expect(refusals).toEqual([]);
-    expect(mostInASecond(departures)).toBeLessThanOrEqual(most);
+    expect(maxInASecond(departures)).toBeLessThanOrEqual(most);
   });
 });

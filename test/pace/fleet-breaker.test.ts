@@ -49,7 +49,7 @@ function fail(breaker: Breaker, times: number): void {
   for (let call = 0; call < times; call += 1) breaker.ended('unreachable', 50);
 }
 
-/** As another worker opened it at 0. */
+/** The breaker as another worker opened it at 0. */
 const opened: OpenBreaker = { sinceMs: 0, cause: 'unreachable', probeAtMs: 10_000 };
 
 describe('a worker without an outage', () => {

@@ -74,7 +74,7 @@ describe('while the table is unavailable', () => {
     expect((await calls).map((call) => (call.status === 'rejected' ? call.reason : 'left'))).toEqual(
       [1, 2, 3].map(() => new PaceWaitError(1_000, 5_000)),
     );
-    // One at once, and one after each of five seconds.
+    // One read immediately, and one after each of five seconds.
     expect(state).toMatchObject({ reads: 6, writes: 0 });
   });
 

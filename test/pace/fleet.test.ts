@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryBudget, emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { scaled } from '../scale.ts';
-import { type Departure, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+import { type Departure, maxInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** The maximum calls within a second if clocks differ by `differenceMs`: what the line grants in that much more time. */
-function mostWith(rate: number, differenceMs: number): number {
+function maxWith(rate: number, differenceMs: number): number {
   const { intervalMs, toleranceMs } = lineSpacing(rate, emptyBudget, 0);
   return Math.ceil((1000 + toleranceMs + LATE_MS + differenceMs) / intervalMs);
 }
@@ -29,7 +29,7 @@ const busy = (count: number, worker: SimulatedWorker = {}): readonly SimulatedWo
   Array.from({ length: count }, () => worker);
 
 test('with synchronous clocks, no second exceeds the rate', () => {
-  expect([1, 2, 7.5, 50, 60].map((rate) => mostWith(rate, 0))).toEqual([1, 2, 8, 50, 60]);
+  expect([1, 2, 7.5, 50, 60].map((rate) => maxWith(rate, 0))).toEqual([1, 2, 8, 50, 60]);
 });
 
 describe('whatever the workers do,', () => {
@@ -75,9 +75,7 @@ describe('whatever the workers do,', () => {
           lateness: () => lateness[woken++ % lateness.length] ?? 0,
         });
 
-        expect(mostInASecond(departures)).toBeLessThanOrEqual(
-          mostWith(plan.rate, differenceOf(plan.workers)),
-        );
+        expect(maxInASecond(departures)).toBeLessThanOrEqual(maxWith(plan.rate, differenceOf(plan.workers)));
       }),
       { numRuns: scaled(20, 60) },
     );
@@ -90,7 +88,7 @@ describe('a busy fleet', () => {
 
     const used = departures.filter(({ atMs }) => atMs < 20_000).length;
     expect(used / (50 * 20)).toBeGreaterThan(0.96);
-    expect(mostInASecond(departures)).toBeLessThanOrEqual(50);
+    expect(maxInASecond(departures)).toBeLessThanOrEqual(50);
     expect((requests.writes / departures.length) * 1000).toBeLessThan(150);
   });
 
@@ -133,7 +131,7 @@ test('a process whose timers are always late still sends, and never exceeds the 
   });
 
   expect(departures.filter(({ atMs }) => atMs < 20_000).length / 200).toBeGreaterThan(0.6);
-  expect(mostInASecond(departures)).toBeLessThanOrEqual(10);
+  expect(maxInASecond(departures)).toBeLessThanOrEqual(10);
   expect(paces[0]?.counts().wasted).toBeGreaterThan(0);
 });
 
@@ -145,7 +143,7 @@ describe('calls that must prepare, for example by writing SENT,', () => {
       durationMs,
     });
     const within = departures.filter(({ atMs }) => atMs >= 4_000 && atMs < durationMs);
-    return { used: within.length / (49 * (durationMs / 1000 - 4)), most: mostInASecond(departures) };
+    return { used: within.length / (49 * (durationMs / 1000 - 4)), most: maxInASecond(departures) };
   }
 
   test.each([
@@ -172,7 +170,7 @@ describe('calls that must prepare, for example by writing SENT,', () => {
 
     const within = departures.filter(({ atMs }) => atMs >= 4_000 && atMs < 16_000);
     expect(within.length / (49 * 12)).toBeGreaterThan(least);
-    expect(mostInASecond(departures)).toBeLessThanOrEqual(49);
+    expect(maxInASecond(departures)).toBeLessThanOrEqual(49);
   });
 
   test('use most of the rate even with one worker', async () => {
@@ -234,7 +232,7 @@ describe('calls that must prepare, for example by writing SENT,', () => {
     await all;
 
     const times = leftAt.map((atMs) => ({ worker: 0, atMs, slot: { atMs, waitedMs: 0 }, refused: false }));
-    expect(mostInASecond(times)).toBeLessThanOrEqual(49);
+    expect(maxInASecond(times)).toBeLessThanOrEqual(49);
     expect(times.filter(({ atMs }) => atMs >= 3_000 && atMs < 4_000).length).toBeGreaterThan(44);
   });
 });
@@ -252,7 +250,7 @@ describe('a difference between clocks', () => {
     const shares = skews.map((_, worker) => of(within, worker).length);
     expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(24);
     expect(within.length / 1_000).toBeGreaterThan(0.95);
-    expect(mostInASecond(departures)).toBeLessThanOrEqual(mostWith(50, 200));
+    expect(maxInASecond(departures)).toBeLessThanOrEqual(maxWith(50, 200));
   });
 
   test('of 100 ms lets at most a tenth more calls leave in a second, even if the line is nearly idle', async () => {
@@ -262,8 +260,8 @@ describe('a difference between clocks', () => {
       durationMs: 20_000,
     });
 
-    expect(mostWith(50, 100)).toBe(55);
-    expect(mostInASecond(departures)).toBeLessThanOrEqual(55);
+    expect(maxWith(50, 100)).toBe(55);
+    expect(maxInASecond(departures)).toBeLessThanOrEqual(55);
   });
 });
 

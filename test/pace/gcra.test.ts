@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyBudget, fullSpacing } from '../../lib/pace/budget.ts';
 
-/** Of one process, whose machine cannot drift from others. */
+/** The budget of one process, whose clock cannot drift from others. */
 const alone = { ...emptyBudget, driftMs: 0 };
 
 test('a fractional rate costs nothing: its interval is exact', () => {

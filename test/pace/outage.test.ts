@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+import { maxInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 
 const AWAY_MS = 8_000;
 const BACK_MS = 31_000;
@@ -31,7 +31,7 @@ describe('while the table is unavailable', () => {
       expect(within(AWAY_MS + 1_000 * inReserve, BACK_MS)).toEqual([]);
       expect(outages.toSorted((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, worker) => worker));
       expect(within(BACK_MS + 5_000, 60_000).length / 24 / rate).toBeGreaterThan(0.95);
-      expect(mostInASecond(departures)).toBeLessThanOrEqual(rate);
+      expect(maxInASecond(departures)).toBeLessThanOrEqual(rate);
     },
   );
 });
@@ -50,7 +50,7 @@ test('one worker that alone is cut off leaves the rate to the others, and return
   };
   expect(share(7_000, 15_000)).toBeGreaterThan(0.95);
   expect(share(18_000, 40_000)).toBeGreaterThan(0.95);
-  expect(mostInASecond(departures)).toBeLessThanOrEqual(20);
+  expect(maxInASecond(departures)).toBeLessThanOrEqual(20);
   expect(departures.some(({ worker, atMs }) => worker === 0 && atMs > 18_000)).toBe(true);
 });
 

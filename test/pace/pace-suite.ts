@@ -184,7 +184,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
         );
       expect(at('a prepares')).toBe(0);
       expect([100, 395]).toContain(at('a leaves'));
-      // Not before their slots are near: a crash until then has nothing to take back.
+      // They prepare only shortly before their slots, so that an earlier crash leaves nothing to undo.
       expect(at('b prepares')).toBeGreaterThanOrEqual(250);
       expect(at('c prepares')).toBeGreaterThanOrEqual(650);
       expect(at('d prepares')).toBeGreaterThanOrEqual(650);

@@ -8,7 +8,7 @@ import {
   type Departure,
   EPOCH_MS,
   HOST,
-  mostInASecond,
+  maxInASecond,
   type SimulatedWorker,
   simulateFleet,
 } from './simulated-fleet.ts';
@@ -127,7 +127,7 @@ test('after any 429s, half of the rate is used within minutes (after a single 42
       const loops = workers.reduce((sum, worker) => sum + worker.loops, 0);
       const wanted = Math.min(rate, loops / ((callMs + 50) / 1000));
       expect(acceptedRate(departures, [backMs, backMs + measuredMs])).toBeGreaterThanOrEqual(wanted / 2);
-      if (away === null) expect(mostInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
+      if (away === null) expect(maxInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
     }),
     { numRuns: scaled(4, 150) },
   );
@@ -152,7 +152,7 @@ test('429s that keep the rate at its minimum until the platform recovers do not 
   });
 
   expect(acceptedRate(departures, [backMs, backMs + 10_000])).toBeGreaterThan(4.5);
-  expect(mostInASecond(departures)).toBeLessThanOrEqual(5);
+  expect(maxInASecond(departures)).toBeLessThanOrEqual(5);
 });
 
 /** A table that holds this budget, and the budget. */
@@ -184,7 +184,7 @@ test.each([
   });
 
   expect(acceptedRate(departures, [60_000, 80_000])).toBeGreaterThan(1);
-  expect(mostInASecond(departures)).toBeLessThanOrEqual(2);
+  expect(maxInASecond(departures)).toBeLessThanOrEqual(2);
 });
 
 test('a fleet obeys a cap that an operator sets while it runs', async () => {
@@ -203,7 +203,7 @@ test('a fleet obeys a cap that an operator sets while it runs', async () => {
 
   expect(acceptedRate(departures, [1_000, 9_000])).toBeGreaterThan(19);
   expect(acceptedRate(departures, [12_000, 20_000])).toBeGreaterThan(4.5);
-  expect(mostInASecond(departures.filter(({ atMs }) => atMs > 12_000))).toBeLessThanOrEqual(5);
+  expect(maxInASecond(departures.filter(({ atMs }) => atMs > 12_000))).toBeLessThanOrEqual(5);
 });
 
 test('60 s of 429 with `Retry-After: 1` leave no trace a few seconds later, and are few', async () => {

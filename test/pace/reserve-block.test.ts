@@ -282,7 +282,7 @@ describe('while the platform refuses calls', () => {
 
     const { block } = await reserve();
 
-    // At 0.95 of 5 a second, after a probe at 0.
+    // The slot at 0.95 of 5 a second, after a probe at 0.
     expect(block?.slots).toEqual([expect.closeTo(210.526, 3)]);
     expect(await read()).toMatchObject({
       tatMs: expect.closeTo(2 * 210.526, 2),

@@ -14,7 +14,7 @@ export type SimulatedWorker = {
   /** Further differences of its clock, by the time: drift, or that somebody sets it. */
   readonly skewAt?: (atMs: number) => number;
   readonly concurrency?: number;
-  /** How many loops run at once, each with one call after another. */
+  /** How many loops run at the same time, each with one call after another. */
   readonly loops?: number;
   readonly startsMs?: number;
   readonly endsMs?: number;
@@ -49,7 +49,7 @@ export type FleetPlan = {
   readonly awayMs?: number;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
   readonly refuse?: (atMs: number, operation: string) => number | 'absent' | undefined;
-  /** Called for each call that leaves: how long it waited, and the rate that its worker goes by. */
+  /** Called for each call that leaves, with its wait and the rate that its worker uses. */
   readonly onCall?: (call: {
     readonly atMs: number;
     readonly waitedMs: number;
@@ -57,7 +57,7 @@ export type FleetPlan = {
   }) => void;
   /** Whether the table's responses have a `Date`. Default: no. */
   readonly hasDates?: boolean;
-  /** By how much the `Date` of a response is wrong, or that it has none. Default: none is. */
+  /** The error of the `Date` of a response, or that the response has no `Date`. Default: no error. */
   readonly dateOff?: (atMs: number, worker: number) => number | 'absent';
   /** The table with the budget of `HOST`; default: an empty one. */
   readonly table?: Table;
@@ -166,7 +166,7 @@ export async function simulateFleet(plan: FleetPlan) {
       plan.onCall?.({ atMs: clock.now(), waitedMs: slot.waitedMs, effectiveRate });
       const retryAfterMs = plan.refuse?.(clock.now(), worker.operation ?? '');
       departures.push({ worker: index, atMs: clock.now(), slot, refused: retryAfterMs !== undefined });
-      // A refusal comes at once, however long calls take.
+      // A refusal arrives immediately, however long calls take.
       await sleep(retryAfterMs === undefined ? (plan.callMs?.(departures.length) ?? 20) : 20);
       if (retryAfterMs !== undefined)
         await pace.throttled(slot, retryAfterMs === 'absent' ? undefined : retryAfterMs);
@@ -205,7 +205,7 @@ export async function simulateFleet(plan: FleetPlan) {
 }
 
 /** The maximum number of calls that left within one second. */
-export function mostInASecond(departures: readonly Departure[]): number {
+export function maxInASecond(departures: readonly Departure[]): number {
   const times = departures.map(({ atMs }) => atMs).toSorted((a, b) => a - b);
   let [first, most] = [0, 0];
   for (const [last, atMs] of times.entries()) {

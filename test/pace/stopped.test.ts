@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 /** A stop after a second, of an hour. */
 const isStopped = (ms: number) => ms >= 1_000 && ms < 1_000 + HOUR;
 
-/** By SIGSTOP all clocks go on; while a laptop sleeps, one that is never set stands still. */
+/** After SIGSTOP all clocks continue; while a laptop sleeps, its monotonic clock stands still. */
 const stops = [
   ['by SIGSTOP', (ms: number) => ms],
   ['as a laptop that sleeps', (ms: number) => (ms < 1_000 ? ms : Math.max(1_000, ms - HOUR))],
@@ -20,7 +20,7 @@ async function callsOf(steadyOf: (ms: number) => number, inFlight: number) {
   const clock = createVirtualClock();
   const sleep = async (ms: number, signal?: AbortSignal) => {
     await clock.sleep(ms, signal);
-    // A timer of a process that is stopped fires when it goes on.
+    // A timer of a stopped process fires when the process continues.
     if (isStopped(clock.now())) await clock.sleep(1_000 + HOUR - clock.now(), signal);
   };
   const pace = createFleetPace({

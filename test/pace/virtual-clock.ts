@@ -20,7 +20,7 @@ export function createVirtualClock({
   const sleepers: Sleeper[] = [];
   let wakes = 0;
 
-  /** Those of the same time wake in the order in which they went to sleep. */
+  /** Sleepers with the same time wake in the order in which they went to sleep. */
   const add = (ms: number, wake: () => void): Sleeper => {
     const sleeper = { atMs: nowMs + ms + lateness(), wake };
     let [from, to] = [0, sleepers.length];
@@ -66,7 +66,7 @@ export function createVirtualClock({
         const sleeper = add(ms, wake);
         signal?.addEventListener('abort', stop, { once: true });
       }),
-    /** Sleeps until `sooner` resolves, but no longer than that. */
+    /** Sleeps for the given time, or until `sooner` resolves. */
     async sleepAtMost(ms: number, sooner: Promise<void>): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       const sleeper = add(ms, resolve);
@@ -82,7 +82,7 @@ export function createVirtualClock({
   };
 }
 
-/** So often the event loop turns even so: a test runner is heard, and a key that stops it. */
+/** How often the event loop turns anyway, so that the test runner and a key that stops it get a response. */
 const WAKES_A_TURN = 1_000;
 
 /** Until every promise that can make progress has: in one turn of the event loop they all do. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+import { type FleetPlan, maxInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 
 const RATE = 20;
 const WORKERS = 4;
@@ -21,7 +21,7 @@ async function fleetWith(dateOff: FleetPlan['dateOff'], plan: Partial<FleetPlan>
   return {
     during: share(10_000, LAST_WRONG_MS),
     after: share(BACK_MS, END_MS),
-    most: mostInASecond(departures),
+    most: maxInASecond(departures),
     clocksOff,
   };
 }

@@ -11,7 +11,7 @@ const examples: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** An example as it stands in the text. Throws if there is none with the name. */
+/** An example exactly as in the text. Throws if no example has the name. */
 export function example(name: string): string {
   const code = examples.get(name);
   if (code === undefined) throw new Error(`expected an example ${name} in ${PAGE}`);

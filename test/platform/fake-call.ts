@@ -53,7 +53,7 @@ export function fakeCall(script: readonly Scripted[], options: FakeOptions = {})
   const slept: number[] = [];
   const events: PlatformEvent[] = [];
   const log: string[] = [];
-  // As in life: a difference of two times is not their sum.
+  // As in reality, floating-point differences of two times do not add up exactly.
   let nowMs = 1_000_000;
   let turn = 0;
 

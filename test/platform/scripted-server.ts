@@ -91,7 +91,7 @@ export const unended =
     response.writeHead(status, { 'content-type': 'application/json' }).write('{"message":');
   };
 
-/** Writes without end, as fast as it is read. */
+/** Writes endlessly, as fast as the body is read. */
 export const flood: Reply = (response) => {
   const chunk = Buffer.alloc(65_536, 0x20);
   const pour = () => {

@@ -1,6 +1,6 @@
 /** Choices that look random, all derived from one seed: the same seed gives the same schedule. */
 export type Dice = {
-  /** At least 0 and below 1. */
+  /** A number of at least 0 and below 1. */
   readonly fraction: () => number;
   /** A whole number from 0 to below `bound`. */
   readonly below: (bound: number) => number;

@@ -50,7 +50,7 @@ export function bodyTo(request: PlatformRequest, execution: string, end: Functio
 /** The last word of the path: whose formula is set. */
 const idOf = ({ target }: PlatformRequest) => Number(/(\d+)(?:\?.*)?$/.exec(target)?.[1]);
 
-/** How a request can go wrong, and whether it is executed all the same. */
+/** The ways in which a request can go wrong, and whether it is executed anyway. */
 export type Fate = {
   readonly name: string;
   readonly executes: 'no' | 'now' | 'perhaps';

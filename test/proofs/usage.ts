@@ -14,7 +14,7 @@ export function readUsage<T>(read: () => T): T {
   }
 }
 
-/** Also what `parseArgs` throws. */
+/** Whether an error is about usage; errors of `parseArgs` are. */
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError ||
   (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'));
@@ -25,7 +25,7 @@ export function numberOption(option: string, given: string): number {
   return Number(given);
 }
 
-/** The one of these names that was given. Throws an error that names all, if it is none of them. */
+/** Which of these names was given. Throws an error that lists them if the name is unknown. */
 export function oneOf<Name extends string>(what: string, given: string, among: readonly Name[]): Name {
   const found = among.find((each) => each === given);
   if (found === undefined) throw wrong(what, `one of ${among.join('; ')}`, given);

@@ -4,7 +4,7 @@ import { createMemoryStore } from '../store/memory-store.ts';
 
 const MINUTE = 60_000;
 
-/** Failures in a store, the clock of which the test moves, and what was reported. */
+/** Failures in a store whose clock the test moves, and what was reported. */
 function startFailures(store = createMemoryStore()) {
   const often: number[] = [];
   const clock = { minutes: 0 };

@@ -15,7 +15,7 @@ type Given = {
   readonly write?: (runs: Readonly<Record<string, string>>) => Promise<unknown>;
 };
 
-/** A call so many minutes after twenty past midnight. */
+/** A call this number of minutes after 00:20. */
 const keep = ({ store, minutes = 0, write = (runs) => report(store, runs) }: Given) =>
   renewReport({
     store,

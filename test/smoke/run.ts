@@ -47,7 +47,7 @@ function jsonOption(name: string, text: string | undefined) {
   }
 }
 
-/** As `report`; a stack that cannot be looked at is a failure too. */
+/** Like `report`; a stack that cannot be examined is a failure too. */
 async function reportDeployed(name: string, inputs: SmokeInputs): Promise<number> {
   try {
     const place = { stack: name, construct: values.construct };

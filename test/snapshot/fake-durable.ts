@@ -34,7 +34,7 @@ export type DurableOutcome<T> = {
   readonly invocations: number;
 };
 
-/** Not a failure of a step, and so never seen by the code that runs. */
+/** Not a failure of a step, so the code under test never sees it. */
 type Suspended = { readonly kind: 'suspended' };
 
 /** A temporary failure. */

@@ -93,7 +93,7 @@ const isPublished = async () => (await store.get('calculations/latest.json')) !=
 const spaces = Buffer.alloc(64 * 1024 * 1024, ' ');
 const packedSpaces = { gzip: gzipSync(spaces), zstd: zstdCompressSync(spaces) };
 
-/** Spaces without a line end: 64 MiB so many times. 3 GB are about 3 MB. */
+/** Spaces without a line end: this number of times 64 MiB. Compressed, 3 GB are about 3 MB. */
 const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 

@@ -38,7 +38,7 @@ export function publishedManifest(differences: Partial<Manifest> = {}): Manifest
   });
 }
 
-/** The same of a run that is to be published. */
+/** The same for a run that is to be published. */
 export function finishedManifest(run: Run, differences: Partial<FinishedRun> = {}): FinishedRun {
   const { records = recordsIn(differences.parts ?? []) } = differences;
   return addedUp<FinishedRun>({

@@ -18,7 +18,7 @@ export type SimulatedFiles = {
   readonly changes: readonly (readonly FileChange[])[];
   /** The most files that the platform sends; by request in turn. */
   readonly caps?: readonly number[];
-  /** By request in turn: `empty` sends no file and a new cursor, `repeat` begins with the last file again. */
+  /** What each request in turn gets: `empty` sends no file and a new cursor, `repeat` begins with the last file again. */
   readonly oddities?: readonly ('none' | 'empty' | 'repeat')[];
   /** How many of the files are new at the start, and in no response before this request. */
   readonly lag?: { readonly files: number; readonly until: number };
@@ -33,7 +33,7 @@ export type SimulatedFiles = {
 type File = { readonly id: string; readonly path: number; readonly created: string };
 type Sort = { readonly field: 'created' | 'path'; readonly sign: 1 | -1 };
 
-/** The time so many seconds after all that is old. */
+/** The time this number of seconds after everything old. */
 const timeOf = (seconds: number) =>
   new Date(Date.parse('2025-01-01T00:00:00Z') + 1_000 * seconds).toISOString();
 const NEW = '2026-11-22T02:00:00.000Z';

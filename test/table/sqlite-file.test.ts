@@ -282,7 +282,7 @@ describe('a network disk', () => {
     syncBuiltinESMExports();
   });
 
-  // From linux/magic.h.
+  // The values are from linux/magic.h.
   test.skipIf(process.platform !== 'linux').each([
     [0x6969, 'NFS'],
     [0x517b, 'SMB'],

@@ -5,7 +5,7 @@ import type { OffRules } from '../local-aws/documented/layer.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';
 
 export type TestDynamo = AsyncDisposable & {
-  /** Where it listens: `http://127.0.0.1:PORT`. */
+  /** The address on which it listens: `http://127.0.0.1:PORT`. */
   readonly endpoint: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly environment: Readonly<Record<string, string>>;

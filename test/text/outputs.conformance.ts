@@ -80,7 +80,7 @@ const OF_FILTER: Readonly<Record<string, number>> = {
 
 const TEXT_COLUMNS = Array.from({ length: 8 }, (_, at) => `${at + 1}/2`).join('/');
 
-/** By its filter for CSV: into UTF-8 with quotes around texts. */
+/** Converts with the CSV filter of LibreOffice: to UTF-8 with quotes around text. */
 const byLibreOffice: Reader = async ({ file, encoding, separator }, isTrusting = false) => {
   const filter = 'Text - txt - csv (StarCalc)';
   const read = [separator.charCodeAt(0), 34, OF_FILTER[encoding], 1, isTrusting ? '' : TEXT_COLUMNS];

@@ -9,7 +9,7 @@ import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import type { QueueOptions } from '../../local-aws/services/create-queue.ts';
 
 export type TestQueues = {
-  /** The URL of a queue by the name that was asked for; throws if there is none. */
+  /** The URL of the queue with this name; throws if the queue does not exist. */
   url(name: string): string;
 } & AsyncDisposable;
 

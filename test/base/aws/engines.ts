@@ -43,7 +43,7 @@ const enginesSchema = z.strictObject({
 /** The engines that take the place of the local AWS in a run of `npm run conformance`, by what they stand for. */
 export type Engines = z.infer<typeof enginesSchema>;
 
-/** The environment variable by which the runner hands them to the tests, as JSON. */
+/** The environment variable in which the runner passes them to the tests, as JSON. */
 export const ENGINES_VARIABLE = 'CONFORMANCE_ENGINES';
 
 /** The engines of this run; none in `npm test`. Throws if the variable holds something else. */

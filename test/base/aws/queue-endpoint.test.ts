@@ -9,7 +9,7 @@ const queueAt = (origin: string) => `${origin}/123456789012/jobs`;
 type Environment = Readonly<Record<string, string>>;
 type Signed = { readonly hostname: string; readonly headers: Readonly<Record<string, string>> };
 
-/** Where a message for a queue would be sent, and for which region it is signed. The SDK does all but send it. */
+/** The URL to which a message for a queue would be sent, and the region for which it is signed. The SDK does everything except sending. */
 async function destination(queueUrl: string, environment: Environment) {
   const client = createSqsClient(queueUrl, environment);
   const signed: Signed[] = [];

@@ -20,7 +20,7 @@ type Called = {
 const parameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 const finished = { id: 'j1', type: 'score', status: 'done', result: 'results/score/j1.json' } as const;
 
-/** Those whose errors are an `AwsError`, but for SQS, whose requests are batches. */
+/** The services whose errors are an `AwsError`, except SQS, whose requests are batches. */
 const services: Readonly<Record<string, Called>> = {
   'Secrets Manager': {
     tried: 'read secret platform/token',

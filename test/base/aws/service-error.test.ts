@@ -30,7 +30,7 @@ describe('a lasting failure is recognized:', () => {
     ['PartRefused-event-bus', aws('event-bus', 'MalformedDetail')],
     ['PartRefused-topic', aws('topic', 'AuthorizationError', 403)],
     ['PartRefused-token', aws('token', 'ExpiredTokenException')],
-    // Of a key, in the spelling of each service.
+    // Errors about a key, in the spelling of each service.
     ['PartRefused-key', aws('token', 'DecryptionFailure')],
     ['PartRefused-key', aws('queue', 'KmsDisabled')],
     ['PartRefused-key', aws('queue', 'KMS.DisabledException')],

@@ -14,7 +14,7 @@ type RunOptions = { readonly folder?: string; readonly environment?: Readonly<Re
 
 /** Where an engine is started. */
 type Place = {
-  /** What was fetched; it must stay as it is. */
+  /** What was fetched; it must not be changed. */
   readonly fetched: string;
   /** A temporary folder, removed after the run. */
   readonly scratch: string;

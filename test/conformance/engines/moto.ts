@@ -8,14 +8,14 @@ const VERSION = '5.2.5';
 // Not the script `moto_server`: it names the folder that it was installed into.
 const SERVER = ['-m', 'moto.server'] as const;
 
-/** The same with one thread: with several, two writers at once can both find that there is no object yet. */
+/** The same with one thread: with several, two concurrent writers can both find that the object does not exist. */
 const ONE_AT_A_TIME = [
   '-c',
   'from moto import server; ' +
     'run = server.run_simple; server.run_simple = lambda *a, **k: run(*a, **{**k, "threaded": False}); server.main()',
 ] as const;
 
-/** Most services of AWS, in memory, of which it stands for some. */
+/** Most AWS services, in memory; the suites use some of them. */
 const motoAs = (main: readonly string[], engines: (endpoint: string) => Engines): Engine => ({
   name: 'moto',
   version: VERSION,

@@ -35,7 +35,7 @@ export async function recorded<Answer>(
     record({ id, out: outOf(answer) });
     return { id, answer };
   } catch (error) {
-    // The step may have been taken all the same, now or later.
+    // The step may have been stored anyway, now or later.
     if (error instanceof TableError) return undefined;
     throw error;
   }

@@ -10,7 +10,7 @@ import { paceClient } from './pace-client.ts';
 import { textClient } from './text-client.ts';
 
 /*
- * One of several clients that take random steps on the same rows at once. It writes each call and each response as a line of
+ * One of several concurrent clients that take random steps on the same rows. It writes each call and each response as a line of
  * a file, at the time of a clock that all processes share, and may be killed at any time.
  */
 

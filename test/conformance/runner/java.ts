@@ -19,7 +19,7 @@ export async function findJava(wanted: number): Promise<string> {
   throw new Error(`needs Java ${wanted}, ${found === undefined ? 'which is not installed' : `got ${found}`}`);
 }
 
-/** The version of a program of Java; undefined if it is none. */
+/** The Java version of this program; undefined if it is not Java. */
 async function versionOf(java: string): Promise<number | undefined> {
   const printed = await promisify(execFile)(java, ['-version']).catch(() => undefined);
   const version = /version "(?:1\.)?(\d+)/.exec(printed?.stderr ?? '')?.[1];

@@ -16,7 +16,7 @@ export type Execution = {
   readonly result: unknown;
 };
 
-/** The execution of this name, on any of the versions; undefined if there is none. */
+/** The execution of this name, on any version; undefined if it does not exist. */
 export async function executionOf(
   lambda: LambdaClient,
   FunctionName: string,

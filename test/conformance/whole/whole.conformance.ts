@@ -22,7 +22,7 @@ import { type Delivered, startBus } from '../services/start-bus.ts';
 const JOBS = 2_000;
 /** How many of them are put on the queue twice. */
 const REPEATED = 350;
-/** The jobs are submitted in so many files, each followed by those of it that are repeated. */
+/** The jobs are submitted in this number of files, each followed by its jobs that are repeated. */
 const FILES = 10;
 /** The jobs that one worker runs at a time, and its requests in flight. */
 const CONCURRENCY = 20;
@@ -56,7 +56,7 @@ function startWorker(environment: Environment) {
   return { kill, isRunning, ended: once(child, 'exit'), [Symbol.dispose]: kill };
 }
 
-/** Two workers, of which one is killed once `isMiddle`, and replaced; until the queue is empty. */
+/** Runs two workers until the queue is empty; one is killed once `isMiddle`, and replaced. */
 async function workAndKill(environment: Environment, isMiddle: () => boolean): Promise<void> {
   using killed = startWorker(environment);
   using other = startWorker(environment);
@@ -106,7 +106,7 @@ function figuresOf(jobs: readonly MixedJob[], platform: Sandbox, { results, even
     results: results.length,
     done: done.size,
     unknown: unknown.size,
-    /** Those of them that the platform has done all the same. */
+    /** Those of them that the platform has executed anyway. */
     unknownDone: onlyOnce.filter((job) => unknown.has(job.id) && timesOf(job) > 0).length,
     executions: executions.length,
     /** Functions run and formulas set twice. */
@@ -114,7 +114,7 @@ function figuresOf(jobs: readonly MixedJob[], platform: Sandbox, { results, even
     /** Jobs that are done, though the platform has not done them. */
     neverDone: onlyOnce.filter((job) => done.has(job.id) && timesOf(job) === 0).length,
     textsPaidTwice: Object.values(sentimentCalls).filter((calls) => calls > 1).length,
-    /** Jobs of which at least one event came. */
+    /** Jobs with at least one event. */
     events: new Set(events.map(({ detail }) => detail['id'])).size,
   };
 }

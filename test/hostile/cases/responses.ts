@@ -18,7 +18,7 @@ const good = printJson(calculations(calculationRow()));
 const retryAfter = (value: string, status: number) =>
   json({ message: 'busy' }, status, { 'retry-after': value });
 
-/** So many megabytes of zeros, packed only when they are requested. */
+/** This number of megabytes of zeros, compressed only when they are requested. */
 const bomb =
   (pack: (body: Uint8Array) => Buffer, encoding: string, megabytes: number): Reply =>
   (...given) =>
@@ -26,7 +26,7 @@ const bomb =
 
 type Case = Pick<CommandCase, 'name' | 'reply' | 'requests' | 'says'>;
 
-/** Replies that end alike, by what is tried: the message after the operation, and how many requests are sent. */
+/** Replies with the same result: the message after the operation, and the number of requests that are sent. */
 const ends = (says: string | RegExp, requests: number, replies: Readonly<Record<string, Reply>>) =>
   Object.entries(replies).map(
     ([name, reply]): Case => ({ name, reply, requests, says: failed(says, requests) }),
@@ -158,7 +158,7 @@ const bodies: readonly Case[] = [
   }),
 ];
 
-/** Odd, and an empty list all the same: the calculation is not found. */
+/** Odd, but still an empty list: the calculation is not found. */
 const nothing: readonly Case[] = Object.entries({
   204: bytes('', {}, 204),
   '204 with a body': raw(

@@ -52,8 +52,8 @@ export const counts = {
     secondsOfObject: 0.001,
     puts: 4,
     reads: 100,
-    mostResults: 10_000,
-    mostParts: 3_000,
+    maxResults: 10_000,
+    maxParts: 3_000,
   },
   /**
    * Of each night in which tables are written, besides what is read of jobs and chunks. Estimated: seconds without any,

@@ -37,7 +37,7 @@ export type InTemplate = {
   readonly schedules: number;
   /** How often in a night something is published, and so a report written: what starts at one time ends together. */
   readonly times: number;
-  /** The most processes that take jobs at once. */
+  /** Maximum number of processes that run jobs at the same time. */
   readonly workers: number;
   /** Gigabytes of memory, by the function's description. */
   readonly memoryGb: (description: string) => number;
@@ -103,7 +103,7 @@ export function countIn(instance: object): InTemplate {
   };
 }
 
-/** An alarm on a query pays for each series that it finds: while all is well there is none, which counts as one here. */
+/** An alarm on a query pays for each series that it finds. Normally it finds no series, which counts as one here. */
 const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
   Math.max(
     1,

@@ -14,7 +14,7 @@ export type Month = {
 };
 
 /**
- * Computes a month from the synthesized template and the measured counts: the first one, or that after so many, when what
+ * Computes a month from the synthesized template and the measured counts: the first one, or the one after this number of months, when what
  * is stored has grown.
  */
 export function monthOf({ instance, load }: Size, months = 1): Month {
@@ -56,7 +56,7 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
   const reportLooks = template.reportFunctions * HOURS * 6;
   const reports = template.reportFunctions * NIGHTS * template.times;
   const reportObjects =
-    Math.min(jobs, counts.writtenReport.mostResults) + Math.min(chunks, counts.writtenReport.mostParts);
+    Math.min(jobs, counts.writtenReport.maxResults) + Math.min(chunks, counts.writtenReport.maxParts);
   const reportSeconds =
     reportLooks * counts.report.seconds +
     reports *
@@ -173,7 +173,7 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
 /** Bytes of a month, by what they are of. */
 type Bytes = Readonly<Record<'runs' | 'checkpoints' | 'reports' | 'results' | 'texts' | 'accesses', number>>;
 
-/** Gigabytes in S3 after so many months. What expires stays as an old version for a while. */
+/** Gigabytes in S3 after this number of months. What expires stays as an old version for a while. */
 function stored({ monthsOf, oldMonths, isTiered }: InTemplate, months: number, bytes: Bytes) {
   const staying = (folder: string) => Math.min(months, (monthsOf(folder) ?? months) + oldMonths);
   const published = (bytes.runs * (1 + counts.shareInParquet)) / 1e9;

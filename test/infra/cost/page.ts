@@ -92,7 +92,7 @@ const usd = (value: number) => value.toFixed(2);
 /** All that is paid for. */
 export const itemized: readonly Priced[] = items.flatMap(({ of }) => of);
 
-/** What a size costs in its first month, or in that after so many. */
+/** The cost of a size in its first month, or in the month after this number of months. */
 export function costOf(size: Size, months = 1) {
   const month = monthOf(size, months);
   const rows = items.map(({ what, of, counted }) => ({ what, counted: counted(month), ...month.usd(of) }));

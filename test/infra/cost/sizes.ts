@@ -11,7 +11,7 @@ export type Size = {
   readonly instance: { readonly name: string; readonly rate: number } & Readonly<Record<string, unknown>>;
   readonly load: Load;
   /** What it may cost on demand. */
-  readonly mostUsd: number;
+  readonly maxUsd: number;
 };
 
 const nightly = { calculations: 20_000, files: 100_000, datasets: 400 };
@@ -49,19 +49,19 @@ export const sizes: readonly Size[] = [
     name: 'Nothing happens',
     instance: { ...readme, schedules: [] },
     load: { nightly: { calculations: 0, files: 0, datasets: 0 }, jobsPerDay: 0, textsPerMonth: 0 },
-    mostUsd: 1.25,
+    maxUsd: 1.25,
   },
   {
     name: 'Nightly snapshots only',
     instance: readme,
     load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
-    mostUsd: 1.5,
+    maxUsd: 1.5,
   },
   {
     name: 'Typical',
     instance: readme,
     load: { nightly, jobsPerDay: 1_000, textsPerMonth: 100_000 },
-    mostUsd: 5,
+    maxUsd: 5,
   },
   {
     name: 'Large',
@@ -71,7 +71,7 @@ export const sizes: readonly Size[] = [
       jobsPerDay: 10_000,
       textsPerMonth: 1_000_000,
     },
-    mostUsd: 15,
+    maxUsd: 15,
   },
 ];
 
@@ -81,7 +81,7 @@ export const networks: readonly Size[] = [
     name: 'Nightly snapshots from a fixed address',
     instance: { ...readme, fixedAddress: true },
     load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
-    mostUsd: 40,
+    maxUsd: 40,
   },
   {
     name: 'Nightly snapshots in a private network of two zones, with the endpoints that they need',
@@ -91,6 +91,6 @@ export const networks: readonly Size[] = [
       endpoints: ['sqs', 'lambda', 'events', 'glue', 'ssm'],
     },
     load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
-    mostUsd: 75,
+    maxUsd: 75,
   },
 ];

@@ -8,8 +8,8 @@ import { type Size, sizes } from './sizes.ts';
 function rowOf(size: Size): Row {
   const { onDemand, afterFree } = costOf(size);
   const value = `$${onDemand.toFixed(2)} on demand, $${afterFree.toFixed(2)} after what is free`;
-  const { name, mostUsd } = size;
-  return { measured: name, value, bound: `at most $${mostUsd} on demand`, ok: onDemand <= mostUsd };
+  const { name, maxUsd } = size;
+  return { measured: name, value, bound: `at most $${maxUsd} on demand`, ok: onDemand <= maxUsd };
 }
 
 writeFileSync('docs/cost.md', page());

@@ -7,7 +7,7 @@ export type ParsedPattern =
   | { readonly kind: 'faults'; readonly faults: readonly PatternFault[] };
 
 /**
- * Reads an event pattern as EventBridge does, given as the value of its JSON. Reports every fault at once. Sources: "Event
+ * Reads an event pattern as EventBridge does, given as the value of its JSON. Reports all faults together. Sources: "Event
  * patterns" and "Comparison operators" in EventBridge's user guide, and AWS's own matcher, Event Ruler.
  */
 export function parsePattern(value: unknown): ParsedPattern {

@@ -79,7 +79,7 @@ type Event = {
   readonly provoke: (day: Day) => Promise<unknown>;
   /** What is red then: the alarm, and the problem that it names. */
   readonly red: readonly string[];
-  /** In so many minutes, if not at once. */
+  /** After this number of minutes, if not immediately. */
   readonly minutes?: number;
   /** In what the commands to see print. */
   readonly seen: RegExp;

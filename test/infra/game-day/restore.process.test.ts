@@ -80,7 +80,7 @@ test('a deleted table is restored under its name, and jobs continue where they w
     if (line.includes('list-backups')) listed = printed;
   }
 
-  // Those of before come back after their visibility timeout of seven minutes: these are the same jobs again.
+  // The earlier messages are delivered again after their visibility timeout of seven minutes: they are the same jobs.
   await day.work(adds('before'), adds('meanwhile'));
   await isDone(day, 'meanwhile');
   expect(sent()).toBe(once + 1);

@@ -18,10 +18,10 @@ const small = { calculations: 40, datasets: 4, cards: 0, fileSets: 0, dataFiles:
 
 export type Day = Awaited<ReturnType<typeof startDay>>;
 
-/** Those of a person who is on call, as the runbook says. */
+/** The policies of a person who is on call, as in the runbook. */
 const POLICIES = ['PoliciesReader', 'PoliciesSubmitter', 'PoliciesOperator', 'Token'];
 
-/** With the right to the token's parameter, which an administrator gives besides. */
+/** The same with the right to the token's parameter, which an administrator grants separately. */
 function withToken({ template, ...others }: StackToRun): StackToRun {
   const Resource = `arn:aws:ssm:${REGION}:${ACCOUNT}:parameter/deployed/token`;
   const Action = ['ssm:GetParameter', 'ssm:PutParameter'];
@@ -113,7 +113,7 @@ export async function startDay(deployed: StackToRun) {
     await send(...messages);
     polling ??= await stack.poll();
   }
-  /** So many minutes go by: what was said is as old. */
+  /** Lets this number of minutes pass, so that log lines become that much older. */
   function passes(minutes: number): void {
     for (const { line } of lines)
       for (const name of ['timestamp', 'time']) {

@@ -75,7 +75,7 @@ export function createTableBackups(environment: Readonly<Record<string, string>>
   return {
     run,
     turnedOn,
-    /** Deletes the table, of which AWS stores a backup. */
+    /** Deletes the table; AWS stores a backup of it. */
     async delete(TableName: string): Promise<void> {
       const items = await itemsOf(TableName);
       backups.set(`arn:aws:dynamodb:${region}:000000000000:table/${TableName}/backup/1`, {

@@ -57,7 +57,7 @@ describe('the limits of a queue', () => {
   });
 });
 
-/** A queue whose one message is received for the third time, of which three are allowed. */
+/** A queue whose only message is received for the third time, which is the last that is allowed. */
 function lastReceives(): Queue {
   const queue = memoryQueue(['a', 'b']);
   return limited(

@@ -58,7 +58,7 @@ const delayOr = (ms: number, signal?: AbortSignal) =>
 const receive = (queue: Queue, visibilitySeconds = 60, waitSeconds = 0) =>
   queue.receive({ max: 10, waitSeconds, visibilitySeconds });
 
-/** So many messages, all of them hidden for a minute; those that came within a few seconds if there are fewer. */
+/** Receives this number of messages and hides them for a minute; fewer if no more arrive within a few seconds. */
 async function receiveSome(queue: Queue, count: number): Promise<readonly QueueMessage[]> {
   const messages: QueueMessage[] = [];
   while (messages.length < count) {

@@ -152,7 +152,7 @@ describe('an error of the client names the queue and what was tried', () => {
     await expect(queue.send(['a'])).rejects.toThrow(
       `${QUEUE}: sent at least 0 of 1 messages, perhaps not number 1: ${said}`,
     );
-    // Not the receipt, with which anybody could delete the message.
+    // The receipt is not shown, since anyone could delete the message with it.
     await expect(queue.delete('AQEBsecret')).rejects.toThrow(
       expect.objectContaining({ message: `delete a message from ${QUEUE}: ${said}` }),
     );

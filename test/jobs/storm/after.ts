@@ -27,7 +27,7 @@ type Summary = z.infer<typeof summarySchema>;
 
 /** What is there after the storm. */
 export type After = {
-  /** By id. */
+  /** The jobs by id. */
   readonly jobs: ReadonlyMap<string, StormJob>;
   /** One for each row of the batch. */
   readonly batchTexts: readonly string[];
@@ -49,7 +49,7 @@ export type After = {
   readonly rate: number;
   readonly mostInOneSecond: number;
   readonly crashes: readonly string[];
-  /** From the last fault until now. */
+  /** Time from the last fault until now. */
   readonly recoveredMs: number;
   /** Why it is not over yet; none: all jobs have ended, and the rate is back. */
   readonly open: readonly string[];

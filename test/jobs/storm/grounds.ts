@@ -20,10 +20,10 @@ import { startTestAws } from '../../base/aws/start-test-aws.ts';
 import type { ServiceName } from './plan.ts';
 import { nameOfRow } from './witness.ts';
 
-/** Where the jobs of a storm are. What the storm itself uses meets no faults but those of AWS. */
+/** The services of a storm. What the storm itself uses has only the faults of AWS. */
 type Grounds = AsyncDisposable & {
   readonly settings: Readonly<Record<string, string>>;
-  /** By service, where faulty proxies forward to; what is not here meets no faults. */
+  /** The targets of the faulty proxies, by service; a service that is not here has no faults. */
   readonly targets: Readonly<Partial<Record<Exclude<ServiceName, 'platform'>, string>>>;
   /** The settings of one worker, whose proxies listen at these addresses. */
   readonly workerSettings: (

@@ -10,7 +10,7 @@ export type StormJob = {
   readonly mayRepeat: boolean;
 };
 
-/** So many jobs of all kinds: of ten, six run functions, two set a formula, one scores texts and one reads files. */
+/** This number of jobs of all kinds: of ten, six run functions, two set a formula, one scores texts and one reads files. */
 export function stormJobs(count: number, platform: Sandbox): readonly StormJob[] {
   const calculations = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
   const { dataFiles } = platform.ids();
@@ -45,7 +45,7 @@ export function stormJobs(count: number, platform: Sandbox): readonly StormJob[]
   });
 }
 
-/** Of seven, two have no id, and one may be repeated. */
+/** Of seven jobs, two have no id, and one may be repeated. */
 function functionAt(index: number): StormJob {
   const kind = index % 7;
   const mayRepeat = kind === 3;

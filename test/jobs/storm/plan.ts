@@ -22,7 +22,7 @@ export type StormEvent = { readonly atMs: number } & (
       readonly service: ServiceName;
       readonly spell: SpellKind;
       readonly forMs: number;
-      /** Of the requests meanwhile, this share is hit; connections are refused to all. */
+      /** The share of requests that fail; refused connections affect all. */
       readonly share: number;
     }
 );
@@ -50,7 +50,7 @@ export type StormSize = {
 
 export const allServices = Object.keys(spells) as readonly ServiceName[];
 
-/** A storm of so many seconds. The same seed gives the same plan. */
+/** A storm of this number of seconds. The same seed yields the same plan. */
 export function planStorm(seed: number, size: StormSize): StormPlan {
   const { seconds, workers } = size;
   const rounds = Math.max(1, Math.round(seconds / ROUND_SECONDS));

@@ -34,7 +34,7 @@ const { sleep } = await import('../../../lib/base/async.ts');
 const VISIBILITY_SECONDS = 3;
 
 const leaseMs = Number(process.env['STORM_LEASE_MS']);
-const mostDelayMs = Number(process.env['STORM_DELAY_MS']);
+const maxDelayMs = Number(process.env['STORM_DELAY_MS']);
 const session = openSession({
   environment: process.env,
   err: (line) => process.stderr.write(`${new Date().toISOString()} ${line}\n`),
@@ -55,7 +55,7 @@ await sayWhoWrites();
 await work({
   worker: await openWorker(session, storage),
   lease: renewedLease(storage.ledger, { leaseMs }),
-  queue: { ...queue, delay: (receipt, delayMs) => queue.delay(receipt, Math.min(delayMs, mostDelayMs)) },
+  queue: { ...queue, delay: (receipt, delayMs) => queue.delay(receipt, Math.min(delayMs, maxDelayMs)) },
   concurrency: 10,
   visibilitySeconds: VISIBILITY_SECONDS,
   drain: false,

@@ -6,7 +6,7 @@ import { brokenPromises } from './promises.ts';
 import { runStorm } from './storm.ts';
 
 /*
- * Everything goes wrong at once, with real processes: workers are killed with -9 and stopped for longer than their
+ * Everything goes wrong at the same time, with real processes: workers are killed with -9 and stopped for longer than their
  * leases, messages come twice, and each service loses responses, is late, throttles or is gone. On AWS one worker has a
  * wrong clock; in a folder there is no service but the platform, and twice as much work for each second.
  * STORM_SECONDS and STORM_SEED make another storm, STORM_LOG names a file for what the workers log.
@@ -51,9 +51,7 @@ for (const [engine, { size, jobsASecond, ...options }] of engines) {
         ...options,
         jobs: SECONDS * jobsASecond,
         // A short storm does not wait for what a long one does.
-        ...(SECONDS < 60
-          ? { mostDelayMs: 3_000, spareMs: 2_000 }
-          : { mostDelayMs: 900_000, spareMs: 30_000 }),
+        ...(SECONDS < 60 ? { maxDelayMs: 3_000, spareMs: 2_000 } : { maxDelayMs: 900_000, spareMs: 30_000 }),
         recoverMs,
       });
 

@@ -21,12 +21,12 @@ export type StormOptions = {
   readonly jobs: number;
   /** Chunks of the batch, of 100 rows each. */
   readonly chunks: number;
-  /** Of so many rows of a chunk, how many have a text that no other chunk has: the first number of the second. */
+  /** Of each `of` rows of a chunk, `own` have a text that no other chunk has. */
   readonly ownTexts: readonly [own: number, of: number];
   /** Requests a second of the fleet. */
   readonly rate: number;
   /** Longer delays on the queue are cut to this. */
-  readonly mostDelayMs: number;
+  readonly maxDelayMs: number;
   /** How much longer than an attempt a text is held. */
   readonly spareMs: number;
   /** How long after the last fault it is waited for all jobs to end. */
@@ -75,7 +75,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     PLATFORM_CONCURRENCY: '10',
     PLATFORM_TIMEOUT_MS: '3000',
     STORM_LEASE_MS: String(plan.leaseMs),
-    STORM_DELAY_MS: String(options.mostDelayMs),
+    STORM_DELAY_MS: String(options.maxDelayMs),
     STORM_SPARE_MS: String(options.spareMs),
   });
 
@@ -88,7 +88,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     ids.set(job.body.id ?? messageId, job);
     if (job.body.id === undefined) return;
     sent.push(body);
-    // Two workers have these at once: what may be repeated is done again where the lease does not count.
+    // Two workers have these jobs at the same time: without the lease, jobs that may be repeated are done twice.
     if (job.mayRepeat) await queue.send([body]);
   };
   const texts = batchTexts(options.chunks, ...options.ownTexts);

@@ -18,7 +18,7 @@ export type Witness = {
   readonly struck: (worker: string, sent: readonly string[]) => void;
   /** The platform's connections break: requests that nobody has read yet are lost, and their senders cannot know it. */
   readonly broken: () => void;
-  /** By subject, job id (`job:…`) or text hash (`hash:…`), how many faults could have hidden the outcome of a send. */
+  /** How many faults could have hidden the outcome of a send, by subject: job id (`job:…`) or text hash (`hash:…`). */
   readonly excuses: () => ReadonlyMap<string, number>;
   /** Jobs that were taken over although their lease lasted, each as a line. */
   readonly tooSoon: () => readonly string[];

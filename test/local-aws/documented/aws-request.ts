@@ -7,7 +7,7 @@ export type ServiceName = 's3' | 'sqs' | 'dynamodb';
 /** A request to one of the services, with its whole body. */
 export type AwsRequest = {
   readonly service: ServiceName;
-  /** As the API reference names it, such as `PutObject`. */
+  /** The name in the API reference, such as `PutObject`. */
   readonly operation: string;
   readonly method: string;
   /** Percent-encoded, without the query. */

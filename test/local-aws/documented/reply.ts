@@ -14,7 +14,7 @@ export type Refusal = {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  /** More members of the error. */
+  /** Additional members of the error. */
   readonly more?: Members;
 };
 

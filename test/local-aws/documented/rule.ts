@@ -7,7 +7,7 @@ export type Ask = (request: AwsRequest) => Promise<Reply>;
 
 /** What a rule works with besides the requests. */
 export type World = {
-  /** The rule's own stream of draws: one that is off changes nothing for the others. */
+  /** The rule's own stream of random draws, so that turning off a rule does not affect the others. */
   readonly random: Random;
   /** Epoch milliseconds. */
   readonly now: () => number;

@@ -19,7 +19,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** As `ps` shows it: T for a process that is stopped. */
+/** The state as `ps` prints it: T for a stopped process. */
 const stateOf = async (pid: unknown) =>
   (await promisify(execFile)('ps', ['-o', 'stat=', '-p', String(pid)])).stdout.trim();
 

@@ -16,7 +16,7 @@ export type EventSourceMappingOptions = HandlerProcessOptions & {
   readonly queueUrl: string;
   /** The most messages in one invocation, 1 to 10; 10 if absent. */
   readonly batchSize?: number;
-  /** The most invocations at once, each in its own process, 1 to 100; 2 if absent. */
+  /** Maximum number of concurrent invocations, each in its own process: 1 to 100. Default: 2. */
   readonly maximumConcurrency?: number;
 };
 

@@ -10,7 +10,7 @@ type LambdaRule = {
 
 const GUIDE = 'https://docs.aws.amazon.com/lambda/latest/dg';
 
-/** Where the local Lambda is as strict, and as weak, as the documentation of AWS. */
+/** The rules by which the local Lambda is as strict, and as weak, as AWS documents. */
 export const lambdaRules = {
   freezes: {
     says: 'A process does not run between invocations; what it left running continues in the next one, if at all.',

@@ -90,7 +90,7 @@ const nodeArguments = ({ file, memoryMb, writable }: SpawnOptions, folder: strin
   file,
 ];
 
-/** How it ended, once everything it sent has been read: a process may reply and then exit at once. */
+/** How the process ended, once everything it sent has been read: it may reply and then exit immediately. */
 async function awaitExit(child: ChildProcess): Promise<string> {
   try {
     const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);

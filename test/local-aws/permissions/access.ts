@@ -28,15 +28,15 @@ export type Access = {
   refusal(request: SignedRequest, by: string, hasTags: () => Promise<boolean>): Promise<string | undefined>;
   /** After a request was to read an object that does not exist. */
   refusalOfMissing(request: SignedRequest, by: string): string | undefined;
-  /** Of what Lambda or Scheduler do with a role. */
+  /** The refusal of an action that Lambda or Scheduler takes under a role. */
   refusalOf(action: Action, by: string): string | undefined;
-  /** Of what a service does for itself: only the resource's own policy can allow it. */
+  /** The refusal of an action that a service takes under its own name: only the resource's own policy can allow it. */
   refusalOfService(action: Action, principal: ServicePrincipal): string | undefined;
   /** What was allowed so far, each once. */
   calls(): readonly Call[];
   /** Each refusal so far, as a line. */
   refusals(): readonly string[];
-  /** More statements for every role and person; one that denies takes something from all of them. */
+  /** Additional statements for every role and person; a statement that denies restricts all of them. */
   readonly added: Statement[];
 };
 

@@ -1,4 +1,4 @@
-/** The condition of a statement: by operator and key, the values of which one is enough. */
+/** The condition of a statement: by operator and key, the values; one matching value is enough. */
 export type Condition = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** What a request says of itself, by the names of condition keys. A key that it does not have is absent. */
@@ -22,7 +22,7 @@ function holds(operator: string, got: string | undefined, values: readonly unkno
   const isNegated = positive !== name;
   const compare = OPERATORS[positive];
   if (compare === undefined) throw new Error(`expected a known operator of conditions, got ${operator}`);
-  // Without the key, what must be equal is not, and what must differ does.
+  // If the key is missing, a condition of equality fails, and one of inequality holds.
   if (isAbsent) return ifExists !== undefined || isNegated;
   return values.some((value) => compare(got, String(value))) !== isNegated;
 }

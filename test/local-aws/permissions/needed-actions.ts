@@ -6,7 +6,7 @@ export type SignedRequest = {
   /** The service's name in the signature. */
   readonly service: string;
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Empty for S3. */
@@ -62,7 +62,7 @@ export const withContext = ({ context, ...need }: Found): Need => ({
 
 const arn = (service: string, place: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${place}`;
 
-/** Of `X-Amz-Target`, after the dot. */
+/** The part of `X-Amz-Target` after the dot. */
 const operationOf = ({ headers }: SignedRequest) => String(headers['x-amz-target']).replace(/^.*\./, '');
 
 const bodyOf = ({ body }: SignedRequest): Readonly<Record<string, unknown>> => JSON.parse(body);

@@ -5,7 +5,7 @@ export type QueueOptions = {
   readonly name: string;
   /** How long a received message stays hidden; 30 if absent. */
   readonly visibilitySeconds?: number;
-  /** Where a message goes after it has been received `maxReceiveCount` times. */
+  /** The queue that gets a message after it has been received `maxReceiveCount` times. */
   readonly deadLetter?: { readonly queue: string; readonly maxReceiveCount: number };
 };
 

@@ -20,7 +20,7 @@ export type ServiceRequest = {
   /** The service's name in the signature: `s3`, `sqs`, `dynamodb`, `secretsmanager`, `ssm`, `events`, `sns`, `glue` or `lambda`. */
   readonly service: string;
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Empty for S3. */
@@ -28,7 +28,7 @@ export type ServiceRequest = {
   readonly status: number;
 };
 
-/** `http://HOST:PORT` of the server for a service and path; undefined if there is none. */
+/** `http://HOST:PORT` of the server for a service and path; undefined if no server handles it. */
 type EndpointOf = (service: string, path: string) => string | undefined;
 
 /** Its endpoint is what `AWS_ENDPOINT_URL` is set to. `requests`: all so far that got a response. */

@@ -42,7 +42,7 @@ export type LocalAws = {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** The SDK's environment variables for all of these services, for `createS3Client` or another process. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The URL of a queue that was created at the start; throws if there is none with that name. */
+  /** The URL of a queue that was created at the start; throws for an unknown name. */
   queueUrl(name: string): string;
   close(): Promise<void>;
 } & AsyncDisposable;

@@ -5,7 +5,7 @@ import type { Access } from '../permissions/access.ts';
 import type { Deployed } from '../permissions/policies.ts';
 import { resourcesOf } from './template.ts';
 
-/** Where an event goes: to a function as it is, or to a queue, by its name, as a message. */
+/** The target of an event: a function, which gets it unchanged, or a queue by its name, which gets a message. */
 export type EventTarget =
   | { readonly kind: 'function'; readonly id: string; readonly event: object }
   | { readonly kind: 'queue'; readonly queue: string; readonly body: string };

@@ -27,7 +27,7 @@ export type StackServices = {
   readonly glue: LocalGlue;
   readonly lambda: LocalLambda;
   readonly executions: LocalExecutions;
-  /** Services that are away for as long as they are here. */
+  /** Services that are unavailable while they are in this set. */
   readonly away: Set<string>;
   /** Services that refuse every request as one too many for as long as they are here. */
   readonly throttled: Set<string>;
@@ -36,7 +36,7 @@ export type StackServices = {
 
 export type StackServicesOptions = {
   readonly template: Template;
-  /** As those of the stack. */
+  /** The same as those of the stack. */
   readonly texts?: Readonly<Record<string, string>> | undefined;
   /** The value of its secrets, and of the parameters that its functions take their token from. */
   readonly secret: string;

@@ -54,7 +54,7 @@ export type LocalStack = {
   readonly published: readonly Published[];
   readonly glue: Pick<StackServices['glue'], 'partitions'>;
   readonly lambda: Pick<StackServices['lambda'], 'requests'>;
-  /** Services that are away for as long as they are here, by the names in signatures. */
+  /** Services that are unavailable while they are in this set, by their names in signatures. */
   readonly away: Set<string>;
   /** Services that refuse every request as one too many for as long as they are here. */
   readonly throttled: Set<string>;
@@ -150,7 +150,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 }
 
-/** Its first process is recycled at once, so that even a short run shows it. */
+/** Its first process is recycled immediately, so that even a short run includes that. */
 const SEED = 2;
 
 function policyOf(start: string, template: Template): string {

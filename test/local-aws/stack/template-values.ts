@@ -2,7 +2,7 @@ import { ACCOUNT, REGION } from '../identity.ts';
 import type { Resource, Template } from './template.ts';
 
 export type TemplateValuesOptions = {
-  /** Where the queues are: `http://HOST:PORT`. */
+  /** The server of the queues: `http://HOST:PORT`. */
   readonly endpoint: string;
   /** Texts to replace, such as the platform's origin, and their replacements. */
   readonly texts?: Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ import type { Row, StoredRow, Table } from '../../../lib/table/table.ts';
 import type { ExploredQueue } from './outside.ts';
 import type { Fault, ScenarioName } from './scenario.ts';
 
-/** What is replaced in a copy of the code, to take a rule away. Nothing: the code as it is. */
+/** The replacements in a copy of the code that remove a rule. Empty: the code unchanged. */
 export type BrokenCopy = {
   readonly withTable?: (table: Table) => Partial<Table>;
   readonly withStore?: (store: Store) => Partial<Store>;
@@ -25,7 +25,7 @@ export type BrokenCopy = {
   readonly knowsOwn?: false;
 };
 
-/** Where a broken copy is found, with how many faults, of which kinds, and by what harm. */
+/** Where the exploration finds a broken copy: after how many faults, of which kinds, and by which harm. */
 type Found = BrokenCopy & {
   readonly in: ScenarioName;
   readonly faults: number;
@@ -54,7 +54,7 @@ const withoutObjects = (prefix: string): BrokenCopy => ({
   }),
 });
 
-/** The copies in which one rule is taken away: the exploration must find each of them. */
+/** The copies in which one rule is removed: the exploration must find each of them. */
 export const brokenCopies: Readonly<Record<string, Found>> = {
   'no SENT: a send is not recorded before the request leaves': {
     withLedger: (ledger) => ({

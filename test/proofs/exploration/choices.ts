@@ -19,7 +19,7 @@ export type Choice = { readonly fault?: Fault } & (
   | { readonly kind: 'pass'; readonly untilMs: number }
 );
 
-/** How many deliveries are handled at once. */
+/** How many deliveries are handled at the same time. */
 const WORKERS = 2;
 
 /** Everything that can happen next; what is a fault only while the bound allows for one more. */

@@ -10,12 +10,12 @@ import { type Reached, takeStep } from './steps.ts';
 
 export type ExploreOptions = {
   readonly scenario: Scenario;
-  /** Default: the code as it is. */
+  /** Default: the code unchanged. */
   readonly copy?: BrokenCopy;
-  /** At most so many faults in one schedule. */
+  /** Maximum number of faults in one schedule. */
   readonly faults: number;
-  /** Stops after so many states. Default: never. */
-  readonly mostStates?: number;
+  /** Stops after this number of states. Default: never. */
+  readonly maxStates?: number;
   /** Passes over whatever is broken otherwise, to see what harm comes of it. Default: stops at anything. */
   readonly breaks?: RegExp;
   readonly onProgress?: (explored: Explored) => void;
@@ -78,7 +78,7 @@ type Waiting = { readonly state: State; readonly index: number };
 
 /** Explores all schedules, the shortest first, until one breaks a rule. */
 export async function explore(options: ExploreOptions): Promise<Explored> {
-  const { scenario, copy, faults, mostStates = Number.POSITIVE_INFINITY, breaks = /./, onProgress } = options;
+  const { scenario, copy, faults, maxStates = Number.POSITIVE_INFINITY, breaks = /./, onProgress } = options;
   const world = worldOf(scenario, copy);
   const keyOf = createKeys();
   const first = firstState(scenario);
@@ -121,7 +121,7 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
         seen.add(key);
         places.push(place);
         next.push({ state: reached.state, index: parents.push(index) - 1 });
-        if (seen.size >= mostStates) return sofar();
+        if (seen.size >= maxStates) return sofar();
         if (onProgress !== undefined && seen.size % 100_000 === 0) onProgress(sofar());
       }
     }

@@ -108,7 +108,7 @@ async function command(
   await redriveFailed(role === 'redrive' ? [] : [id], { store, ledger, queue, batches });
 }
 
-/** As the deployed function and the queue's service do, or the command `work`. */
+/** Works like the deployed function with the queue's service, or like the command `work`. */
 async function deliver(
   given: QueueMessage,
   { worker: kind, job, isHeldUp }: Scenario,

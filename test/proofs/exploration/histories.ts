@@ -47,7 +47,7 @@ type Links<S extends Start> = {
   readonly next: Map<string, History<S>>;
 };
 
-/** So many runs are left where they stand, so that their next reply costs no repeat of all the earlier ones. */
+/** Maximum number of suspended runs that are kept, so that their next reply does not require repeating all earlier ones. */
 const MAX_LIVE = 2_000;
 
 /** All histories that were met so far. */

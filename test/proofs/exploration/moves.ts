@@ -55,7 +55,7 @@ export function ended(state: State, place: number): State {
     ask.kind === 'write the row' ? [Number(ask.row['fence'])] : [],
   );
   if (start.role === 'delivery')
-    // At its deadline a run ends without waiting for the write of what it knows: it is as good as killed.
+    // At its deadline a run ends without waiting for its last write, as if it were killed.
     return end === undefined || fences.length > 0
       ? [actor.history.fence, ...fences].reduce(withDead, left)
       : left;
@@ -91,7 +91,7 @@ export function passed(state: State, nowMs: number): State {
   return place < 0 ? later : passed(ended(later, place), nowMs);
 }
 
-/** The same state with another run in this place. */
+/** The same state with another run at this index. */
 export const withActor = (state: State, place: number, actor: Actor): State => ({
   ...state,
   actors: state.actors.map((each, index) => (index === place ? actor : each)),
@@ -102,7 +102,7 @@ function inOrder<T>(list: readonly T[], nameOf: (each: T) => string): readonly T
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ each }) => each);
 }
 
-/** The same state, without what cannot matter any more, and in an order that does not show how it was reached. */
+/** The same state without what no longer matters, in an order that is independent of how it was reached. */
 export function tidied(state: State): State {
   const { actors, floating, people } = state;
   const byName = (a: Actor, b: Actor) => (a.history.start.name < b.history.start.name ? -1 : 1);

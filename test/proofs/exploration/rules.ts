@@ -18,7 +18,7 @@ export type Verdict = string | undefined;
 
 const parsed = new WeakMap<StoredRow, JobRow>();
 
-/** A job's row; undefined if there is none under this key. */
+/** A job's row; undefined if the key has no row. */
 export function rowAt({ rows }: State, key: string): JobRow | undefined {
   const stored = rows[key];
   if (stored === undefined) return undefined;

@@ -65,7 +65,7 @@ export const scenarios = {
     isHeldUp: true,
     only: ['a pause', 'a kill'],
   },
-  /** As an operation whose limit is learned, or whose credits are used up: refused, put off, and taken up by others. */
+  /** Like an operation whose limit is learned, or whose credits are used up: refused, postponed, and continued by others. */
   'an operation that is throttled again and again': {
     ...base,
     messages: 2,

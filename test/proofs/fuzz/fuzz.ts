@@ -24,7 +24,7 @@ export type FuzzReport = {
   readonly found?: { readonly finding: Finding; readonly input: unknown };
 };
 
-/** Inputs that are made at once: fast-check makes the first of a seed smaller than later ones. */
+/** Inputs that are generated together: fast-check makes the first inputs of a seed smaller than later ones. */
 const BATCH = 50;
 /** Percent of the inputs that are mutations of earlier ones. */
 const MUTATED = 50;

@@ -51,7 +51,7 @@ function* shorter<T>(length: number, without: (from: number, to: number) => T): 
   }
 }
 
-/** With one character that says less. */
+/** Variants in which one character is replaced by a simpler one. */
 function* plainer(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at);

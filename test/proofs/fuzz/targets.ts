@@ -11,7 +11,7 @@ import { settings } from './targets/settings.ts';
 /** Everything that is fuzzed. */
 export const fuzzTargets: readonly FuzzTarget[] = [responses, answers, messages, rows, formulas, settings];
 
-/** The target of a name. Throws `TypeError` if there is none. */
+/** The target of a name. Throws `TypeError` for an unknown name. */
 export function targetNamed(name: string): FuzzTarget {
   const found = fuzzTargets.find((target) => target.name === name);
   if (found !== undefined) return found;

@@ -5,7 +5,7 @@ import type { GroupName } from './groups.ts';
 /** A change of the code: the switch that turns it on, and where it is. */
 export type Change = {
   readonly id: string;
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   readonly file: string;
   /** 1 is the first. */
   readonly line: number;
@@ -14,7 +14,7 @@ export type Change = {
   readonly to: string;
 };
 
-/** Some of the changes, so many of each group: the same ones for the same seed and code. */
+/** A sample of the changes, with this number from each group: the same ones for the same seed and code. */
 export type Sample = { readonly count: number; readonly seed: string };
 
 export function sampleOf(changes: readonly Change[], { count, seed }: Sample): readonly Change[] {

@@ -22,7 +22,7 @@ declare global {
   var __stryker__: Switches | undefined;
 }
 
-/** Those of this thread, which all instrumented code shares. */
+/** The switches of this thread, which all instrumented code shares. */
 function switches(): Switches {
   globalThis.__stryker__ ??= {};
   return globalThis.__stryker__;

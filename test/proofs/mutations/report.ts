@@ -37,7 +37,7 @@ const scoreOf = ({ mutants, survived }: GroupReport): number =>
 const DEVIATIONS = 3;
 
 /**
- * Whether so many of a sample's changes were noticed that the tests may still notice the goal of all changes. It finds
+ * Whether enough changes of a sample were noticed for the tests to reach the goal over all changes. It finds
  * that tests have stopped to work, not that a rule has none: that is what a whole group is for.
  */
 export function reachesFloor(reports: readonly GroupReport[]): boolean {

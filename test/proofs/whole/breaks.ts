@@ -8,7 +8,7 @@ import type { PlatformFate, Spell } from './spells.ts';
 
 type PlatformRequest = Parameters<Send>[0];
 
-/** A rule taken away, the first seed to try, and the violation that shows it. */
+/** A rule to remove, the first seed to try, and the violation that shows that it is missing. */
 type Break = {
   readonly parts: () => Parts;
   readonly seed: number;

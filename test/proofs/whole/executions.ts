@@ -85,7 +85,7 @@ type Invocation = {
   readonly process: Process;
   readonly input: unknown;
   readonly entries: Entry[];
-  /** Of the step that is being tried. */
+  /** The failures of the current step. */
   readonly failures: { count: number };
 };
 

@@ -124,7 +124,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
 
 /** `prune calculations --keep 3` in a process of its own, which may die in the middle of it. */
 async function prune({ world, store: shared }: Scene): Promise<void> {
-  // By its name a process draws what happens to it: each prune dies elsewhere.
+  // The name of a process seeds what happens to it, so each prune dies at another operation.
   const process = world.start(`prune at ${Math.round(world.sinceStartMs())}`);
   const store = storeFor(shared, process, world);
   const rule = { kind: 'keep', keep: KEPT } as const;

@@ -75,7 +75,7 @@ const DAY = 24 * HOUR;
 /** Makes the dice of long outages others than those of the rest of the plan. */
 const LONG = 0x10_0000;
 
-/** The plan of a seed. In one of ten, something is away for an hour or two. */
+/** The plan of a seed. In one plan of ten, something is unavailable for an hour or two. */
 export function planOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
   const plan = { ...shortPlanOf(seed), table, ...(table === 'SQLite' ? { skewsMs: [0] } : {}) };
   const dice = createDice(seed ^ LONG);

@@ -76,7 +76,7 @@ export function createRecords(
   for (let each = 0; each < count; each += 1) add();
 
   return {
-    /** A few changes, as may happen between two pages; no more of them where several scans read at once. */
+    /** A few changes, as may happen between two pages, and no more if several scans read at the same time. */
     shift() {
       if (now() < changedAtMs + CHANGED_MS) return;
       changedAtMs = now();

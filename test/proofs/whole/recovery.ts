@@ -1,7 +1,7 @@
 import type { Plan } from './plan.ts';
 import type { Scene } from './scene.ts';
 
-/** From this long after the last fault on, half of the rate must be used. */
+/** Half of the rate must be used again this long after the last fault. */
 const USED_AFTER_MS = 60_000;
 /** The longest time in which the share is measured. */
 const MEASURED_MS = 60_000;

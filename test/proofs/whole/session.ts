@@ -19,7 +19,7 @@ import { storeFor } from './shared-store.ts';
 import { tableFor } from './shared-table.ts';
 import type { Process } from './world.ts';
 
-/** As the settings say by default. */
+/** The defaults of the settings. */
 const CONCURRENCY = 8;
 const MAX_WAIT_MS = 20_000;
 const TIMEOUT_MS = 60_000;
@@ -35,7 +35,7 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
   const now = () => world.nowOf(process) + skewMs;
   const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
   const clock = createTableClock({ now, steady: world.sinceStartMs, sleep });
-  // Two clients: the pace goes by the dates of its own.
+  // Two clients: the pace uses the dates of its own client.
   const listeners: ((seen: DateSeen) => void)[] = [];
   const sawItem = (seen: DateSeen) => {
     for (const listener of listeners) listener(seen);
@@ -91,7 +91,7 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
   });
   const store = storeFor(scene.store, process, world);
   const table = { ...shared.table, ...parts.withTable?.(shared.table) };
-  // As in `openTimedTable`.
+  // The same as in `openTimedTable`.
   const isTimeKnown = () => !scene.table.hasDates || clock.uncertaintyMs() <= 8_000;
   return {
     process,
@@ -114,7 +114,7 @@ export type Session = ReturnType<typeof openSession>;
 
 const silent = pino({ level: 'silent' });
 
-/** A log of which the warnings are in the timeline. */
+/** A log whose warnings are in the timeline. */
 const loggerOf = (process: Process, { world }: Scene): Logger =>
   Object.assign(Object.create(silent), {
     warn: (facts: { readonly err?: unknown }, what: string) =>

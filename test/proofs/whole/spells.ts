@@ -5,7 +5,7 @@ const borders = ['table', 'store', 'queue', 'platform', 'executions'] as const;
 export type Border = (typeof borders)[number];
 
 /**
- * What happens to a request. `refused`: at once, nothing is done. `unsent`: nothing is done, and nobody says so.
+ * What happens to a request. `refused`: it fails immediately, and nothing is done. `unsent`: nothing is done, and no response comes.
  * `unanswered`: it is done, and the response is lost. `late`: it is done long after its sender gave up. `slow`: it is
  * done, and the response takes seconds. `throttled`: the service says that it is busy.
  */
@@ -39,7 +39,7 @@ export function spellsOf(dice: Dice, calmFromMs: number): readonly Spell[] {
   });
 }
 
-/** A time in which a border is away altogether. */
+/** A time in which one border (table, store, queue, platform or executions) is completely unavailable. */
 export function longSpell(dice: Dice, times: Pick<Spell, 'fromMs' | 'toMs'>): Spell {
   const border = dice.pick(borders);
   return border === 'platform'

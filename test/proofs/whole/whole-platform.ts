@@ -146,7 +146,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     doubtful,
     troubled,
     records,
-    /** The platform as one process reaches it. An abort counts only until the request leaves, which is at once. */
+    /** The platform as one process reaches it. An abort counts only until the request leaves, which is immediately. */
     sendFor:
       (process: Process): Send =>
       async (request, _token, signal) => {

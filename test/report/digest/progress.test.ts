@@ -13,7 +13,7 @@ const runOf = (day: string): Run => ({
 });
 const broken = { links: [link('DATA_SOURCE', 'd', { valid: 'GONE' })] };
 
-/** A store with a model a day, of so many calculations, all unused, of which so many are broken. */
+/** A store with one model for each day, which has this number of calculations, all unused, and this number of broken ones. */
 async function storeOf(days: readonly (readonly [day: string, unused: number, broken: number])[]) {
   const store = createMemoryStore();
   for (const [day, unused, wrong] of days) {

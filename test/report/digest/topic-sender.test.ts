@@ -5,7 +5,7 @@ import { startTopics } from '../../local-aws/services/start-topics.ts';
 const TOPIC = 'arn:aws:sns:eu-central-1:000000000000:digests';
 const OTHER = 'arn:aws:sns:eu-central-1:000000000000:gone';
 
-/** Publishes a digest to topics of which only `TOPIC` exists. */
+/** Publishes a digest to topics; only `TOPIC` exists. */
 async function publish(topics: readonly string[], text = 'added A & <B> `c`') {
   await using server = await startTopics([TOPIC]);
   const warnings: string[] = [];

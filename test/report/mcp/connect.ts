@@ -20,7 +20,7 @@ type Returned = {
   /** The structured content as JSON, or what is said of an error. */
   readonly text: string;
   readonly value: Record<string, unknown>;
-  /** The bytes of the result as it is sent. */
+  /** The bytes of the result that are sent. */
   readonly bytes: number;
 };
 

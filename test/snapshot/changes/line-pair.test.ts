@@ -48,7 +48,7 @@ const lineText = fc
     fc.array(member),
   )
   .map(([head, members]) => `${[head, ...members].join(',')}}`);
-/** The same line with one value replaced, or nearly so. */
+/** The same line with one value replaced by another or by a similar one. */
 const pairOfLines = fc.oneof(
   fc.tuple(lineText, lineText),
   fc

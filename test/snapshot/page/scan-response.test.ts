@@ -63,7 +63,7 @@ test('bytes are accepted as a list, or as a record with a key, exactly if parsin
       expect(verdict(() => scanList(text, wanted))).toBe(
         slowVerdict(text, (json) => (Array.isArray(json) ? json : undefined)),
       );
-      // Of one record the caller says what it must have.
+      // For a single record, the caller says what it must have.
       expect(verdict(() => scanRecord(text, wanted))).toBe(slowVerdict(text, () => [{ id: 1 }]));
     }),
     runs,

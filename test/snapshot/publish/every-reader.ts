@@ -45,7 +45,7 @@ export async function disagreements(store: Store): Promise<readonly string[]> {
   return found;
 }
 
-/** The same of SQL, which takes as long as a hundred of the others. */
+/** The same with SQL, which takes as long as a hundred other readers. */
 export async function disagreementsOfSql(store: Store): Promise<readonly string[]> {
   const count = (table: string, only = 'true') =>
     `(SELECT count(*) FROM ${table} c WHERE c.run = r.run AND ${only})`;

@@ -42,7 +42,7 @@ const optionsOf = (
   runs: Pick<ChangesToPublish, 'before' | 'after'>,
 ) => ({ store, source, ...runs, key: KEY, scratch: SCRATCH });
 
-/** What happened to each record, as it is stored under the key of the changes. */
+/** The change of each record, as stored under the key of the changes. */
 const changesIn = ({ objects }: MemoryStore): readonly string[] =>
   gunzipSync(objects.get(KEY) ?? '')
     .toString()

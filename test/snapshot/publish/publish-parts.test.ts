@@ -66,7 +66,7 @@ test.each([
   expect(keysIn(options.store, FOLDER)).not.toContainEqual(expect.stringContaining('part-00001'));
 });
 
-/** A store in which each copy takes longer than it takes to read the others, and how many are under way. */
+/** A store in which a copy takes longer than reading all other parts, and the number of copies in progress. */
 function slowly(store: MemoryStore, failsAt = 'none') {
   const copies = { underWay: 0, most: 0 };
   const copy: MemoryStore['copy'] = async (from, to, ...given) => {

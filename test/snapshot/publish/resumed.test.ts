@@ -46,7 +46,7 @@ function recordsOf(source: Taken, day: number): readonly { readonly key: string;
   return source === 'files' ? records.toSorted((a, b) => (a.id % 977) - (b.id % 977)) : records;
 }
 
-/** Writes a run under `work/` that is stopped and resumed after every so many records. */
+/** Writes a run under `work/` that is stopped and resumed each time after this number of records. */
 async function takeRun(store: Store, source: Taken, run: Run, day: number, partRecords: number) {
   const open = () => createPartWriter({ store, folder: workFolder(source, run), compression: 'gzip' });
   let writer = open();
@@ -87,7 +87,7 @@ const withoutToken = (text: string): string =>
     .replace(/-[0-9a-f]{8}\/part\.ndjson/, '/part.ndjson')
     .trimEnd();
 
-/** Monday's run, published, and Tuesday's, whose scan closed its parts after so many records. */
+/** Monday's run, published, and Tuesday's, whose scan closed its parts after this number of records. */
 async function twoRuns(source: Taken, partRecords: number) {
   const store = createMemoryStore();
   const name = `${source} in parts of ${partRecords}`;

@@ -12,7 +12,7 @@ import { disagreements, disagreementsOfSql, leftovers } from './every-reader.ts'
 import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
 
 /*
- * Two publishers, of which one is paused before any of its writes while the other one works, and either is killed before
+ * Two publishers: one is paused before any of its writes while the other one works, and either is killed before
  * any of its writes. After each write of either, every reader finds what the manifests say.
  */
 
@@ -40,7 +40,7 @@ const schedules: readonly Schedule[] = upTo(MAX_WRITES)
     ),
   );
 
-/** As many records as its day says, each with another name than in any other run. */
+/** The lines of a run: as many records as its day of the month, with names that occur in no other run. */
 const linesOf = ({ id }: Run) =>
   Array.from({ length: Number(id.slice(6, 8)) }, (_, index) => `{"id":${index + 1},"name":"of ${id}"}`);
 

@@ -14,10 +14,10 @@ test('all results are returned in order, each read once; large ones are read ahe
       async (scheduler, bytes, concurrency) => {
         const reads: number[] = [];
         const results: number[] = [];
-        let mostAhead = 0;
+        let maxAhead = 0;
         const read = async (item: number) => {
           reads.push(item);
-          mostAhead = Math.max(mostAhead, reads.length - results.length);
+          maxAhead = Math.max(maxAhead, reads.length - results.length);
           await scheduler.schedule(Promise.resolve());
           return item;
         };
@@ -35,7 +35,7 @@ test('all results are returned in order, each read once; large ones are read ahe
         expect(results).toEqual(items);
         expect(reads).toEqual(items);
         const smallest = Math.min(...bytes);
-        expect(mostAhead).toBeLessThanOrEqual(
+        expect(maxAhead).toBeLessThanOrEqual(
           Math.max(1, Math.min(concurrency + 1, 64 / Math.max(smallest, 1))),
         );
       },

@@ -297,7 +297,7 @@ describe('published runs without tables', () => {
     return fresh;
   };
 
-  /** One of two runs of which the first has lost some of its Parquet. */
+  /** Two runs; the first has lost some of its Parquet. */
   const withALoss = async () => {
     const fresh = await publishedTwo();
     await make(fresh);

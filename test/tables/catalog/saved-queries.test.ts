@@ -22,7 +22,7 @@ let remainingDataFiles: readonly string[];
 
 const DAY_MS = 86_400_000;
 const startedAt = Date.now();
-/** A time of so many days ago, ISO 8601. */
+/** The time this number of days ago, ISO 8601. */
 const daysAgo = (days: number) =>
   `${new Date(startedAt - days * DAY_MS).toISOString().slice(0, 10)}T06:00:00.000Z`;
 const dayOf = (days: number) => daysAgo(days).slice(0, 10);
@@ -63,7 +63,7 @@ beforeAll(async () => {
   now = truthOf(sandbox);
   remainingDataFiles = dataFileIds.slice(2);
   await takeAll({ at: daysAgo(1) }, datasetIds, remainingDataFiles);
-  // Not in any table: a narrowed run, a refused one, and one that was never published.
+  // These runs are in no table: a narrowed one, a refused one, and one that was never published.
   const later = { at: daysAgo(0) };
   await takeSnapshot(runs, { source: 'calculations', name: 'a', as: 'a' }, later);
   await takeSnapshot(runs, { source: 'calculations', name: 'a' }, { ...later, accept: false });

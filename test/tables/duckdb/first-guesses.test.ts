@@ -247,7 +247,7 @@ const guesses: readonly Guess[] = [
   ["SELECT count(*) FROM jobs WHERE dt >= '2026-11-21'", [[3]]],
   ["SELECT count(*) FROM jobs WHERE dt = DATE '2026-11-20'", [[1]]],
   ["SELECT count(*) FROM data_files WHERE datetimecreated < '2026-08-01'", [[1]]],
-  // Several tables, of which one alone has the column as it is compared.
+  // Several tables; only one of them has the column in the type of the comparison.
   [
     `SELECT name FROM calculations WHERE id > 1500 UNION ALL SELECT id FROM jobs WHERE id = 'f1' ORDER BY 1`,
     [['Margin'], ['Margin'], ['f1']],

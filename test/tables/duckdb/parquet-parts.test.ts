@@ -23,7 +23,7 @@ const lines = [
 const publish = (store: Store) =>
   publishParquet(store, { run: monday, lines, more: [calculation(3, 'in Parquet')] });
 
-/** A store that records the keys of which bytes are read. */
+/** A store that records the keys whose bytes are read. */
 function watch(store: Store) {
   const read: string[] = [];
   const watched: Store = {

@@ -12,7 +12,7 @@ import { oddTable } from './odd-lines.ts';
 /** One for all: to make one takes longer than most queries. */
 const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
-/** A Parquet file of these lines, each of which lies between two others, with a row group each time that it is full. */
+/** A Parquet file of these lines, each between two other lines, with a row group whenever one is full. */
 export function writeLines(lines: readonly string[], table: TableColumns = oddTable) {
   const file = createParquetFile(table);
   const before = '{"id":"before"}\n';

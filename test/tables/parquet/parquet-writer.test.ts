@@ -98,7 +98,7 @@ describe('a Parquet file', () => {
     ['some', 2.2],
     ['many', 52],
   ])('has each of thousands of strings in its row where %s are the same', async (_what, same) => {
-    // More than are looked up one by one.
+    // More strings than the writer compares one by one.
     const ids = Array.from({ length: 6_000 }, (_, row) => `${(row * 7_919) % Math.ceil(6_000 / same)} ä`);
     const [first] = ids.toSorted();
 

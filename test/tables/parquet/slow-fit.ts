@@ -113,7 +113,7 @@ function fitNode(node: Node, type: ColumnType): Fitted {
   }
 }
 
-/** Of members of one name the last. */
+/** Keeps the last of the members with one name. */
 const lastOfEach = (members: readonly Member[]): readonly Member[] =>
   members.filter((member) => members.findLast(({ name }) => name === member.name) === member);
 
@@ -135,7 +135,7 @@ function printLast(node: Node): string {
   return `{${members.join(',')}}`;
 }
 
-/** JSON as it is, unless a name comes twice in an object in it: then with the last of each alone. */
+/** The JSON unchanged, unless a name is repeated in one of its objects: only the last member of each name stays. */
 function lastAlone(text: string): string {
   const node = readNode(text);
   return repeatsIn(node) ? printLast(node) : text;

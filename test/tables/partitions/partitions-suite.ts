@@ -16,7 +16,7 @@ export type GlueUnderTest = {
 export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
 const values = ['2026-11-16', '20261116T090000Z-aaaaaa'];
 
-/** Of a run that was compared with none. */
+/** The manifest of a run that was not compared. */
 const manifest = { changes: null };
 
 /**

@@ -28,7 +28,7 @@ const end = (storage: World['storage'], isSecondScored = true) =>
     storage,
   );
 
-/** That the chunk's only part is the one that its row, and so the summary, names. */
+/** Asserts that the chunk's only part is the one that its row, and therefore the summary, names. */
 const expectPart = (one: World) =>
   expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
 

@@ -94,7 +94,7 @@ test('a chunk that is reopened meanwhile is reported, and does not count as scor
   await expect(scored).rejects.toThrow('batch b1: expected all 1 chunks to have ended');
 });
 
-/** 400 rows in four chunks, of which the platform refuses those from one line to another. */
+/** 400 rows in four chunks; the platform refuses those from one line to another. */
 function withRefused(from: number, to: number) {
   const rows = Array.from({ length: 400 }, (_, at) => row(at + 1, `text ${at + 1}`));
   const status = [400, 402, 409, 413, 422, 451];

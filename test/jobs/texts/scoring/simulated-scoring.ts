@@ -18,7 +18,7 @@ export type ScoringPlan = {
   /** Requests a second of the whole fleet. */
   readonly rate: number;
   readonly workers: number;
-  /** Jobs that a worker has at once. */
+  /** Jobs that a worker runs at the same time. */
   readonly concurrency: number;
   readonly chunks: number;
   readonly textsOfChunk: number;
@@ -141,11 +141,11 @@ export async function simulateScoring(plan: ScoringPlan) {
   const spanMs = (most.at(-1) ?? 0) - (most[0] ?? 0);
   return {
     ...counts,
-    /** Of rows of texts, and all of them. */
+    /** Reads and writes of text rows for each text; `allWrites` also counts job rows. */
     readsOfText: counts.textReads / texts,
     writesOfText: counts.textWrites / texts,
     allWrites: (counts.textWrites + counts.jobWrites) / texts,
-    /** Of the slots while there is more to do than the last chunks of each worker. */
+    /** The used share of the slots while more than the last chunk of each worker is left. */
     shareOfRate: (most.length - 1) / ((spanMs / 1_000) * plan.rate),
   };
 }

@@ -103,7 +103,7 @@ function afterMarkers(sorted: readonly Entry[], keyMarker: string, idMarker: str
   return after < 0 ? sorted.length : after;
 }
 
-/** By the bytes of UTF-8. */
+/** Compares by UTF-8 bytes. */
 const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** An element, or nothing if it has no value. */

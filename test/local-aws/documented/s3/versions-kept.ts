@@ -41,7 +41,7 @@ export function createVersions(world: World): Versions {
 }
 
 type Bucket = World & {
-  /** By key, the newest first, without the object that the stand-in has. */
+  /** The versions by key, newest first, without the current object, which fauxqs has. */
   readonly olderOf: Map<string, readonly Version[]>;
   readonly currentOf: Map<string, Pick<Version, 'id' | 'atMs'>>;
 };

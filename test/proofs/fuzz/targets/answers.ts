@@ -195,7 +195,7 @@ function mustBeKept(read: unknown, sent: string, deciding: readonly string[]): v
   );
 }
 
-/** With bigints as the numbers that JSON has for them. */
+/** JSON in which bigints are printed as numbers. */
 const withNumbers = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? Number(each) : each)));
 

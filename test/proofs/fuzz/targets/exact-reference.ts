@@ -29,7 +29,7 @@ export const unescaped = (quoted: string): string => JSON.parse(quoted);
 /** An integer by its digits; any other number as a double, which is all that is promised of it. */
 const numberOf = (source: string): string => (/^-?\d+$/.test(source) ? source : String(Number(source)));
 
-/** A text or number as it is compared: an id is the same as a number, as text, and with zeros before it. */
+/** A string or number in the form that is compared: an id as a number, as a string, or with leading zeros is the same. */
 const leafOf = (text: string): string => (/^-?\d{1,64}$/.test(text) ? String(BigInt(text)) : text);
 
 /** A value that was read, in the same form. */

@@ -139,7 +139,7 @@ function checkTime(piece: string): string {
     'time grows with the length',
     () => `${growth.toFixed(1)} times for 4 times the text`,
   );
-  // The same for the same text, so that a seed tries the same inputs.
+  // The same text yields the same result, so that a seed tries the same inputs.
   return 'time';
 }
 

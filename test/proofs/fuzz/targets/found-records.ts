@@ -19,7 +19,7 @@ export type Found = {
   /** Elements without an id, as people know them. */
   readonly unnamed?: readonly string[] | undefined;
   readonly fields: FieldTypes;
-  /** Of a page of files only. */
+  /** Only for a page of files. */
   readonly next?: string | null;
   readonly total?: number | null;
 };
@@ -54,7 +54,7 @@ export const foundIn: Readonly<
 
 async function* noKeys(): AsyncGenerator<readonly string[]> {}
 
-/** Read at once: the memory is freed afterwards. */
+/** Read immediately, since the memory is freed afterwards. */
 const foundOf = (batch: RecordBatch): Found => ({
   ...recordsIn(batch),
   unnamed: batch.unnamed,

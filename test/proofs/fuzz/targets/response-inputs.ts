@@ -7,7 +7,7 @@ import * as records from '../../../platform/sample-records.ts';
 /** What the client sends, and no error may show. */
 export const TOKEN = 'fuzz-developer-token-7c1e';
 
-/** More digits than a double has. */
+/** An integer with more digits than a double has. */
 const LONG_ID = '12345678901234567890';
 export const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 

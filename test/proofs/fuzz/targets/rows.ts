@@ -129,7 +129,7 @@ function checkLines(read: Rows, given: Input): void {
   }
 }
 
-/** Where the whole file is valid for another parser, each of its rows is read as that parser reads it. */
+/** If the whole file is valid for another parser, each row is read as that parser reads it. */
 function checkStrict(read: Rows, given: Input): string {
   const expected = strictRows(given);
   if (expected === undefined) return 'invalid for others';

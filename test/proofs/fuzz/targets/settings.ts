@@ -176,7 +176,7 @@ function checkEveryFault(given: Environment): void {
   const named = new Set(faults === 'read' ? [] : faults.map(nameIn));
   const around = Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('AWS_')));
   for (const [name, text] of Object.entries(given)) {
-    // Of a proxy's two names the one in lower case counts.
+    // Of the two variables for a proxy, the one in lower case applies.
     const other = name.toLowerCase();
     if (other !== name && given[other]) continue;
     const alone = {

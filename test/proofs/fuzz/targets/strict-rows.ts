@@ -5,7 +5,7 @@ import { decoded } from './exact-reference.ts';
 type Given = { readonly bytes: string; readonly format: string; readonly encoding: string };
 
 /**
- * The id and text of each row as another parser reads the whole file at once, with `fault` for a row that has no text or
+ * The id and text of each row as another parser reads the whole file in one step, with `fault` for a row that has no text or
  * no id; undefined if that parser refuses the file, or may read it otherwise for a reason of its own.
  */
 export const strictRows = (given: Given): readonly unknown[] | undefined =>
@@ -31,7 +31,7 @@ function strictCsv(bytes: string): readonly unknown[] | undefined {
       skip_empty_lines: true,
     });
     // A line of spaces is blank here, and a row of one field there: then the file has two numbers of fields.
-    // A row whose cells are all blank, as of cleared ones, is none here.
+    // A row whose cells are all blank, such as a cleared row, does not count as a row here.
     return read
       .filter((cells) => cells.some((cell) => /\S/.test(cell)))
       .map(([id = '', value = '']) => (/\S/.test(value) && id.trim() !== '' ? [id, value] : 'fault'));
@@ -59,7 +59,7 @@ function rowOf(line: string): unknown {
   return String(id).trim() === '' ? 'fault' : [String(id), text];
 }
 
-/** With every integer exact, and undefined for what is no JSON. */
+/** Parses with every integer exact; undefined for invalid JSON. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line, (_name, value, { source = '' }) =>

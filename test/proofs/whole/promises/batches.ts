@@ -5,7 +5,7 @@ import { batchName } from '../batches.ts';
 import type { PlannedBatch } from '../plan.ts';
 import type { Finished } from './promises.ts';
 
-/** As many rows as a chunk has at most. */
+/** Maximum number of rows in a chunk. */
 const ROWS = 100;
 
 const counts = {

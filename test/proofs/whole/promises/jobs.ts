@@ -4,7 +4,7 @@ import type { Scene } from '../scene.ts';
 import type { Spell } from '../spells.ts';
 import type { Finished } from './promises.ts';
 
-/** What a job's row in the table says as far as it is checked; the outcome is a text. */
+/** The members of a job's row that are checked; the outcome is a string. */
 const rowSchema = z.object({ state: z.string(), attempts: z.number(), outcome: z.optional(z.string()) });
 const outcomeSchema = z.object({
   status: z.enum(['done', 'failed', 'unknown']),
@@ -91,7 +91,7 @@ type Checked = {
 /** How often a job is sent that may be repeated. */
 const MAX_ATTEMPTS = 5;
 
-/** The platform fails some calls and not others, so what fails as often as it is sent is no outage: a harmless read succeeds. */
+/** The platform fails some calls only, so a call that always fails is not an outage: a harmless read succeeds. */
 const isPartial = (spell: Spell) =>
   spell.border === 'platform' && spell.fate === '503' && spell.percent < 100;
 

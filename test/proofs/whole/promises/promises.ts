@@ -52,7 +52,7 @@ export async function checkPromises(ended: Finished) {
     batches: batches.size,
     ...texts,
     ...runs,
-    mostInASecond: most,
+    maxInASecond: most,
     ...(waitedMs === undefined ? {} : { waitedMs }),
     rate: plan.rate,
     throttled: scene.platform.throttled.length,
@@ -65,7 +65,7 @@ export async function checkPromises(ended: Finished) {
 
 /** **The budget is the fleet's**: no sliding second at the platform holds more requests than the rate. */
 function checkRate({ plan, scene, broken }: Finished): number {
-  const { most, atMs } = mostInASecond(scene.platform.arrivals);
+  const { most, atMs } = maxInASecond(scene.platform.arrivals);
   if (most > plan.rate)
     broken(
       `The budget is the fleet's: ${most} requests in the second before ${atMs / 1_000} s, at a rate of ${plan.rate}`,
@@ -106,7 +106,7 @@ async function checkState({ plan, scene, sent, recovery, broken }: Finished) {
   return { rows: Object.fromEntries(rows), objects: Object.fromEntries(objects) };
 }
 
-/** Other jobs that are sent while texts are refused wait no longer than this, most of them. */
+/** Most other jobs that are sent while texts are refused wait at most this long. */
 const OTHERS_MS = 120_000;
 
 /** **What is refused alone stops no other**: returns how long half of the other jobs waited until they were executed. */
@@ -126,7 +126,7 @@ function checkOthers({ plan, scene, broken }: Finished): number | undefined {
   return median === undefined ? undefined : Math.round(median);
 }
 
-function mostInASecond(arrivals: readonly number[]) {
+function maxInASecond(arrivals: readonly number[]) {
   const times = arrivals.toSorted((a, b) => a - b);
   let [first, most, at] = [0, 0, 0];
   for (const [last, atMs] of times.entries()) {

@@ -30,7 +30,7 @@ export function watchLatest(world: World, onMoved: (moved: Moved) => void) {
       const latest = JSON.parse(body);
       const begunMs = begun.get(latest.run) ?? 0;
       const moved: Moved = { ...latest, source, begunMs, atMs: world.sinceStartMs() };
-      // A prune stores it again as it is.
+      // A prune stores it again unchanged.
       if (moves.findLast((each) => each.source === source)?.run === moved.run) return;
       moves.push(moved);
       world.log('store', `${key} names ${moved.run}`);
@@ -96,7 +96,7 @@ export async function checkPublished(ended: Finished) {
     );
     return run !== '' && later !== undefined && sent.prunedAtMs.some((ms) => later.atMs <= ms + LISTED_MS);
   };
-  // A scan during which much changes holds more than there is at once, and a gate refuses the next one as halved.
+  // A scan during many changes has more records than exist at any one time, so a gate refuses the next one as halved.
   const isHalved = scene.platform.records.count() < mostRecords / 2;
   for (const [name, how] of scene.executions.started())
     if (
@@ -108,7 +108,7 @@ export async function checkPublished(ended: Finished) {
   return { published: runs.size, pruned, executions: scene.executions.started().size };
 }
 
-/** What a manifest says as far as it is checked (design.md, S3 keys). */
+/** The members of a manifest that are checked. */
 type Manifest = {
   readonly startedAt: string;
   readonly finishedAt: string;

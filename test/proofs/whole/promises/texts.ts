@@ -4,7 +4,7 @@ import { hashOf, textOf } from '../../job-plan.ts';
 import { keysByName } from './jobs.ts';
 import type { Finished } from './promises.ts';
 
-/** What a text's row in the table says as far as it is checked. */
+/** The members of a text's row that are checked. */
 const rowSchema = z.object({
   state: z.string(),
   textHash: z.string(),

@@ -12,7 +12,7 @@ import { fromBeginning } from '../../scanned.ts';
 const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
 const CREATED_MS = 10_000_000;
 
-/** A page with these files, all created at once. */
+/** A page with these files, all created at the same time. */
 function page(
   ids: string,
   next: string | null,

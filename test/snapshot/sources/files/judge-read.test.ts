@@ -7,7 +7,7 @@ const batch = { ...emptyBatch };
 
 type FilesetResult = Parameters<typeof judgeRead>[0]['result'];
 
-/** A read of 9 files in 3 pages, in an order of which nothing is known. */
+/** A read of 9 files in 3 pages, in an unknown order. */
 const read: FilesetResult = {
   totals: { start: 9, end: 9 },
   unnamed: 0,

@@ -134,7 +134,7 @@ test('the run is incomplete if every FileSet is missing', async () => {
 });
 
 describe('a FileSet', () => {
-  /** A scan of three, of which the second responds like this to the page after the first one. */
+  /** A scan of three FileSets; the second responds like this to the request for its second page. */
   function scanWith(second: () => string) {
     const call = respondingCall(({ path, query }) => {
       if (path?.['filesetId'] !== OTHER) return page(['b'], null, 1);

@@ -4,7 +4,7 @@ import { requestSchemasWith } from '../../../../lib/snapshot/sources/request.ts'
 
 const entry = files.options.find(({ field }) => field === 'where')?.entry;
 
-/** A request with one filter, as it is parsed. */
+/** A parsed request with one filter. */
 const parsed = (where: object) =>
   requestSchemasWith({}).files.safeParse({
     source: 'files',
