@@ -18,22 +18,31 @@ const MIN_ROOM = 8;
 /** Creates a reserve in a folder of its own, whose parent exists. */
 export function createReserve(folder: string) {
   const spend = () => rm(folder, { force: true, recursive: true });
+  const takeIf = async (hasRoom: () => Promise<boolean>): Promise<boolean> => {
+    try {
+      const taken = await readdir(folder).catch(unlessCode(['ENOENT'], []));
+      if (taken.length === FILES) return true;
+      if (!(await hasRoom())) return false;
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (let index = 0; index < FILES; index += 1)
+        await writeFile(join(folder, String(index)), Buffer.alloc(FILE_BYTES), { mode: 0o600 });
+      return true;
+    } catch {
+      // An incomplete reserve would only take space from others.
+      await spend().catch(() => undefined);
+      return false;
+    }
+  };
   return {
     /** Reserves the space if there is plenty, once a process. Never throws. */
     take: once(async (): Promise<void> => {
-      try {
-        const taken = await readdir(folder).catch(unlessCode(['ENOENT'], []));
-        if (taken.length === FILES) return;
+      await takeIf(async () => {
         const { bavail, bsize } = await statfs(dirname(folder));
-        if (bavail * bsize < MIN_ROOM * FILES * FILE_BYTES) return;
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        for (let index = 0; index < FILES; index += 1)
-          await writeFile(join(folder, String(index)), Buffer.alloc(FILE_BYTES), { mode: 0o600 });
-      } catch {
-        // An incomplete reserve would only take space from others.
-        await spend().catch(() => undefined);
-      }
+        return bavail * bsize >= MIN_ROOM * FILES * FILE_BYTES;
+      });
     }),
+    /** Whether the space is reserved. Reserves it if it is not, however little else is free. Never throws. */
+    isTaken: (): Promise<boolean> => takeIf(async () => true),
     /** Runs `work`; if the disk is full, runs it once more with the reserved space released. */
     async lend<T>(work: () => Promise<T>, isFull: (error: unknown) => boolean = isFullDisk): Promise<T> {
       try {

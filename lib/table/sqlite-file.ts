@@ -31,7 +31,7 @@ export type SqliteFile = {
   write<T>(
     tried: string,
     change: (db: DatabaseSync, self: string) => T,
-    options?: Pick<Parameters<Table['put']>[2], 'mayUseReserve'>,
+    options?: Pick<Parameters<Table['put']>[2], 'mayUseReserve' | 'needsReserve'>,
   ): Promise<T>;
   /** Whether the process of this name, which `write` passes to changes, may still be running. */
   isAlive(process: string): boolean;
@@ -85,6 +85,7 @@ type Waiting = {
   readonly make: (db: DatabaseSync) => () => void;
   readonly fail: (error: TableError) => void;
   readonly mayUseReserve: boolean;
+  readonly needsReserve: boolean;
 };
 
 function createFile(path: string): SqliteFile {
@@ -99,9 +100,10 @@ function createFile(path: string): SqliteFile {
     try {
       const db = await connections.toWrite();
       await reserve.take();
+      const admitted = await withRoom(reserve, path, given);
       // A process must be known to be alive before any row names it as a holder.
       aliveness.self();
-      for (const settle of await commitWith(reserve, db, given)) settle();
+      for (const settle of await commitWith(reserve, db, admitted)) settle();
     } catch (error) {
       for (const { tried, fail } of given) fail(asTableError(tried, path, error, 'write'));
     }
@@ -117,14 +119,14 @@ function createFile(path: string): SqliteFile {
         throw asTableError(tried, path, error, 'read');
       }
     },
-    write: (tried, change, { mayUseReserve = false } = {}) =>
+    write: (tried, change, { mayUseReserve = false, needsReserve = false } = {}) =>
       new Promise((settle, fail) => {
         if (waiting.length === 0) setImmediate(flush);
         const make = (db: DatabaseSync) => {
           const made = change(db, aliveness.self());
           return () => settle(made);
         };
-        waiting.push({ tried, make, fail, mayUseReserve });
+        waiting.push({ tried, make, fail, mayUseReserve, needsReserve });
       }),
     isAlive: aliveness.isAlive,
     async erase() {
@@ -207,6 +209,19 @@ function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => vo
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
+}
+
+/** The writes that may be made; fails those that need the reserve if there is none. */
+async function withRoom(
+  reserve: ReturnType<typeof createReserve>,
+  path: string,
+  given: readonly Waiting[],
+): Promise<readonly Waiting[]> {
+  const needing = given.filter(({ needsReserve }) => needsReserve);
+  if (needing.length === 0 || (await reserve.isTaken())) return given;
+  const full = Object.assign(new Error('no room for what will be returned'), { code: 'ENOSPC' });
+  for (const { tried, fail } of needing) fail(asTableError(tried, path, full, 'write'));
+  return given.filter(({ needsReserve }) => !needsReserve);
 }
 
 function commitWith(reserve: ReturnType<typeof createReserve>, db: DatabaseSync, given: readonly Waiting[]) {
@@ -301,7 +316,8 @@ function begin(db: DatabaseSync): void {
  * The id that distinguishes a file from another one at the same path; undefined if no file can be read. With
  * `write`, an id is created for a file without one.
  */
-export const idOf = (file: SqliteFile, by: 'read' | 'write') => file[by]('look at', (db) => factOf(db, 'id'));
+export const idOf = (file: SqliteFile, by: 'read' | 'write') =>
+  file[by]('read the id', (db) => factOf(db, 'id'));
 
 const factOf = (db: DatabaseSync, name: string): string | undefined =>
   db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.['value'] as string | undefined;

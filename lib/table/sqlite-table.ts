@@ -38,7 +38,7 @@ export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions 
       const all = await file.read(tried, (db) => keys.map((key) => stored(found(db, key))));
       return all ?? keys.map(() => undefined);
     },
-    put: (key, row, { expected, token, mayUseReserve }) =>
+    put: (key, row, { expected, token, mayUseReserve, needsReserve }) =>
       checked('put', key, (tried) => {
         const json = textOf(tried, row);
         const change = (db: DatabaseSync, self: string): WriteResult => {
@@ -48,7 +48,7 @@ export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions 
           statement(db, PUT).run(key.partition, key.sort, json, token, self);
           return { kind: 'stored' };
         };
-        return file.write(tried, change, { mayUseReserve });
+        return file.write(tried, change, { mayUseReserve, needsReserve });
       }),
     delete: (key, expected) =>
       checked('delete', key, (tried) =>

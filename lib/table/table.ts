@@ -30,6 +30,11 @@ type WriteOptions = {
    * Default: false.
    */
   readonly mayUseReserve?: boolean | undefined;
+  /**
+   * Whether this write fails, as on a full disk, unless that space is reserved: before something is paid for.
+   * Default: false.
+   */
+  readonly needsReserve?: boolean | undefined;
 };
 
 /** `stored`, or the row that is there instead: another write came first, and was not changed. */

@@ -137,6 +137,6 @@ test('a folder that may not be written to causes no advice about AWS', () => {
   const denied = store({ kind: 'denied', code: 'EACCES' });
 
   expect(whatToDo(denied, { SYNC_STORE: './data' })).toBe(
-    'check that you may write there, or change SYNC_STORE',
+    'check that you may read and write there, or change SYNC_STORE',
   );
 });

@@ -29,8 +29,12 @@ afterEach(() => {
   if (isMounted) execFileSync('umount', [disk()]);
 });
 
-const put = () =>
-  createSqliteTable(file()).put({ partition: 'p', sort: 's' }, { text: 'x' }, { expected: null, token: 't' });
+const put = (options: { readonly needsReserve?: true } = {}) =>
+  createSqliteTable(file()).put(
+    { partition: 'p', sort: 's' },
+    { text: 'x' },
+    { expected: null, token: 't', ...options },
+  );
 
 function leave(bytes: number): void {
   const { bavail, bsize } = statfsSync(disk());
@@ -50,6 +54,24 @@ test.for([0, 8_192, 36_864])(
     expect(readdirSync(disk(), { recursive: true }).length).toBeLessThan(8);
   },
 );
+
+test('without room for the response of a paid call, the write before the call fails, and others succeed', async ({
+  skip,
+}) => {
+  skip(!isMounted, 'no right to mount a file system');
+  leave(150_000);
+
+  const [paid, free] = await Promise.allSettled([put({ needsReserve: true }), put()]);
+
+  expect(paid).toMatchObject({ reason: { failure: { kind: 'full', code: 'ENOSPC' } } });
+  expect(free).toMatchObject({ value: { kind: 'stored' } });
+});
+
+test('with room for it, the write before a paid call succeeds', async ({ skip }) => {
+  skip(!isMounted, 'no right to mount a file system');
+
+  await expect(put({ needsReserve: true })).resolves.toMatchObject({ kind: 'stored' });
+});
 
 test('with no inode left a write reports a full disk', async ({ skip }) => {
   skip(!isMounted, 'no right to mount a file system');

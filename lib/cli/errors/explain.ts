@@ -107,7 +107,9 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
     case 'missing':
       return failure.what === 'bucket' ? missing('the bucket', 'SYNC_STORE', environment) : undefined;
     case 'denied':
-      return isDirectory ? 'check that you may write there, or change SYNC_STORE' : denied('SYNC_STORE');
+      return isDirectory
+        ? 'check that you may read and write there, or change SYNC_STORE'
+        : denied('SYNC_STORE');
     case 'read-only':
       return 'set SYNC_STORE to a folder that can be written to';
     case 'full':

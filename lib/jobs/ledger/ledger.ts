@@ -216,7 +216,8 @@ function createSteps({ table, newToken = randomUUID }: LedgerOptions) {
         // A holder's outcome must not be lost, so it may use the reserve. A send may not: its outcome needs
         // the reserve later.
         const mayUseReserve = frees && row.state !== 'SENT';
-        const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });
+        const needsReserve = row.state === 'SENT';
+        const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve, needsReserve });
         if (written.kind === 'stored') {
           // The caller may take its next step with the holder or with the row in the answer.
           for (const each of [row, holder]) if (each) remembered.set(each, { row, token });

@@ -229,8 +229,9 @@ function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions)
     await setTime?.();
     const leaseEndsMs = now() + attemptMs + spareMs;
     const next: CacheRow = { ...ours, leaseEndsMs, sends: own.row.sends, ...changes };
-    const mayUseReserve = changes.state !== 'SENT';
-    const options = { expected: own.token, token, lifetimeMs: RETENTION_MS, mayUseReserve };
+    const needsReserve = changes.state === 'SENT';
+    const reserve = { needsReserve, mayUseReserve: !needsReserve };
+    const options = { expected: own.token, token, lifetimeMs: RETENTION_MS, ...reserve };
     const put = await table.put(key, next, options);
     await setTime?.();
     const current = put.kind === 'stored' ? { row: next, token } : put.current;
