@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { homedir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as z from 'zod/mini';
-import { checkedBy, faultsOf } from './base/index.ts';
+import { checkedBy, errorText, faultsOf } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
 
 /** Thrown for invalid settings. Every fault is listed with the variable's name; values of secrets are not shown. */
@@ -98,6 +99,20 @@ function systemHome(): string | undefined {
     return homedir();
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Creates a folder for temporary files, which only this user can read, and returns its path. Throws `SettingsError` if
+ * none can be created, which TMPDIR decides.
+ */
+export async function createTemporaryFolder(purpose: string, folder = tmpdir()): Promise<string> {
+  try {
+    return await mkdtemp(join(folder, `platform-sync-${purpose}-`));
+  } catch (error) {
+    throw new SettingsError([
+      `TMPDIR: expected a folder in which files can be created, got ${errorText(error)}`,
+    ]);
   }
 }
 

@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import os, { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { stateFolder, storePlace, warnOfThisHost, withPlaces } from '../lib/places.ts';
+import { createTemporaryFolder, stateFolder, storePlace, warnOfThisHost, withPlaces } from '../lib/places.ts';
 import { readSyncSettings, SettingsError } from '../lib/settings.ts';
 
 test('an empty setting counts as unset: all locations follow from the store', () => {
@@ -142,4 +142,10 @@ test.each([
   );
   expect(() => withPlaces({ SYNC_TABLE: `sqlite:${place}` })).toThrow('SYNC_TABLE: expected a path');
   expect(storePlace({ SYNC_STORE: `./${place}` })).toBe(`./${place}`);
+});
+
+test('a folder for temporary files that cannot be created is a fault of TMPDIR', async () => {
+  await expect(createTemporaryFolder('query', '/none/such')).rejects.toThrow(
+    'TMPDIR: expected a folder in which files can be created, got ENOENT: no such file or directory',
+  );
 });

@@ -43,7 +43,9 @@ export async function examineStore(location: string, environment: AwsEnvironment
   return examineBucket(createS3Client(environment), place, signal);
 }
 
-/** What is at a location; undefined if nothing is. Throws a `bad-location` StoreError where no directory can be. */
+const OPENING = 'open the store (SYNC_STORE)';
+
+/** What is at a location; undefined if nothing is. Throws a StoreError where no directory can be, or may be seen. */
 async function statsOf(location: string) {
   // The path is resolved as it is when the store writes to it.
   const path = resolve(location);
@@ -54,7 +56,10 @@ async function statsOf(location: string) {
     if (code === 'ENOTDIR') throw badLocation('a directory below directories', location);
     if (code === 'ENAMETOOLONG' || code === 'ELOOP')
       throw badLocation('a directory with a path that the system can read', `${location.slice(0, 100)}…`);
-    if (code !== 'ENOENT') throw error;
+    if (code !== 'ENOENT') {
+      const kind = code === 'EACCES' || code === 'EPERM' ? 'denied' : 'other';
+      throw new StoreError(OPENING, { kind, code: String(code) }, { cause: error });
+    }
     const isLink = (await lstat(path).catch(() => undefined)) !== undefined;
     if (isLink) throw badLocation('a directory, or a link to one that exists', location);
     return undefined;
@@ -92,7 +97,7 @@ function parseLocation(
 
 // The location is not quoted in full: given by mistake, it may be a URL with a password in it.
 const badLocation = (expected: string, got: string): StoreError =>
-  new StoreError('open the store (SYNC_STORE)', {
+  new StoreError(OPENING, {
     kind: 'bad-location',
     expected,
     got: hideUser(got),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -112,4 +112,18 @@ test('a path through a missing folder is the same for checking as for writing', 
   await checkStoreExists(through);
 
   expect((await (await openStore(through)).get('a'))?.body.toString()).toBe('1');
+});
+
+test('a location that this user may not see is denied, and the error says what was tried', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'open-'));
+  await chmod(folder.path, 0);
+  const open = new URL('../../lib/store/open.ts', import.meta.url).href;
+  const program = `import(${JSON.stringify(open)}).then(({ openStore }) =>
+    openStore(${JSON.stringify(join(folder.path, 'store'))}).catch((error) => console.log(error.message)))`;
+  // The superuser may see everything.
+  const user = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], user);
+
+  expect(stdout).toContain('open the store (SYNC_STORE): denied, EACCES');
 });

@@ -9,7 +9,7 @@ import { DEFAULT_STORE } from '../../places.ts';
 
 import type { FlagsOf, Run } from '../command.ts';
 import type { CheckName } from '../doctor/checks.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { fileError, UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { profileFile } from '../options/settings-file.ts';
 import { createQuestions } from '../terminal/questions.ts';
@@ -136,7 +136,9 @@ async function finish(profile: string, settings: Chosen, folder: string, termina
   const text = Object.entries(settings)
     .map(([name, value]) => `${name}=${quotedValue(value)}\n`)
     .join('');
-  await writeFile(join(folder, file), text, { mode: 0o600, flag: 'wx' });
+  await writeFile(join(folder, file), text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+    throw fileError(join(folder, file), 'a file in a folder that can be written', error);
+  });
   const isIgnored = await keepOutOfGit(file, folder);
   const next = (words: readonly string[], options = {}) => `  ${commandLine(words, { ...options, profile })}`;
   terminal.out(

@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { createTemporaryFolder } from '../../places.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import { createFramePacker } from '../frames/frame-packer.ts';
 import { type Compression, compressionOf, type Place, runOfId, sourceOf } from '../keys.ts';
@@ -87,7 +86,7 @@ function olderRunName(
 export async function* compareRuns(
   comparison: Parameters<typeof compareSideBySide>[0],
 ): AsyncGenerator<Change> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
+  const folder = await createTemporaryFolder('diff');
   try {
     const to = await openStore(folder);
     const key = 'changes.ndjson.zst';

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { createTemporaryFolder } from '../../places.ts';
 import type { Store } from '../../store/index.ts';
 import { viewsOver } from '../catalog/tables.ts';
 import type { View } from '../catalog/view.ts';
@@ -52,7 +53,7 @@ const DEFAULT_MEMORY_MB = 1_000;
 const DEFAULT_DISK_BYTES = 20_000_000_000;
 const MAX_THREADS = 8;
 
-/** Opens SQL over a store, with a temporary folder, which disposing removes. Throws `PeerMissingError`. */
+/** Opens SQL over a store, with a temporary folder, which disposing removes. Throws `PeerMissingError`, and `SettingsError` for that folder. */
 export async function openTables(
   store: Store,
   options: {
@@ -80,8 +81,7 @@ export async function openTables(
 ): Promise<Tables> {
   const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES, onlyTables = false, atMs } = options;
   const duckDb = await loadDuckDb(options.load);
-  // Only this user can read the folder.
-  const path = await mkdtemp(join(options.temporary ?? tmpdir(), 'platform-sync-query-'));
+  const path = await createTemporaryFolder('query', options.temporary);
   const copied = join(path, 'copies');
   await mkdir(copied);
   const threads = Math.min(MAX_THREADS, availableParallelism());
