@@ -1,6 +1,6 @@
 /*
- * Tables of what is stored: built as Parquet once a run is published, and queried with SQL. `catalog/` has
- * their names and columns. DuckDB, Glue and the code that builds tables are loaded when they are first used.
+ * Tables of what is stored: built as Parquet after a run is published, and queried with SQL. `catalog/` has their
+ * names and columns. DuckDB, Glue and the code that builds tables are loaded when they are first used.
  */
 import type { TableOutcome, TablesToBuild } from './build/build-tables.ts';
 import type { Tables } from './duckdb/open-tables.ts';

@@ -41,7 +41,7 @@ export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: s
 const WHAT_TO_SET = `init: expected a terminal to ask at. Set these instead, in the environment or in a file for --env-file:
 PLATFORM_BASE_URL=https://acme.example.com   # the address of the instance
 PLATFORM_TOKEN=…                             # a developer token
-PLATFORM_TOKEN_HEADER=…                      # only if the instance wants it in another header
+PLATFORM_TOKEN_HEADER=…                      # only if the instance accepts it in another header
 SYNC_STORE=${DEFAULT_STORE}              # a folder, or s3://bucket/prefix
 then: ${commandLine(['doctor'])}`;
 

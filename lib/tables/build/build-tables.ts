@@ -72,15 +72,15 @@ async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<T
   const { store, signal, isOver } = options;
   const named = (name: string): NamedRun => ({ group: place, name });
   const list = () => listRuns({ store, place, signal });
-  const runs = await unlessSkipped(() => publishedRuns(store, place, { signal }));
+  const runs = await messageIfDamaged(() => publishedRuns(store, place, { signal }));
   if (typeof runs === 'string') return yield { ...named('latest.json'), kind: 'skipped', why: runs };
-  const built = await namesBuilt(place, options);
+  const built = await builtNames(place, options);
   for (const [index, run] of runs.entries()) {
     if (isOver()) return yield { ...named(run.run), kind: 'left' };
     const isLatest = index === 0;
     const neighbours = [runs[index - 1], runs[index + 1]].flatMap((each) => each?.run ?? []);
     const ofRun = { run, isLatest, neighbours, built: built.get(run.run) ?? new Set<string>() };
-    const files = await unlessSkipped(async () => {
+    const files = await messageIfDamaged(async () => {
       const found = await buildRun({ ...options, ...ofRun, place });
       if (isLatest && found?.isLeft !== true) {
         await pointAtLatest(store, sourceOf(place));
@@ -95,12 +95,12 @@ async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<T
     if (isLeft) return yield { ...named(run.run), kind: 'left' };
   }
   // The list is written again, since older runs now have their tables.
-  const why = await unlessSkipped(list);
+  const why = await messageIfDamaged(list);
   if (why !== undefined) yield { ...named('runs'), kind: 'skipped', why };
 }
 
 /** The names of the files in the Parquet folders of a place's runs, by run. */
-async function namesBuilt(place: Place, { store, signal }: TablesToBuild) {
+async function builtNames(place: Place, { store, signal }: TablesToBuild) {
   const found = new Map<string, Set<string>>();
   const folder = `parquet/${place}/`;
   for await (const { key } of store.list(folder, { signal })) {
@@ -110,7 +110,7 @@ async function namesBuilt(place: Place, { store, signal }: TablesToBuild) {
   return found;
 }
 
-async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
+async function messageIfDamaged<T>(work: () => Promise<T>): Promise<T | string> {
   try {
     return await work();
   } catch (error) {
@@ -155,7 +155,7 @@ type RunToBuild = {
   readonly isLatest: boolean;
   /** The names of files in the run's Parquet folder. */
   readonly built: ReadonlySet<string>;
-  /** Other runs that may have parts with the same bytes: the files of such parts are copied. */
+  /** Other runs that may have parts with the same bytes. The files of such parts are copied. */
   readonly neighbours: readonly string[];
   /** The partitions of published runs in Glue. Default: none. */
   readonly partitions?: NonNullable<ReturnType<typeof openPartitions>> | undefined;
@@ -164,14 +164,14 @@ type RunToBuild = {
    * snapshots again.
    */
   readonly isSparse?: boolean | undefined;
-  /** Called after each part: if it returns true, the work ends. */
+  /** Called after each part. If it returns true, the work ends. */
   readonly isOver: () => boolean;
   /** Called with what failed, in words, and why. */
   readonly warn: (what: string, reason: Error) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What was built, and how many parts it has; `isLeft`: there is more to do. */
+/** What was built; `isLeft`: there is more to do. */
 type BuiltRun = {
   readonly files: number;
   readonly records: number;
@@ -189,48 +189,48 @@ function markOf({ place, partitions }: Pick<RunToBuild, 'place' | 'partitions'>,
   return `_tables-${format}-${files}${partitions === undefined ? '' : '-in-glue'}.json`;
 }
 
-type RunInHand = RunToBuild & { readonly at: Run };
+type CurrentRun = RunToBuild & { readonly at: Run };
 
-/** The result of building a run. `isChanged`: something was stored. */
+/** The result of building a run. `isChanged`: an object was stored. */
 type Outcome = BuiltRun & { readonly isChanged: boolean };
 
 const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false, isChanged: false };
 
 /**
  * Builds what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was
- * replaced. Several processes may do it at once: the bytes depend only on the parts. Undefined if the run no
- * longer exists. Throws `StoredObjectError` if a part is damaged.
+ * replaced. Several processes may do so at the same time, since the bytes depend only on the parts. Undefined if
+ * the run no longer exists. Throws `StoredObjectError` if a part is damaged.
  */
 export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefined> {
   const { run, built, isSparse = false } = options;
   const files = [...built].filter((name) => name.endsWith('.parquet')).length;
-  const inHand = { ...options, at: runOfId(run.run) };
+  const current = { ...options, at: runOfId(run.run) };
   const isDone = isSparse && built.has(markOf(options, files));
-  const outcome = isDone ? NOTHING : await unlessGone(inHand);
-  if (outcome?.isLeft === false) await tagRun(inHand, outcome.isChanged);
+  const outcome = isDone ? NOTHING : await unlessGone(current);
+  if (outcome?.isLeft === false) await tagRun(current, outcome.isChanged);
   return outcome;
 }
 
 /** Builds the files. If the run was removed meanwhile, deletes them again, since a part may have been missing. */
-async function unlessGone(inHand: RunInHand): Promise<Outcome | undefined> {
-  const built = await buildFiles(inHand).catch((error: unknown) => {
+async function unlessGone(current: CurrentRun): Promise<Outcome | undefined> {
+  const built = await buildFiles(current).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
     throw error;
   });
-  if ((await manifestNow(inHand)) === undefined) return await withdraw(inHand);
+  if ((await currentManifest(current)) === undefined) return await deleteBuilt(current);
   if (built instanceof Error) throw built;
   return built;
 }
 
-async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
-  const { store, place, at, run, partitions, isSparse = false, isOver } = inHand;
-  const manifest = await manifestNow(inHand);
+async function buildFiles(current: CurrentRun): Promise<Outcome | undefined> {
+  const { store, place, at, run, partitions, isSparse = false, isOver } = current;
+  const manifest = await currentManifest(current);
   if (manifest === undefined) return undefined;
   const folder = parquetFolder(place, at);
   const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
   const recorded: ParquetFile[] = [...(await readBuilt(store, place, at))];
-  const files = await openPartFiles(inHand);
+  const files = await openPartFiles(current);
   const parts = manifest.parts.map((part, index) => {
     const key = `${folder}${fileName(index)}`;
     const known = recorded[index];
@@ -239,8 +239,8 @@ async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
     return { part, index, key, isBuilt };
   });
   const lacking = parts.filter(({ part, isBuilt }) => !isBuilt || files.lacksUses(part));
-  const mark = markOf(inHand, parts.length);
-  const isMarked = inHand.built.has(mark);
+  const mark = markOf(current, parts.length);
+  const isMarked = current.built.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
   // New objects lack the tag, so the record that all objects have it is deleted first.
   if (counts.isChanged && run.isTagged) await deleteTaggedMark({ store, place, run: at });
@@ -267,7 +267,7 @@ async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
 }
 
 /** The manifest of a run; undefined if it no longer exists, or is being removed. */
-async function manifestNow({ store, place, at, run }: RunInHand): Promise<Manifest | undefined> {
+async function currentManifest({ store, place, at, run }: CurrentRun): Promise<Manifest | undefined> {
   if ((await readLatest(store, place))?.removed.includes(at.id)) return undefined;
   try {
     return await manifestOf(store, run.manifest, { place, run: at.id });
@@ -277,15 +277,15 @@ async function manifestNow({ store, place, at, run }: RunInHand): Promise<Manife
   }
 }
 
-async function withdraw({ store, place, at, partitions }: RunInHand): Promise<undefined> {
+async function deleteBuilt({ store, place, at, partitions }: CurrentRun): Promise<undefined> {
   await partitions?.remove(place, at);
   for (const prefix of [parquetFolder(place, at), usesFolder(place, at)])
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
-/** Tags a replaced run, or removes the tag from the newest one. If the store refuses, it only logs a warning. */
+/** Tags a replaced run, or removes the tag from the newest run. If the store refuses, it only warns. */
 async function tagRun(
-  { store, place, at, run, isLatest, warn }: RunInHand,
+  { store, place, at, run, isLatest, warn }: CurrentRun,
   isChanged: boolean,
 ): Promise<void> {
   const is = isLatest ? 'latest' : 'replaced';
@@ -301,7 +301,7 @@ async function tagRun(
 const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
 
 /** Builds the Parquet and the uses of each part, or copies them from a neighbour run with the same part. */
-async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand) {
+async function openPartFiles({ store, place, at, neighbours, signal }: CurrentRun) {
   const source = sourceOf(place);
   const usesBuilder = hasLinks(source) ? createUsesBuilder(source) : undefined;
   const buildParquet = once(async () =>
@@ -335,7 +335,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand
     },
     async uses(part: Part): Promise<void> {
       const equal = (await known()).uses.get(contentOf(usesKey(part)));
-      // Copied unchecked: a reader builds damaged ones again.
+      // Copied unchecked, since readers rebuild damaged files.
       const copied = equal === undefined ? undefined : await store.get(equal);
       if (copied !== undefined) await putUses(part, copied.body);
       else if (hasLinks(source)) await usesOfPart({ store, source, part, signal });
@@ -343,7 +343,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand
   };
 }
 
-/** The files of runs: Parquet by what it was built from, and the keys of uses by the hash of their parts. */
+/** The files of runs: Parquet by the id of what it was built from, and the keys of uses by `contentOf`. */
 async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   const parquet = new Map<string, Awaited<ReturnType<typeof readBuilt>>[number]>();
   const uses = new Map<string, string>();
@@ -354,6 +354,6 @@ async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   return { parquet, uses };
 }
 
-/** What a key of uses says about its content: the hash of the part, and the format. */
+/** The pieces of a key of uses that identify its content: the hash of the part, and the format. */
 const contentOf = (key: string): string =>
   key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');

@@ -20,7 +20,7 @@ type RunsToList = {
   readonly store: Store;
   readonly place: Place;
   readonly runs: readonly RunAt[];
-  /** Receives what is missing or damaged; that is left out. */
+  /** Called with what is missing or damaged. Such runs are left out. */
   readonly report: (fault: string) => void;
   readonly signal?: AbortSignal | undefined;
 };
@@ -43,7 +43,7 @@ export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
 
 /** Writes the rows of a place where Athena reads them, unless they are already there. */
 export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<void> =>
-  replaceAsFound(options.store, keyOf(options.place), 'application/x-ndjson', async () => {
+  replaceIfUnchanged(options.store, keyOf(options.place), 'application/x-ndjson', async () => {
     const runs = await publishedRuns(options.store, options.place, options);
     if (runs.length === 0) return undefined;
     const rows = await Array.fromAsync(rowsOfRuns({ ...options, runs, report: () => undefined }));
@@ -120,14 +120,14 @@ const totalOf = <Name extends string>(
 export async function pointAtLatest(store: Store, source: Source): Promise<void> {
   if (!store.location.startsWith('s3://')) return;
   const key = `${latestParquetFolder(source)}symlink.txt`;
-  await replaceAsFound(store, key, 'text/plain', () => addressesOfLatest(store, source));
+  await replaceIfUnchanged(store, key, 'text/plain', () => addressesOfLatest(store, source));
 }
 
 /**
- * Replaces an object by the result of `bodyOf`, unless the object changed meanwhile: a slow process never
- * overwrites a newer object. Does nothing if the result is the same, or undefined.
+ * Replaces an object by the result of `bodyOf`, unless the object changed meanwhile, so that a slow process never
+ * overwrites a newer object. Does nothing if the result is equal to the object, or undefined.
  */
-async function replaceAsFound(
+async function replaceIfUnchanged(
   store: Store,
   key: string,
   contentType: string,
@@ -141,8 +141,8 @@ async function replaceAsFound(
 }
 
 /**
- * The addresses of the latest runs' files; undefined if one of these runs is damaged or has Parquet that is
- * not built yet: then the object stays unchanged.
+ * The addresses of the latest runs' files; undefined, so that the object stays unchanged, if one of these runs is
+ * damaged or has Parquet that is not built yet.
  */
 async function addressesOfLatest(store: Store, source: Source): Promise<Buffer | undefined> {
   let isSound = true;

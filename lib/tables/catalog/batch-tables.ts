@@ -10,12 +10,12 @@ const guesses: Readonly<Record<string, readonly string[]>> = {
 
 /** The columns of token counts, and how each is computed. */
 const tokens = (
-  made: (token: string) => string,
+  sqlOf: (token: string) => string,
 ): Readonly<Record<`${keyof typeof batchCounts.tokens}_tokens`, Column>> =>
   Object.fromEntries(
     Object.entries(batchCounts.tokens).map(([name, about]) => [
       `${name}_tokens`,
-      number(made(name), about, { guesses: guesses[name] ?? [] }),
+      number(sqlOf(name), about, { guesses: guesses[name] ?? [] }),
     ]),
   ) as Record<`${keyof typeof batchCounts.tokens}_tokens`, Column>;
 
@@ -47,10 +47,10 @@ export const scores = {
     error: stored('string', 'why it has no score'),
     erased: stored('boolean', 'true if the text was erased by `forget`'),
     columns: stored('map<string,string>', 'the columns of your file'),
-    day: stored('string', 'the day in the first of these that holds a date, as text', {
+    day: stored('string', 'the day in the first of these columns that contains a date, as a string', {
       guesses: ['date', 'dt'],
     }),
-    calls: stored('bigint', 'calls that were paid for; of equal texts of a chunk the first has them'),
+    calls: stored('bigint', 'calls that were paid for; for equal texts of a chunk they are in the row of the first'),
     cached: stored('bigint', '1 if it cost nothing, since its score was known'),
     paid_again: number('paidagain', batchCounts.costs.paidAgain),
     ...tokens((token) => `tokens.${token}`),
@@ -77,7 +77,7 @@ const scoreTopics: TableDefinition = {
       "coalesce(json_extract_scalar(t.value, '$'), s.sentiment)",
       'positive, negative, neutral or not_applicable',
     ),
-    day: text('s.day', 'the day in the first column of the text that holds a date, as text', {
+    day: text('s.day', 'the day in the first column of the text that contains a date, as a string', {
       guesses: ['date', 'dt', 'week'],
     }),
   },
@@ -88,17 +88,17 @@ const scoreTopics: TableDefinition = {
 };
 
 /** The name of a count in SQL. */
-const named = (name: string): string =>
+const sqlName = (name: string): string =>
   name === 'rows' ? 'texts' : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const { rows, costs } = batchCounts;
 
 /** The columns that are summed over the rows of a batch. */
-const summed = [...Object.keys(costs).map(named), ...Object.keys(tokens(named))];
+const summed = [...Object.keys(costs).map(sqlName), ...Object.keys(tokens(sqlName))];
 
 const counted = Object.entries(rows).map(
   ([name, of]) =>
-    `count(*) FILTER (WHERE s.outcome IN (${of.outcomes.map((each) => `'${each}'`).join(', ')})) AS ${named(name)}`,
+    `count(*) FILTER (WHERE s.outcome IN (${of.outcomes.map((each) => `'${each}'`).join(', ')})) AS ${sqlName(name)}`,
 );
 
 const batches: TableDefinition = {
@@ -107,16 +107,16 @@ const batches: TableDefinition = {
     batch: text('coalesce(s.batch, j.batch)', 'the name of the batch', { guesses: ['name', 'id'] }),
     ...Object.fromEntries(
       Object.entries(rows).map(([name, { about }]) => [
-        named(name),
-        number(`coalesce(s.${named(name)}, 0)`, about, { guesses: guesses[name] ?? [] }),
+        sqlName(name),
+        number(`coalesce(s.${sqlName(name)}, 0)`, about, { guesses: guesses[name] ?? [] }),
       ]),
     ),
     first_day: text('j.first_day', 'the day of its first job; null if it was scored without jobs'),
     last_day: text('j.last_day', 'the day of its last job', { guesses: ['dt', 'day', 'finished_at'] }),
     chunks: number('coalesce(s.chunks, j.chunks, 0)', 'how many chunks of it have ended'),
-    not_done: number('coalesce(j.not_done, 0)', 'how many of its jobs ended otherwise than done'),
+    not_done: number('coalesce(j.not_done, 0)', 'how many of its jobs failed or have an unknown outcome'),
     ...Object.fromEntries(
-      Object.entries(costs).map(([name, about]) => [named(name), number(`s.${named(name)}`, about)]),
+      Object.entries(costs).map(([name, about]) => [sqlName(name), number(`s.${sqlName(name)}`, about)]),
     ),
     ...tokens((token) => `s.${token}_tokens`),
   },

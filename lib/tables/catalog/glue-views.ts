@@ -35,7 +35,7 @@ const definitionOf = (view: View, database: string) => ({
   catalog: 'awsdatacatalog',
   schema: database,
   columns: columnsOf(view, trinoType),
-  // Otherwise the view would need an owner, and would run with the owner's rights.
+  // Without this, the view would need an owner, and would run with the owner's rights.
   runAsInvoker: true,
 });
 
@@ -43,8 +43,8 @@ const columnsOf = ({ columns }: View, typeOf: (type: HiveType) => string) =>
   Object.entries(columns).map(([name, { type }]) => ({ name, type: typeOf(type.toLowerCase()) }));
 
 /**
- * Converts SQL over stored tables to SQL over Glue's. The tables of latest runs have no partitions there: the
- * day and the run are read from the names of their files.
+ * Converts SQL over stored tables to SQL over Glue tables. The tables of latest runs have no partitions in Glue, so
+ * the day and the run are read from the names of their files.
  */
 const overGlue = (sql: string): string =>
   sql.replaceAll(

@@ -42,7 +42,7 @@ const runs = {
     place: stored('string', 'what was taken: a source, or a narrowed snapshot'),
     source: storedWord('source', sources),
     run: stored('string', 'the name of the run', { guesses: ['id', 'run_id'] }),
-    dt: stored('string', 'the day on which it began, as text', { guesses: ['day', 'date'] }),
+    dt: stored('string', 'the day on which it began, as a string', { guesses: ['day', 'date'] }),
     latest: stored('boolean', 'whether it is the latest of its place'),
     started_at: moment(momentOf('startedat'), 'when it began, in UTC'),
     finished_at: moment(momentOf('finishedat'), 'when it had read everything, in UTC'),
@@ -62,7 +62,7 @@ const runs = {
     parquetbytes: stored('bigint', 'the size of its Parquet; null until that is built'),
     other: stored('bigint', 'how many values of its records are in _other'),
     forced: stored('boolean', 'whether it was published by force'),
-    refused: stored('array<string>', 'the reasons for which it was to be refused'),
+    refused: stored('array<string>', 'the reasons to refuse it, if it was published by force'),
     platform: stored('string', 'the host of the platform'),
     startedat: stored('string', moment(momentOf('startedat'), 'the same as started_at')),
     finishedat: stored('string', moment(momentOf('finishedat'), 'the same as finished_at')),
@@ -86,15 +86,15 @@ const jobs = {
       `TRY_CAST(${member('response', 'chunk')} AS bigint)`,
       'the number of the chunk in its batch',
     ),
-    attempts: stored('bigint', 'how often a send was started', { guesses: ['tries', 'retries'] }),
+    attempts: stored('bigint', 'how many times a send was started', { guesses: ['tries', 'retries'] }),
     started_at: moment(momentOf('startedat'), 'when the job was first claimed, in UTC'),
     finished_at: moment(momentOf('finishedat'), 'when it ended, in UTC'),
     id: stored('string', 'the same as job_id'),
-    startedAt: stored('string', 'the same as started_at, as text', {
+    startedAt: stored('string', 'the same as started_at, as a string', {
       moment: 'started_at',
       guesses: ['created_at', 'created'],
     }),
-    finishedAt: stored('string', 'the same as finished_at, as text', {
+    finishedAt: stored('string', 'the same as finished_at, as a string', {
       moment: 'finished_at',
       guesses: ['ended_at', 'completed_at'],
     }),
@@ -102,7 +102,7 @@ const jobs = {
     note: stored('string', 'what a person noted about the outcome'),
     error: stored('json', 'the error, as JSON'),
     response: stored('json', 'what the platform returned, as JSON', { guesses: ['result', 'output'] }),
-    dt: text('dt', 'the day on which the job was first claimed, as text', { guesses: ['day', 'date'] }),
+    dt: text('dt', 'the day on which the job was first claimed, as a string', { guesses: ['day', 'date'] }),
   },
   guesses: ['results', 'executions', 'functions', 'failures', 'errors'],
 } as const satisfies TableDefinition;
@@ -116,7 +116,7 @@ const refused = {
     faults: stored('array<string>', 'every reason why it is no job'),
     body: stored('string', 'the message'),
     messageId: stored('string', 'the same as message_id'),
-    sentAt: stored('string', 'the same as sent_at, as text', { moment: 'sent_at' }),
+    sentAt: stored('string', 'the same as sent_at, as a string', { moment: 'sent_at' }),
   },
 } as const satisfies TableDefinition;
 
@@ -213,7 +213,7 @@ const modelHistory = {
   about:
     'how many things had a flag on a day, by the last model of that day: all of them, or those of an owner',
   columns: {
-    day: stored('string', 'the day of the newest run that the model was over, as text', {
+    day: stored('string', 'the day of the newest run in the model, as a string', {
       guesses: ['dt', 'date'],
     }),
     flag: storedWord('flag', wrongFlags, { guesses: ['kind', 'name'] }),
@@ -228,8 +228,8 @@ const modelHistory = {
 } as const satisfies TableDefinition;
 
 /**
- * A table that shows a table of the latest model: SQL itself has none of the model's rules. `as`: another
- * name for the same table.
+ * A table that shows a table of the latest model, since SQL does not repeat the model's rules. `as`: another name
+ * for the same table.
  */
 const ofModel = (table: ModelTable, as?: string): TableDefinition => ({
   ...modelTables[table],
@@ -265,43 +265,43 @@ export const otherViews: readonly View[] = Object.entries(otherTables).map(([nam
 const OWNERS = `(SELECT user_id AS id_of_owner, name AS name_of_owner FROM ${latestModel('owners')} AS owners)`;
 
 /** The last columns of every table of records. */
-const LAST: TableColumns = {
-  _other: text('_other', 'what has no column or does not fit its own, as JSON; else null'),
-  dt: text('dt', 'the day on which the run began, as text: 2026-11-21', { guesses: ['day', 'date'] }),
-  run: text('run', 'the run that the row is of', { guesses: ['run_id'] }),
+const LAST_COLUMNS: TableColumns = {
+  _other: text('_other', 'the members without a column, or that do not fit their column, as JSON; otherwise null'),
+  dt: text('dt', 'the day on which the run began, as a string: 2026-11-21', { guesses: ['day', 'date'] }),
+  run: text('run', 'the run of the row', { guesses: ['run_id'] }),
 };
 
 /** Whether the model has canonical ids for a source. */
 const isFlagged = (source: Source): source is 'calculations' | 'cards' => Object.hasOwn(modelTables, source);
 
 /**
- * A column of the model while there is no model yet: reading it fails the query, except in a row that has its
- * own value.
+ * A column of the model, for a store without a model. Reading the column fails the query, except in a row for which
+ * `known`, a `WHEN … THEN …`, has a value.
  */
-const lacking = (name: string, type: string, given = ''): string =>
-  `CASE ${given}WHEN error('${NEEDS_MODEL}' || left(coalesce(_other, ''), 0)) IS NULL THEN CAST(NULL AS ${type === 'string' ? 'varchar' : type}) END AS ${name}`;
+const missingColumn = (name: string, type: string, known = ''): string =>
+  `CASE ${known}WHEN error('${NEEDS_MODEL}' || left(coalesce(_other, ''), 0)) IS NULL THEN CAST(NULL AS ${type === 'string' ? 'varchar' : type}) END AS ${name}`;
 
-const LACKING_OWNER = lacking('name_of_owner', 'string');
+const MISSING_OWNER = missingColumn('name_of_owner', 'string');
 
-/** The owner's name in tables of all runs is null: the model covers only the last runs. */
-const OF_ANY_RUN = 'CAST(NULL AS varchar) AS name_of_owner';
+/** The owner's name in tables of all runs is null, since the model covers only the last runs. */
+const NO_OWNER_NAME = 'CAST(NULL AS varchar) AS name_of_owner';
 
 /** The views of a place: its latest run, and all of its runs. `name` is the table's name. */
 function recordViews(place: Place, name: string): readonly View[] {
   const source = sourceOf(place);
   const { table, described } = sourceDefinitions[source];
   const { row, guesses = [], columns: own } = table;
-  const columns = { ...own, ...LAST };
+  const columns = { ...own, ...LAST_COLUMNS };
   const { owner_name: _, ...unnamed } = columns;
   const flags = isFlagged(source) ? modelTables[source].columns : {};
-  const instead = isSource(place) ? ', or where it has none, of its narrowed snapshots' : '';
+  const instead = isSource(place) ? ', or, if there is none, of its narrowed snapshots' : '';
   const latest = `a ${row}, in the latest published run of ${place}${instead}`;
   const stored = `stored_latest_${name}`;
   const owned = `LEFT JOIN ${OWNERS} AS of_owner ON id_of_owner = lower(${described.owner ?? 'CAST(NULL AS varchar)'})`;
   const [model, lacked] = isFlagged(source)
-    ? [`LEFT JOIN ${latestModel(source)} AS model ON record_id = id ${owned}`, lackedOf(source)]
+    ? [`LEFT JOIN ${latestModel(source)} AS model ON record_id = id ${owned}`, missingColumnsOf(source)]
     : [owned, []];
-  const missing = [...lacked, LACKING_OWNER].join(', ');
+  const missing = [...lacked, MISSING_OWNER].join(', ');
   const shown = { about: latest, columns: { ...columns, ...flags } };
   return [
     {
@@ -313,15 +313,15 @@ function recordViews(place: Place, name: string): readonly View[] {
     viewOf(`all_${name}`, {
       about: `a ${row}, in any published run of ${place}`,
       columns: source === 'cards' ? columns : unnamed,
-      from: `FROM (SELECT *, CAST(NULL AS varchar) AS thing_id, ${OF_ANY_RUN} FROM stored_${name}) AS plain`,
+      from: `FROM (SELECT *, CAST(NULL AS varchar) AS thing_id, ${NO_OWNER_NAME} FROM stored_${name}) AS plain`,
     }),
   ];
 }
 
-/** The columns of the model for a source while there is no model yet. An id of digits is known all the same. */
-const lackedOf = (source: 'calculations' | 'cards'): readonly string[] =>
+/** The columns of the model, for a store without a model. An id of digits is known even without it. */
+const missingColumnsOf = (source: 'calculations' | 'cards'): readonly string[] =>
   Object.entries(modelColumns[source]).map(([column, type]) =>
-    lacking(
+    missingColumn(
       column,
       type,
       column === 'thing_id' ? `WHEN regexp_like(id, '${CANONICAL_DIGITS.source}') THEN id ` : '',
@@ -339,18 +339,18 @@ type StoredTable<Columns = Readonly<Record<string, string>>> = {
   /** The folder; ends in a slash. */
   readonly folder: string;
   /**
-   * The columns by the names in the objects; new ones are only appended. A `json` column may have any value
+   * The columns by their names in the objects; new columns are only appended. A `json` column may have any value
    * that the platform or a user sent.
    */
   readonly columns: Columns;
   /**
-   * The columns that come from the folders below it, in order. Each is text, and follows `prefix` in the folder's name.
+   * The columns that come from the subfolders, in order. Each is a string, and follows `prefix` in the folder's name.
    */
   readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
 };
 
 /**
- * The stored tables. Values that the platform or a user sent are text, as JSON if they are not texts, so that
+ * The stored tables. Values that the platform or a user sent are strings, as JSON if they were not strings, so that
  * no value breaks a query. Values that only this program writes have their own type.
  */
 export const storedTables = {

@@ -33,9 +33,9 @@ export function viewOf(name: string, table: TableDefinition): View {
   return { name, about, guesses, columns, sql: `SELECT ${selected.join(', ')} ${from}` };
 }
 
-/** A text in the error of a query that needs the model. */
+/** A part of the error message of a query that needs the model. */
 export const NEEDS_MODEL = 'this query needs the model';
 
-/** The rows of a table of the latest model: in Athena, the model before it may still be there. */
+/** The rows of a table of the latest model. Athena may also see the previous model. */
 export const latestModel = (table: ModelTable): string =>
   `(SELECT * FROM stored_model_${table} WHERE as_of = (SELECT max(as_of) FROM stored_model_${table}))`;

@@ -14,21 +14,21 @@ import type { QueryResult } from '../duckdb/open-query.ts';
 import type { Tables } from '../duckdb/open-tables.ts';
 import { onlyQuery, QueryError } from '../duckdb/query-text.ts';
 
-/** A rule of the user: SQL whose rows are violations. And what it found. */
+/** A user's rule, which is SQL whose rows are violations, and what it found. */
 export type CheckedRule = {
   readonly file: string;
   /** The first comment of the file; its name if it has no comment or is not a rule. */
   readonly title: string;
   readonly severity: (typeof severities)[number] | null;
   readonly status: 'passed' | 'violated' | 'not-run';
-  /** Why it was not run, or did not cover everything. */
+  /** Why the rule was not run, or did not cover everything. */
   readonly fault: string | null;
   readonly columns: readonly string[];
   readonly rows: number | null;
-  /** How many rows are new since the last check, and how many have gone; null if that is not known. */
+  /** The numbers of rows that are new, and that are gone, since the last check; null if unknown. */
   readonly new: number | null;
   readonly gone: number | null;
-  /** When the last check was, as ISO text; null for the first check. */
+  /** When the last check was, ISO 8601; null for the first check. */
   readonly since: string | null;
   readonly notes: readonly string[];
   /** Some of the rows, new ones first. */
@@ -51,9 +51,9 @@ type RuleToCheck = NonNullable<Parameters<Tables['query']>[1]> & {
 };
 
 /**
- * Runs a rule, and compares its rows with those of the last check. Memory: the keys of 100,000 rows, and the
- * rows that are listed. `save` stores the rows' keys for the next check, unless another check has stored its
- * own since. Both throw `StoreError`.
+ * Runs a rule, and compares its rows with the rows of the last check. Memory holds at most the keys of 100,000 rows,
+ * and the listed rows. `save` stores the rows' keys for the next check, unless another check has stored its own since.
+ * Both throw `StoreError`.
  */
 export async function checkRule(options: RuleToCheck) {
   const { file, read, store, tables, now, maxListed, signal } = options;
@@ -63,8 +63,8 @@ export async function checkRule(options: RuleToCheck) {
   let found: Omit<CheckedRule, 'file' | 'title' | 'severity' | 'seconds'>;
   let save = async () => {};
   try {
-    const { key: named, sql, sha256, ...said } = parseRule(file, await read());
-    rule = said;
+    const { key: named, sql, sha256, ...stated } = parseRule(file, await read());
+    rule = stated;
     const path = keyOfRule(options);
     const stored = await store.get(path);
     const parsed = Promise.try(() => stored && parseStored(path, stored.body, storedCheck));
@@ -78,7 +78,7 @@ export async function checkRule(options: RuleToCheck) {
     const about = { columns: namesOf(result), rows, since: before?.checkedAt ?? null, notes };
     const status = rows === 0 ? 'passed' : 'violated';
     found = { ...about, ...compared, status, fault: null };
-    // In a damaged store, rows that are missing have not really gone, and will not really be new later.
+    // The keys are not stored: a row that is missing because the store is damaged would be new in the next check.
     if (faults.length > 0)
       found = { ...found, status: 'not-run', fault: `not in the result: ${faults.join('; ')}` };
     else
@@ -106,30 +106,30 @@ const COMMENTS = /^(?:\s*(?:--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/))*/;
 function parseRule(file: string, text: string) {
   const [comments = ''] = COMMENTS.exec(text) ?? [];
   let title = '';
-  let said = 'error';
+  let stated = 'error';
   let key: readonly string[] = [];
   for (const line of comments.split('\n')) {
     const words = line.replace(/^\s*(?:--+|\/\*+|\*(?!\/))?/, '').replace(/\*\/\s*$/, '');
-    const [, before = words, severity = said] = /^(.*?)\bseverity\s*:\s*(.*?)[\s.)]*$/i.exec(words) ?? [];
-    said = severity;
+    const [, before = words, severity = stated] = /^(.*?)\bseverity\s*:\s*(.*?)[\s.)]*$/i.exec(words) ?? [];
+    stated = severity;
     const [, columns] = /^\s*key\s*:(.*)$/i.exec(before) ?? [];
     if (columns !== undefined) key = columns.split(',').map((column) => column.trim());
     else title ||= before.replace(/[\s;,(]+$/, '').trim();
   }
-  const severity = severities.find((each) => each === said.toLowerCase());
+  const severity = severities.find((each) => each === stated.toLowerCase());
   if (severity === undefined)
-    throw wrong(`severity: expected ${severities.join(' or ')}, got ${quoted(said)}`);
+    throw ruleError(`severity: expected ${severities.join(' or ')}, got ${quoted(stated)}`);
   const sha256 = hash('sha256', text.slice(comments.length));
   return { title: title || file, severity, key, sql: onlyQuery(text), sha256 };
 }
 
-const wrong = (message: string) => new QueryError(message, { kind: 'sql' });
+const ruleError = (message: string) => new QueryError(message, { kind: 'sql' });
 const quoted = (text: string) => JSON.stringify(shortened(text, 100));
 
 const storedCheck = z.object({
   version: z.literal(1),
   rule: z.string(),
-  /** When the rule was checked: ISO text. */
+  /** When the rule was checked, ISO 8601. */
   checkedAt: z.string(),
   /** The SHA-256 of its SQL, without the comments at its start. */
   sha256: z.string(),
@@ -153,23 +153,23 @@ const keyOfRule = ({ name }: Pick<RuleToCheck, 'name'>) =>
 function* notesOn(before: z.infer<typeof storedCheck> | undefined, key: readonly string[], sha256: string) {
   if (before === undefined) return;
   if (before.key.join() !== key.join())
-    yield `the key of its rows was ${before.key.join(', ')} then, and is ${key.join(', ')} now: it is unknown which rows are new`;
+    yield `it is unknown which rows are new: the last check identified rows by ${before.key.join(', ')}, this check by ${key.join(', ')}`;
   else if (before.keys === null)
-    yield `there were more than ${MAX_KEYS.toLocaleString('en')} rows then: it is unknown which rows are new`;
-  else if (before.sha256 !== sha256) yield 'its SQL has changed since then: a new row may be an old fault';
+    yield `it is unknown which rows are new: the last check had more than ${MAX_KEYS.toLocaleString('en')} rows`;
+  else if (before.sha256 !== sha256) yield 'its SQL has changed since the last check, so a new row may be an old violation';
 }
 
 const namesOf = ({ columns }: QueryResult) => columns.map(({ name }) => name);
 
 /**
- * The columns that identify a row: those that the rule names, otherwise those that have ids, otherwise all.
- * Throws `QueryError`.
+ * The columns that identify a row: the columns that the rule names, otherwise columns of ids, otherwise all. Throws
+ * `QueryError`.
  */
 function keyColumns(named: readonly string[], result: QueryResult): readonly string[] {
   const names = namesOf(result);
   for (const each of named)
     if (!names.includes(each))
-      throw wrong(`key: expected columns of the rule (${names.join(', ')}), got ${quoted(each)}`);
+      throw ruleError(`key: expected columns of the rule (${names.join(', ')}), got ${quoted(each)}`);
   const ids = names.filter((name) => /(?:^|_)id$/i.test(name));
   return [named, ids, names].find(({ length }) => length > 0) ?? [];
 }
@@ -187,7 +187,7 @@ async function compareRows(
 ) {
   const { key, known, maxListed } = options;
   const names = namesOf(result);
-  const places = key.map((name) => names.indexOf(name));
+  const positions = key.map((name) => names.indexOf(name));
   const isSmall = result.rows <= MAX_KEYS;
   const keys = new Set<string>();
   const gone = new Set(known);
@@ -195,7 +195,7 @@ async function compareRows(
   let added = 0;
   for await (const batch of result.batches())
     for (const values of batch) {
-      const digest = hash('sha256', JSON.stringify(places.map((place) => values[place]))).slice(
+      const digest = hash('sha256', JSON.stringify(positions.map((position) => values[position]))).slice(
         0,
         HEX_DIGITS,
       );

@@ -1,19 +1,19 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { alternatives } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
-import { columnOf, comparedIn, meantBy, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
+import { columnOf, comparedIn, meaningOf, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
 
 /*
- * Finds texts that a query compares with a column that never has them. Without a hint, no rows would look
- * like a valid result.
+ * Finds strings that a query compares with a column that never has them. Without a hint, the empty result would
+ * look valid.
  */
 
 const EQUALS = /^COMPARE_(?:EQUAL|NOTEQUAL|DISTINCT_FROM|NOT_DISTINCT_FROM|IN|NOT_IN)$/;
 
 /**
- * A text that a query compares with a column whose values are words. `values`: all possible values, if they are known.
+ * A string that a query compares with a column of words. `values`: all possible values of the column, if known.
  */
-type ComparedText = {
+type ComparedString = {
   /** The column as the query names it. */
   readonly name: string;
   readonly text: string;
@@ -22,27 +22,27 @@ type ComparedText = {
   readonly of?: { readonly table: string; readonly name: string } | undefined;
 };
 
-/** The texts that a query compares with columns of words. */
-export function comparedTexts({ root }: QueryTree, views: readonly View[]): readonly ComparedText[] {
+/** The strings that a query compares with columns of words. */
+export function comparedStrings({ root }: QueryTree, views: readonly View[]): readonly ComparedString[] {
   return [...scopedNodes(root, views)].flatMap(([node, scope]) =>
     comparedIn(node).flatMap(({ type, operand, others }) => {
-      const { values, isWord = false, of } = meantBy(operand, scope)?.column ?? {};
+      const { values, isWord = false, of } = meaningOf(operand, scope)?.column ?? {};
       if (!EQUALS.test(type) || (values === undefined && !isWord)) return [];
       const name = columnOf(operand) ?? '';
-      return others.flatMap(textsOf).map((text) => ({ name, text, isWord, values, of }));
+      return others.flatMap(stringsOf).map((text) => ({ name, text, isWord, values, of }));
     }),
   );
 }
 
-const textsOf = ({ type, value }: QueryNode): readonly string[] =>
+const stringsOf = ({ type, value }: QueryNode): readonly string[] =>
   type === 'VALUE_CONSTANT' && typeof value?.value === 'string' ? [value.value] : [];
 
 /**
- * For each text that its column never has, says which values it has: all values of a fixed list, otherwise
- * those in the loaded tables. `connection` has the tables that the query read.
+ * For each string that its column never has, says which values the column has: all values of a fixed list, or the
+ * values in the loaded tables. `connection` has the tables that the query read.
  */
 export async function* neverEqual(
-  compared: readonly ComparedText[],
+  compared: readonly ComparedString[],
   connection: DuckDBConnection,
 ): AsyncGenerator<string> {
   for (const { name, text, isWord, values, of } of compared) {
@@ -59,7 +59,7 @@ export async function* neverEqual(
   }
 }
 
-/** Maximum values that are named: the most frequent ones. */
+/** Maximum values to name, the most frequent first. */
 const MAX_NAMED = 12;
 
 const wordsOf = (found: readonly string[]): string =>
@@ -69,7 +69,7 @@ const wordsOf = (found: readonly string[]): string =>
 
 /** The values of a column, the most frequent first, with their numbers of rows. */
 async function valuesIn(
-  { table, name }: NonNullable<ComparedText['of']>,
+  { table, name }: NonNullable<ComparedString['of']>,
   connection: DuckDBConnection,
 ): Promise<{ readonly rows: number; readonly found: readonly string[] }> {
   const counted = await connection.runAndReadAll(

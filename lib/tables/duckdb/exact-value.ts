@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { DuckDb } from './schema.ts';
 
-/** A value as JSON without any loss: a number that JavaScript cannot hold is a text of its digits. */
+/** A value as JSON without any loss: a number that JavaScript cannot hold is a string of its digits. */
 export type ExactValue =
   | null
   | boolean
@@ -11,9 +11,9 @@ export type ExactValue =
   | { readonly [name: string]: ExactValue };
 
 /**
- * Creates a function that turns DuckDB's values into JSON. Integers of any type are numbers up to 2^53, else
- * texts; decimals are numbers up to 15 digits, else texts; times are ISO 8601 in UTC; maps are objects.
- * Intervals, bytes and other types that JSON lacks are texts as DuckDB prints them.
+ * Creates a function that turns DuckDB's values into JSON. Integers of any type are numbers up to 2^53, otherwise
+ * strings; decimals are numbers up to 15 digits, otherwise strings; times are ISO 8601 in UTC; maps are objects.
+ * Intervals, bytes and other types that JSON lacks are strings as DuckDB prints them.
  */
 export function createExactValue(duckDb: DuckDb): (value: DuckDBValue) => ExactValue {
   function exact(value: DuckDBValue): ExactValue {
@@ -40,7 +40,7 @@ export function createExactValue(duckDb: DuckDb): (value: DuckDBValue) => ExactV
 const integer = (value: bigint): number | string =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 
-/** Maximum digits: a decimal with no more than these is a double that prints the same digits. */
+/** A decimal of at most this many digits is a double that prints the same digits. */
 const MAX_DIGITS = 15;
 
 const decimal = (text: string): number | string =>

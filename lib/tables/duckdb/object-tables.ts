@@ -8,7 +8,7 @@ import { storedTables } from '../catalog/tables.ts';
 import { parquetOfLines } from '../parquet/part-files.ts';
 import { type FileToRead, fileOf, type Piece, type Session, type Table } from './stored-files.ts';
 
-/** A table of JSON objects, and how one of them is read: as lines, one for each row. */
+/** A table of JSON objects. `read` returns the lines of an object, one for each row. */
 type ObjectTable = {
   readonly name: 'jobs' | 'refused' | 'formulas' | 'scores' | 'model_history';
   readonly pieceColumns: readonly string[];
@@ -19,7 +19,7 @@ type ObjectTable = {
 
 type Folder = { readonly values: readonly string[]; readonly prefix: string };
 
-/** An object that was deleted meanwhile will not be in the next listing. */
+/** Reads an object as one row; no row if the object was deleted meanwhile. */
 const readObject: ObjectTable['read'] = async ({ store }, key, signal) => {
   const body = await bytesOfResult(store, key, signal);
   return body === undefined ? [] : [body];
@@ -35,16 +35,16 @@ const objectTableList: readonly ObjectTable[] = [
   // Ended jobs, by type and by the day on which the job was first claimed.
   { name: 'jobs', pieceColumns: ['type', 'dt'], read: readObject, folders: daysOfJobs },
   // Messages that could not become jobs.
-  { name: 'refused', pieceColumns: [], read: readObject, folders: () => [whole('refused')] },
+  { name: 'refused', pieceColumns: [], read: readObject, folders: () => [wholeFolder('refused')] },
   // Calculations, as our updates returned them.
-  { name: 'formulas', pieceColumns: [], read: readObject, folders: () => [whole('formulas')] },
+  { name: 'formulas', pieceColumns: [], read: readObject, folders: () => [wholeFolder('formulas')] },
   // The counts of models, one object a day.
-  { name: 'model_history', pieceColumns: [], read: readLines, folders: () => [whole('model_history')] },
+  { name: 'model_history', pieceColumns: [], read: readLines, folders: () => [wholeFolder('model_history')] },
   // The texts of all batches.
   { name: 'scores', pieceColumns: ['batch'], read: readPart, folders: batches },
 ];
 
-const whole = (name: 'refused' | 'formulas' | 'model_history'): Folder => ({
+const wholeFolder = (name: 'refused' | 'formulas' | 'model_history'): Folder => ({
   values: [],
   prefix: storedTables[name].folder,
 });
@@ -120,7 +120,7 @@ function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedO
   if (group.length > 0) yield group;
 }
 
-/** How many objects are read at once: a read takes tens of milliseconds, and most objects are small. */
+/** The number of objects to read at the same time. A read takes tens of milliseconds, and most objects are small. */
 const CONCURRENCY = 32;
 
 async function* linesOf(

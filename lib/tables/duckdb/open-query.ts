@@ -6,14 +6,14 @@ import { compareKeys, type Store } from '../../store/index.ts';
 import { macros } from '../catalog/macros.ts';
 import { viewsOver } from '../catalog/tables.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
-import { comparedTexts, neverEqual } from './compared-values.ts';
+import { comparedStrings, neverEqual } from './compared-values.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';
 import { fitTypes } from './fit-types.ts';
 import { withHints } from './query-hints.ts';
 import { onlyQuery, QueryError, queryErrorOf } from './query-text.ts';
 import { columnOf, parseQuery, type QueryTree } from './query-tree.ts';
 import {
-  createOfGroups,
+  createGroupUnion,
   createSchema,
   type DuckDb,
   groupName,
@@ -35,13 +35,13 @@ type QueryContext = {
   readonly folder: string;
   readonly memoryMb: number;
   readonly threads: number;
-  /** Maximum bytes of all copies; DuckDB's own files on disk may take the same again. */
+  /** Maximum bytes of all copies; DuckDB's own files on disk may take as much again. */
   readonly diskBytes: number;
   readonly signal: AbortSignal;
   readonly onReading?: ((words: string) => void) | undefined;
   /** Whether to refuse queries that read anything but tables, such as settings. */
   readonly onlyTables: boolean;
-  /** The value of `now()`, in epoch milliseconds. Default: the clock's. */
+  /** The value of `now()`, in epoch milliseconds. Default: the current time. */
   readonly atMs: number | undefined;
 };
 
@@ -77,17 +77,17 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
 
 /** Maximum reads, if files disappear while they are read. */
 const MAX_READS = 10;
-const PRUNED = 'runs were removed while they were read: the result is of those that are left';
+const PRUNED = 'runs were removed while they were read; the result is from the runs that are left';
 
 /** Thrown if a file of a query was deleted while it was read. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
 }
 
-/** Checks whether the cause is a missing file: DuckDB reports it as a forbidden one. */
-async function unlessGone(cause: unknown, paths: readonly string[]): Promise<never> {
+/** Throws `FileGoneError` if a file no longer exists, which DuckDB reports as forbidden; otherwise the cause. */
+async function rethrowAsGone(cause: unknown, paths: readonly string[]): Promise<never> {
   for (const path of paths)
-    if (!existsSync(path)) throw new FileGoneError(`${path}: expected a file, got none`, { cause });
+    if (!existsSync(path)) throw new FileGoneError(`${path} no longer exists`, { cause });
   throw cause;
 }
 
@@ -95,13 +95,13 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   const { store, signal } = context;
   const faults = new Set<string>();
   const notes = new Set<string>();
-  const asked = new Set<string>();
+  const namedColumns = new Set<string>();
   const session = {
     ...context,
     now: () => context.atMs ?? Date.now(),
     report: (fault: string) => void faults.add(fault),
     note: (words: string) => void notes.add(words),
-    asks: (column: string) => asked.has(column),
+    namesColumn: (column: string) => namedColumns.has(column),
   };
   const places = await placesWithTables(store);
   const tables = tablesOf(session, places);
@@ -109,7 +109,7 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
     ...view,
     sql: hasModel ? view.sql : (withoutModel ?? view.sql),
   }));
-  const { sql, needed, compared, hinted } = await planned(text, { tables, views, asked }, context);
+  const { sql, needed, compared, hinted } = await planQuery(text, { tables, views, namedColumns }, context);
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
   const output = `${context.folder}/result.parquet`;
@@ -130,39 +130,39 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
     return { ...result, faults: [...faults], notes: [...notes] };
   } catch (error) {
     database[Symbol.dispose]();
-    return await unlessGone(error, paths);
+    return await rethrowAsGone(error, paths);
   }
 }
 
 /** Finds out what a query reads, in a separate database that can read no files. Also returns the query to run. */
-async function planned(
+async function planQuery(
   text: string,
   options: {
     readonly tables: readonly Table[];
     readonly views: readonly View[];
     /** Receives the names of the columns that the query names. */
-    readonly asked: Set<string>;
+    readonly namedColumns: Set<string>;
   },
   context: QueryContext,
 ) {
-  const { tables, views, asked } = options;
+  const { tables, views, namedColumns } = options;
   using database = await openDatabase(context.duckDb, context);
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
     await createSchema(connection, { tables, views, atMs: context.atMs });
-    // The tables are empty here: optimizing by statistics would leave out all of them.
+    // The tables are empty here, so an optimization by statistics would leave out all of them.
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
     const tree = await parseQuery(connection, text);
     if (context.onlyTables) onlyTables(tree);
-    for (const node of tree.nodes) asked.add(columnOf(node) ?? '');
+    for (const node of tree.nodes) namedColumns.add(columnOf(node) ?? '');
     const sql = fitTypes(text, tree, views);
     const hinted = (error: unknown) => {
       throw withHints(error, tree, views);
     };
     const needed = await neededPieces(connection, tables, sql).catch(hinted);
-    return { sql, needed, compared: comparedTexts(tree, views), hinted };
+    return { sql, needed, compared: comparedStrings(tree, views), hinted };
   });
 }
 
@@ -184,7 +184,7 @@ type ResultRows = AsyncDisposable & {
 const RESULT = `${PIECES}.result`;
 
 /**
- * Runs one SELECT to its end, and only then returns rows: if a query failed while its result was read, DuckDB
+ * Runs one SELECT to its end before it returns rows, because if a query failed while its result was read, DuckDB
  * would end the result without an error, as if it were complete. Disposing of the result closes the database.
  * Throws `QueryError`.
  */
@@ -214,7 +214,7 @@ async function execute(
       signal.throwIfAborted();
       yield chunk;
     }
-    if (left !== 0) throw new QueryError(`expected ${rows} rows, got ${rows - left}`, { kind: 'other' });
+    if (left !== 0) throw new QueryError(`DuckDB returned ${rows - left} of ${rows} rows`, { kind: 'other' });
   }
   return {
     columns,
@@ -252,8 +252,8 @@ async function runToEnd(connection: Awaited<ReturnType<typeof openDatabase>>['co
   return { columns, rows: Number(counted.getRowsJson()[0]?.[0]) };
 }
 
-/** Functions whose rows come only from their arguments, and the tables with parameters. */
-const ROWS = new Set([
+/** Functions whose rows come only from their arguments, and our macros. */
+const ROW_FUNCTIONS = new Set([
   ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree'],
   ...macros.map(({ name }) => name),
 ]);
@@ -268,29 +268,29 @@ const CATALOG = /^(?:duckdb|pg|pragma|sqlite)_/i;
  */
 function onlyTables({ nodes, fault }: QueryTree): void {
   if (fault === 'not implemented')
-    throw refused('PIVOT without the values of ON: name them, as in PIVOT … ON status IN (…)');
+    throw refusal('PIVOT without the values of ON: name them, as in PIVOT … ON status IN (…)');
   for (const { type, function_name: called, function: source, table_name: table } of nodes) {
-    if (type === 'TABLE_FUNCTION' && !ROWS.has(source?.function_name?.toLowerCase() ?? ''))
-      throw refused(source?.function_name);
-    if (type === 'FUNCTION' && called !== undefined && SETTINGS.test(called)) throw refused(called);
-    if (type === 'BASE_TABLE' && table !== undefined && CATALOG.test(table)) throw refused(table);
+    if (type === 'TABLE_FUNCTION' && !ROW_FUNCTIONS.has(source?.function_name?.toLowerCase() ?? ''))
+      throw refusal(source?.function_name);
+    if (type === 'FUNCTION' && called !== undefined && SETTINGS.test(called)) throw refusal(called);
+    if (type === 'BASE_TABLE' && table !== undefined && CATALOG.test(table)) throw refusal(table);
   }
 }
 
-const refused = (got = 'another function') =>
+const refusal = (got = 'another function') =>
   new QueryError(`expected a query of the tables alone, got ${got}`, { kind: 'sql' });
 
 /** A table that a query reads, and the pieces of it that the query needs. */
 type NeededPieces = { readonly table: Table; readonly pieces: readonly Piece[] };
 
-/** Maximum groups at once: planning takes a third of a millisecond for each. */
+/** Maximum groups in a plan, since planning takes a third of a millisecond for each. */
 const MAX_GROUPS = 64;
 
 /**
  * Finds out what a query reads, before anything is read. DuckDB plans the query over groups of pieces that
  * have no rows, but bounds or constants in their last columns, so the plan leaves out groups that conditions
- * exclude. At first there are a few groups of many pieces, and then one for each remaining piece. Throws
- * `QueryError` if the SQL is wrong.
+ * exclude. It does so first with a few groups of many pieces, and then with a group for each remaining piece.
+ * Throws `QueryError` if the SQL is wrong.
  */
 export async function neededPieces(
   connection: DuckDBConnection,
@@ -303,14 +303,14 @@ export async function neededPieces(
   let found: readonly NeededPieces[] = await Promise.all(
     read.map(async (table) => ({ table, pieces: await table.pieces(reads) })),
   );
-  for (const mostGroups of [MAX_GROUPS, Number.POSITIVE_INFINITY]) {
-    const grouped = found.map((each) => ({ ...each, groups: groupsOf(each, mostGroups) }));
+  for (const maxGroups of [MAX_GROUPS, Number.POSITIVE_INFINITY]) {
+    const grouped = found.map((each) => ({ ...each, groups: groupsOf(each, maxGroups) }));
     const created = grouped.filter(({ groups }) => groups.length > 0);
     if (created.length === 0) continue;
-    await connection.run(created.map(({ table, groups }) => createOfGroups(table, groups)).join(';\n'));
-    const planned = await tablesInPlan(connection, sql);
+    await connection.run(created.map(({ table, groups }) => createGroupUnion(table, groups)).join(';\n'));
+    const inPlan = await tablesInPlan(connection, sql);
     found = grouped.map(({ table, pieces, groups }) => {
-      const left = new Set(groups.filter(({ name }) => planned.has(name)).flatMap((group) => group.pieces));
+      const left = new Set(groups.filter(({ name }) => inPlan.has(name)).flatMap((group) => group.pieces));
       return { table, pieces: groups.length > 0 ? pieces.filter((piece) => left.has(piece)) : pieces };
     });
   }
@@ -318,16 +318,16 @@ export async function neededPieces(
 }
 
 /**
- * Divides pieces, sorted by their values, into at most `mostGroups` groups; returns no groups if nothing
+ * Divides pieces, sorted by their values, into at most `maxGroups` groups; returns no groups if nothing
  * distinguishes the pieces.
  */
 function groupsOf(
   { table, pieces }: NeededPieces,
-  mostGroups: number,
-): readonly Parameters<typeof createOfGroups>[1][number][] {
+  maxGroups: number,
+): readonly Parameters<typeof createGroupUnion>[1][number][] {
   if (table.pieceColumns.length === 0 || pieces.length < 2) return [];
-  const size = Math.max(1, Math.ceil(pieces.length / mostGroups));
-  if (size === 1 && Number.isFinite(mostGroups)) return [];
+  const size = Math.max(1, Math.ceil(pieces.length / maxGroups));
+  if (size === 1 && Number.isFinite(maxGroups)) return [];
   const sorted = pieces
     .map((piece) => ({ piece, by: piece.values.join('/') }))
     .sort((a, b) => compareKeys(a.by, b.by));
@@ -348,11 +348,11 @@ async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<
   }
 }
 
-/** How many pieces are listed at once; and how many files are fetched or built at once. */
-const AT_ONCE = 4;
+/** The number of pieces to list, or of files to fetch or build, at the same time. */
+const PARALLEL_FILES = 4;
 
-/** The number of bytes from which on reading is reported: it then takes a second or more. */
-const MUCH_BYTES = 50_000_000;
+/** Reading at least this many bytes is reported, since it takes a second or more. */
+const MIN_REPORTED_BYTES = 50_000_000;
 
 /** Copies what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for it. */
 async function loadPieces(
@@ -366,7 +366,7 @@ async function loadPieces(
   },
 ): Promise<NonNullable<Parameters<typeof createSchema>[1]['loaded']>> {
   const { copies, diskBytes, signal, onReading } = options;
-  const queue = new PQueue({ concurrency: AT_ONCE });
+  const queue = new PQueue({ concurrency: PARALLEL_FILES });
   const all = <T>(work: readonly (() => Promise<T>)[]) =>
     queue.addAll(
       work.map((each) => async () => {
@@ -381,7 +381,7 @@ async function loadPieces(
   const files = found.flatMap((piece) => piece.files.map((file) => ({ ...piece, file })));
   const sum = (name: 'bytes' | 'copiedBytes') => files.reduce((total, { file }) => total + file[name], 0);
   const runs = found.filter((piece) => piece.files.length > 0).length;
-  if (sum('bytes') >= MUCH_BYTES)
+  if (sum('bytes') >= MIN_REPORTED_BYTES)
     onReading?.(`reads ${size(sum('bytes'))} of ${runs} ${runs === 1 ? 'run or day' : 'runs or days'}`);
   await makeRoom(copies, sum('copiedBytes'), diskBytes);
   const opened = await all(
@@ -400,7 +400,7 @@ async function makeRoom(copies: LocalCopies, neededBytes: number, diskBytes: num
   const hasRoom = neededBytes <= diskBytes - copies.sizeBytes();
   if (hasRoom || (neededBytes <= diskBytes && (await copies.clear()))) return;
   throw new QueryError(
-    `the query needs ${size(neededBytes)} in the temporary folder, which may have ${size(diskBytes)}: narrow it by dt or run, or allow more`,
+    `the query needs ${size(neededBytes)} in the temporary folder, more than the limit of ${size(diskBytes)}: narrow it by dt or run, or raise the limit`,
     { kind: 'too-large' },
   );
 }

@@ -14,9 +14,9 @@ import { createLocalCopies } from './stored-files.ts';
 import { placesWithTables } from './tables.ts';
 
 type QueryOptions = {
-  /** Stops the query when it is aborted; the query then throws its reason. */
+  /** An abort stops the query, which throws the reason of the abort. */
   readonly signal?: AbortSignal | undefined;
-  /** The time limit in seconds: after it the query throws `QueryError` of kind `too-long`. Default: no limit. */
+  /** The time limit in seconds, after which the query throws `QueryError` of kind `too-long`. Default: no limit. */
   readonly seconds?: number | undefined;
   /** Called before a large read, with a description of it: `reads 1.2 GB of 30 runs or days`. */
   readonly onReading?: ((words: string) => void) | undefined;
@@ -24,8 +24,8 @@ type QueryOptions = {
 
 type FirstOptions = QueryOptions & {
   readonly maxRows: number;
-  /** Returns false for the first row that is not wanted: no row after it is read. Default: all rows are wanted. */
-  readonly wants?: ((row: readonly ExactValue[]) => boolean) | undefined;
+  /** If it returns false for a row, this row and all rows after it are left out. Default: all rows are accepted. */
+  readonly accepts?: ((row: readonly ExactValue[]) => boolean) | undefined;
 };
 
 export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows'> & {
@@ -60,8 +60,8 @@ export async function openTables(
     /** Memory for DuckDB in MB. Default: 1,000. */
     readonly memoryMb?: number | undefined;
     /**
-     * Maximum bytes of copies in the temporary folder; data that does not fit into memory may take the same
-     * again. Default: 20 GB.
+     * Maximum bytes of copies in the temporary folder; data that does not fit into memory may take as much again.
+     * Default: 20 GB.
      */
     readonly diskBytes?: number | undefined;
     /**
@@ -70,8 +70,8 @@ export async function openTables(
      */
     readonly onlyTables?: boolean;
     /**
-     * For a store as it was at a moment, in epoch milliseconds: `now()` and `current_date` return that
-     * moment. Default: the clock's.
+     * For a store as of an earlier moment, in epoch milliseconds: the time that `now()` and `current_date` return.
+     * Default: the current time.
      */
     readonly atMs?: number | undefined;
     /** The folder in which the temporary folder is created. Default: the system's. */
@@ -116,10 +116,10 @@ export async function openTables(
   }
   return {
     query,
-    async run(sql, { maxRows, wants, ...rest }) {
+    async run(sql, { maxRows, accepts, ...rest }) {
       await using result = await query(sql, rest);
       const { columns, rows, faults, notes } = result;
-      return { columns, rows, faults, notes, first: await firstOf(result, { maxRows, wants }) };
+      return { columns, rows, faults, notes, first: await firstOf(result, { maxRows, accepts }) };
     },
     list: async () => viewsOver(await placesWithTables(store)).map(listed),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
@@ -141,12 +141,12 @@ const listed = ({ name, about, columns }: View): TableInfo => ({
 
 async function firstOf(
   result: QueryResult,
-  { maxRows, wants = () => true }: Pick<FirstOptions, 'maxRows' | 'wants'>,
+  { maxRows, accepts = () => true }: Pick<FirstOptions, 'maxRows' | 'accepts'>,
 ): Promise<readonly (readonly ExactValue[])[]> {
   const first: (readonly ExactValue[])[] = [];
   if (maxRows === 0) return first;
   for await (const row of result.each()) {
-    if (!wants(row)) break;
+    if (!accepts(row)) break;
     first.push(row);
     if (first.length >= maxRows) break;
   }

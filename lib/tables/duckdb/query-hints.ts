@@ -10,14 +10,14 @@ export function withHints(error: unknown, tree: QueryTree, views: readonly View[
   const hints = [
     ...tableHints(tree, views),
     ...columnHints(tree, views),
-    ...(NO_TEXT.test(message) ? listHints(tree, views) : []),
+    ...(NOT_A_STRING.test(message) ? listHints(tree, views) : []),
   ].filter((hint) => !message.includes(hint));
   return hints.length === 0
     ? error
     : new QueryError([message, ...new Set(hints)].join('\n'), error.failure, { cause: error });
 }
 
-const meant = (name: string) => `Did you mean "${name}"?`;
+const didYouMean = (name: string) => `Did you mean "${name}"?`;
 
 function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<string> {
   const names = views.map(({ name }) => name);
@@ -27,7 +27,7 @@ function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<st
     if (type !== 'BASE_TABLE' || known.has(written)) continue;
     const guessed = views.find(({ guesses }) => guesses?.includes(written));
     const table = guessed?.name ?? nearestName(written, names);
-    if (table !== undefined) yield meant(table);
+    if (table !== undefined) yield didYouMean(table);
   }
 }
 
@@ -43,25 +43,25 @@ function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<st
     const names = columns.map((each) => each.name);
     const nearest =
       guessed.length > 0 ? guessed.map((each) => each.name) : [nearestName(name, names) ?? []].flat();
-    for (const column of new Set(nearest)) yield meant(column);
+    for (const column of new Set(nearest)) yield didYouMean(column);
     if (columns.length === 1 && columns[0]?.name === 'unnest')
-      yield meant(`${node.column_names?.slice(0, -1).join('.')}.unnest.${name}`);
+      yield didYouMean(`${node.column_names?.slice(0, -1).join('.')}.unnest.${name}`);
   }
 }
 
-/** Matches DuckDB's errors about a value of another type that is compared with a text. */
-const NO_TEXT = /No function matches|can't be cast|Cannot (?:compare|mix|cast)/;
+/** Matches DuckDB's errors about a value of another type that is compared with a string. */
+const NOT_A_STRING = /No function matches|can't be cast|Cannot (?:compare|mix|cast)/;
 
-/** A hint for each list in a query: the column that has the list as a text, or how to query a list. */
+/** A hint for each list in a query: the column that has the list as a string, or how to query a list. */
 function* listHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {
     const name = columnOf(node);
     const columns = candidates(node, scope);
     const own = columns.find((each) => each.name === name)?.column;
     if (name === undefined || !own?.type.startsWith('array<')) continue;
-    const texts = columns.filter(({ column }) => column?.guesses?.includes(name));
-    for (const text of texts) yield meant(text.name);
-    if (texts.length === 0)
+    const strings = columns.filter(({ column }) => column?.guesses?.includes(name));
+    for (const string of strings) yield didYouMean(string.name);
+    if (strings.length === 0)
       yield `${name} is a list: list_contains(${name}, …) looks for a value, UNNEST(${name}) makes rows of it`;
   }
 }

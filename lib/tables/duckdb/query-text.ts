@@ -3,7 +3,7 @@ import { savedQueries } from '../catalog/saved-queries.ts';
 
 /** Why a query has no result. */
 type QueryFailure =
-  /** The SQL is wrong, or does not fit the values that it reads. The message shows the place in it. */
+  /** The SQL is wrong, or does not fit the values that it reads. The message shows the position in the SQL. */
   | { readonly kind: 'sql' }
   | { readonly kind: 'too-long'; readonly seconds: number }
   | { readonly kind: 'too-large' }
@@ -31,8 +31,8 @@ const REMEDY =
 const TOO_LARGE = /^Out of Memory Error|max_temp_directory_size/;
 
 /**
- * Converts an error of DuckDB. `linesBefore`: how many lines of ours precede the query, so that the message
- * counts only the query's own.
+ * Converts an error of DuckDB. `linesBefore`: the number of our lines before the query, so that the message counts
+ * only the query's own lines.
  */
 export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
   const message = (cause instanceof Error ? cause.message : String(cause))
@@ -44,7 +44,7 @@ export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
 }
 
 /**
- * Matches a comment, a quoted text or name, a `$tag$` text, any of these without its end (`open`), a
+ * Matches a comment, a quoted string or name, a `$tag$` string, any of these without its end (`open`), a
  * semicolon, or a whole word.
  */
 const TOKEN =
@@ -81,8 +81,8 @@ const BEGINS =
   /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|from|values|table|describe|desc|summarize|show|pivot|unpivot)\b/i;
 
 /**
- * The single statement in a text, without a semicolon at its end. Throws `QueryError` unless it begins like
- * one that only reads. A statement that begins so but does more is not a query in DuckDB's grammar, and fails
+ * The single statement in an SQL text, without its final semicolon. Throws `QueryError` unless it begins like a
+ * statement that only reads. A statement that begins so but writes is not a query in DuckDB's grammar, and fails
  * when it is planned.
  */
 export function onlyQuery(text: string): string {
@@ -100,8 +100,8 @@ export function onlyQuery(text: string): string {
 }
 
 /**
- * Defines functions of Trino that DuckDB lacks, with Trino's results: `json_extract_scalar` is null for a
- * text that is not JSON, and for an object or a list. Each connection runs these statements once.
+ * Defines functions of Trino that DuckDB lacks, with Trino's results: `json_extract_scalar` is null for a string
+ * that is not JSON, and for an object or a list. Each connection runs these statements once.
  */
 export const duckDbMacros: readonly string[] = [
   'CREATE OR REPLACE MACRO json_parse(text) AS CAST(text AS JSON)',
@@ -130,7 +130,7 @@ export const duckDbSql = (sql: string): string =>
       'JOIN LATERAL (SELECT unnest(item) FROM (SELECT unnest($1) AS item))',
     );
 
-/** Maximum characters of a name in a message; a longer one is shortened. */
+/** Maximum characters of a name in a message; a longer name is shortened. */
 const MAX_NAME_LENGTH = 100;
 
 /** The SQL of a saved query for DuckDB. Throws `QueryError` if there is no query with this name. */

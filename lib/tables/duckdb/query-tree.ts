@@ -7,17 +7,17 @@ import { literal } from './schema.ts';
 /* A query as DuckDB's own parser returns it, and what its names mean. */
 
 /** The column that a name means. `of`: its table, if it is the column of one table. */
-type MeantColumn = Column & { readonly of?: { readonly table: string; readonly name: string } };
+type NamedColumn = Column & { readonly of?: { readonly table: string; readonly name: string } };
 
 /**
  * A column of a relation: the table's column that it shows, `null` if it is NULL everywhere, or undefined if
  * it is computed.
  */
-type RelationColumn = { readonly name: string; readonly column: MeantColumn | null | undefined };
+type RelationColumn = { readonly name: string; readonly column: NamedColumn | null | undefined };
 
 type Relation = { readonly alias: string; readonly columns: readonly RelationColumn[] };
 
-/** What names mean at one place in a query. */
+/** What names mean at one node of a query. */
 export type Scope = {
   /** Tables and common table expressions, by name. */
   readonly tables: ReadonlyMap<string, readonly RelationColumn[]>;
@@ -28,9 +28,9 @@ export type Scope = {
 };
 
 /** The meaning of a name. `hasMoment`: the table also has a timestamp column of the same time. */
-type Meant = { readonly column: MeantColumn; readonly hasMoment: boolean };
+type NameMeaning = { readonly column: NamedColumn; readonly hasMoment: boolean };
 
-/** Yields every node of a query, with what names mean there. */
+/** Yields every node of a query, with what names mean at this node. */
 export function* scopedNodes(
   root: object,
   views: readonly View[],
@@ -46,7 +46,7 @@ export function* scopedNodes(
   }
 }
 
-/** The comparisons in a node: each of its operands with the others. */
+/** The comparisons in a node: each operand with the other operands. */
 export function comparedIn({
   type = '',
   left,
@@ -71,30 +71,31 @@ export function comparedIn({
 }
 
 /** The column that a name means: from the nearest query with a relation that has it. */
-export function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
+export function meaningOf(node: QueryNode, scope: Scope): NameMeaning | undefined {
   const name = columnOf(node);
   const table = node.column_names?.at(-2)?.toLowerCase();
   for (let at: Scope | undefined = scope; at !== undefined && name !== undefined; at = at.outer) {
     const found = at.relations
       .filter(({ alias }) => table === undefined || alias === table)
-      .flatMap(({ columns }) => columns.filter((each) => each.name === name).map(meantIn(columns)));
-    if (found.length > 0) return found.reduce(both);
+      .flatMap(({ columns }) => columns.filter((each) => each.name === name).map(meaningIn(columns)));
+    if (found.length > 0) return found.reduce(commonMeaning);
     const selected = table === undefined ? at.selected.find((each) => nameOf(each) === name) : undefined;
-    const meant = selected && meantBy(selected, { ...at, selected: [] });
+    const meant = selected && meaningOf(selected, { ...at, selected: [] });
     if (meant !== undefined) return { ...meant, hasMoment: false };
   }
   return undefined;
 }
 
 /**
- * The columns that a name may mean: those of its table, otherwise those of all relations of the nearest query
- * and of the queries around it.
+ * The columns that a name may mean: the columns of its table, otherwise of all relations of the nearest query and
+ * of the queries around it.
  */
 export function candidates(node: QueryNode, scope: Scope): readonly RelationColumn[] {
   const table = node.column_names?.at(-2)?.toLowerCase();
   const found: RelationColumn[] = [];
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
-    // Around a query in FROM, its own result counts too.
+    // If this query is in the FROM of an outer query, the outer relations include this query's own result. Its
+    // computed columns are no candidates.
     for (const { alias, columns } of at.relations)
       if (table === undefined || alias === table)
         found.push(...columns.filter(({ column }) => at === scope || column !== undefined));
@@ -105,19 +106,19 @@ export function candidates(node: QueryNode, scope: Scope): readonly RelationColu
   return found;
 }
 
-const meantIn =
+const meaningIn =
   (columns: readonly RelationColumn[]) =>
-  ({ column }: RelationColumn): Meant | undefined =>
+  ({ column }: RelationColumn): NameMeaning | undefined =>
     column ? { column, hasMoment: columns.some(({ name }) => name === column.moment) } : undefined;
 
 /** What two meanings of one name have in common. */
-function both(one: Meant | undefined, other: Meant | undefined): Meant | undefined {
-  const column = one && other && shared(one.column, other.column);
+function commonMeaning(one: NameMeaning | undefined, other: NameMeaning | undefined): NameMeaning | undefined {
+  const column = one && other && commonColumn(one.column, other.column);
   return column && { column, hasMoment: one.hasMoment && other.hasMoment };
 }
 
 /** What two merged columns have in common; undefined if their types differ. */
-function shared(one: MeantColumn, other: MeantColumn): MeantColumn | undefined {
+function commonColumn(one: NamedColumn, other: NamedColumn): NamedColumn | undefined {
   if (one.type !== other.type) return undefined;
   const { isId, moment, of: _, ...rest } = one;
   return {
@@ -181,7 +182,7 @@ function resultOf(query: QueryNode, outer: Scope): readonly RelationColumn[] {
   return (query.select_list ?? []).flatMap((selected) =>
     selected.type === 'STAR'
       ? columnsOfStar(selected, scope)
-      : { name: nameOf(selected), column: isNull(selected) ? null : meantBy(selected, scope)?.column },
+      : { name: nameOf(selected), column: isNull(selected) ? null : meaningOf(selected, scope)?.column },
   );
 }
 
@@ -189,7 +190,7 @@ const isNull = ({ type, value }: QueryNode): boolean => type === 'VALUE_CONSTANT
 
 /** A column of both sides of a UNION. NULL fits any column. */
 function united({ name, column }: RelationColumn, other: RelationColumn | undefined): RelationColumn {
-  if (column && other?.column) return { name, column: shared(column, other.column) };
+  if (column && other?.column) return { name, column: commonColumn(column, other.column) };
   if (column === null) return { name, column: other?.column };
   return { name, column: other?.column === null ? column : undefined };
 }
@@ -249,8 +250,8 @@ export type QueryTree = {
 };
 
 /**
- * DuckDB's parser takes only queries, so the statement is put into a FROM: most statements that only read are
- * allowed there.
+ * DuckDB's parser takes only queries, so the statement is put into a FROM, where most statements that only read
+ * are allowed.
  */
 const BEFORE = 'FROM (\n';
 
@@ -276,9 +277,9 @@ export function nodesIn(tree: object): readonly QueryNode[] {
 }
 
 /** The byte of the query at which a node begins; undefined if the parser does not report it. */
-export function placeOf({ query_location: at }: QueryNode): number | undefined {
-  const place = Number(at ?? -1) - Buffer.byteLength(BEFORE);
-  return place >= 0 && place < Number.MAX_SAFE_INTEGER ? place : undefined;
+export function positionOf({ query_location: at }: QueryNode): number | undefined {
+  const position = Number(at ?? -1) - Buffer.byteLength(BEFORE);
+  return position >= 0 && position < Number.MAX_SAFE_INTEGER ? position : undefined;
 }
 
 /** The name, in lower case, of the column that a node refers to; undefined for any other node. */

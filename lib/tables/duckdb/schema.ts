@@ -22,7 +22,7 @@ export async function createSchema(
   options: {
     readonly tables: readonly Table[];
     readonly views: readonly View[];
-    /** The tables with loaded files. Default: none, so that tables have no rows. */
+    /** The tables with loaded files. Default: none, so that all tables are empty. */
     readonly loaded?: readonly LoadedTable[];
     /** The time that a query sees, in epoch milliseconds. Default: the current time. */
     readonly atMs?: number | undefined;
@@ -33,7 +33,7 @@ export async function createSchema(
   const stored = tables.flatMap((table) => [
     createEmpty(rowsName(table), [...typesOf(table), [FILE, 'VARCHAR']]),
     createEmpty(valuesName(table), valueColumns(table)),
-    createOver(table, inPieces(valuesName(table)), found.get(table)),
+    createViewOverFiles(table, inPieces(valuesName(table)), found.get(table)),
   ]);
   const clock = atMs === undefined ? [] : clockAt(new Date(atMs).toISOString());
   const shown = [...clock, ...duckDbMacros, ...views.map(createView), ...macros.map(createMacro)];
@@ -55,8 +55,8 @@ const FILE = 'file_of_row';
 const inPieces = (name: string) => `${PIECES}.${identifier(name)}`;
 
 /**
- * The name in `PIECES` of a table's columns, without rows. If it appears in the plan of a query, the query
- * reads the table.
+ * The name, in the schema `pieces`, of the empty table with a table's columns. A query whose plan contains it reads
+ * the table.
  */
 export const rowsName = ({ name }: Table): string => `rows_of_${name}`;
 const valuesName = ({ name }: Table) => `values_of_${name}`;
@@ -71,20 +71,20 @@ const createEmpty = (name: string, columns: readonly (readonly [name: string, ty
   `CREATE OR REPLACE TABLE ${inPieces(name)} (${columns.map(([column, type]) => `${identifier(column)} ${type}`).join(', ')})`;
 
 /**
- * SQL that creates a table's view over its loaded files. `values` is a relation with each file's values of
- * the piece columns; it is used if no file is given.
+ * SQL that creates a table's view over its loaded files. `values`: the relation with the values of the piece columns
+ * if no files are loaded.
  */
-function createOver(table: Table, values: string, loaded?: LoadedTable): string {
+function createViewOverFiles(table: Table, values: string, loaded?: LoadedTable): string {
   const files = loaded?.files ?? [];
   const names = valueColumns(table).map(([name]) => identifier(name));
   const paths = literals(files.map(({ path }) => path));
-  const given = files.map((each) => `(${[each.path, ...each.values].map(literal).join(', ')})`).join(', ');
+  const rowsOfFiles = files.map((each) => `(${[each.path, ...each.values].map(literal).join(', ')})`).join(', ');
   const [rows, ofFiles] =
     files.length === 0
       ? [inPieces(rowsName(table)), values]
       : [
           `read_parquet(${paths}, filename = ${literal(FILE)}, hive_partitioning = false)`,
-          `(SELECT * FROM (VALUES ${given}) AS given (${names.join(', ')}))`,
+          `(SELECT * FROM (VALUES ${rowsOfFiles}) AS file_values (${names.join(', ')}))`,
         ];
   const columns = Object.keys(table.columns).map((name) => `r.${identifier(name.toLowerCase())}`);
   const ofPiece = table.pieceColumns.map((name) => `f.${identifier(name)}`);
@@ -92,14 +92,14 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
   return `CREATE OR REPLACE VIEW ${inPieces(table.name)} AS SELECT ${[...columns, ...ofPiece].join(', ')} FROM ${rows} AS r${joined}`;
 }
 
-/** The name in `PIECES` of a table's group with this index. */
+/** The name, in the schema `pieces`, of a table's group with this index. */
 export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
 
 /**
- * SQL that creates a table as the union of its groups, all without rows: the plan of a query then shows which groups it
- * reads. In a group of one piece, the piece columns are constants; in a larger group, their values are the bounds.
+ * SQL that creates a table as the union of its groups, all without rows, so that the plan of a query shows which groups
+ * it reads. In a group of one piece, the piece columns are constants; in a larger group, they are within bounds.
  */
-export function createOfGroups(
+export function createGroupUnion(
   table: Table,
   groups: readonly { readonly name: string; readonly pieces: readonly Piece[] }[],
 ): string {
@@ -118,7 +118,7 @@ export function createOfGroups(
   });
   return [
     ...groups.map(({ name }) => createEmpty(name, valueColumns(table))),
-    createOver(table, `(${selects.join(' UNION ALL ')})`),
+    createViewOverFiles(table, `(${selects.join(' UNION ALL ')})`),
   ].join(';\n');
 }
 
@@ -192,7 +192,7 @@ export async function openDatabase(
 /** DuckDB ignores an interrupt before the query has begun, so the interrupt is repeated at this interval. */
 const REPEAT_MS = 50;
 
-/** Waits for `work`, which runs queries on `connection`. If the signal is aborted, stops them and throws its reason. */
+/** Waits for `work`, which runs queries on `connection`. An abort of the signal stops them and throws its reason. */
 export async function withInterrupt<T>(
   connection: DuckDBConnection,
   signal: AbortSignal,
@@ -219,10 +219,10 @@ export async function withInterrupt<T>(
   }
 }
 
-/** A text as a literal of SQL. */
+/** Quotes a string as an SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A name as an SQL identifier, with any characters. */
+/** Quotes a name, with any characters, as an SQL identifier. */
 const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-const literals = (texts: readonly string[]): string => `[${texts.map(literal).join(', ')}]`;
+const literals = (strings: readonly string[]): string => `[${strings.map(literal).join(', ')}]`;

@@ -14,13 +14,13 @@ type StoredRows = {
   /** The name of the converted rows, by which later queries of the session find them. */
   readonly name: string;
   readonly bytes: number;
-  /** Converts the rows. `report` receives what is missing or damaged; that is left out. */
+  /** Converts the rows, and calls `report` with what is missing or damaged and so left out. */
   readonly build: (report: Session['report']) => Promise<Uint8Array | undefined>;
 };
 
 /**
- * The Parquet file of rows: the stored one, or built again if it is missing or damaged. If it cannot be
- * built, that is reported, and the rows are left out.
+ * The Parquet file of rows: the stored file, or a file that is built again if that is missing or damaged. If it
+ * cannot be built, that is reported, and the rows are left out.
  */
 export function fileOf(session: Session, rows: StoredRows): FileToRead {
   const bytes = rows.parquet?.bytes ?? rows.bytes;
@@ -47,8 +47,8 @@ async function storedOrBuilt(session: Session, rows: StoredRows): Promise<DataFi
 }
 
 /**
- * Reads a stored file; undefined if it is missing or damaged. If a file is read in place, its hash is checked
- * once in a session.
+ * Reads a stored file; undefined if it is missing or damaged. The hash of a file that is read where it is stored is
+ * checked once in a session.
  */
 export async function storedFile(session: Session, file: StoredParquet): Promise<DataFile | undefined> {
   const { store, copies, signal } = session;
@@ -90,8 +90,8 @@ export type Session = {
   /** Reports in words what is damaged but was found elsewhere, and what was never published. */
   readonly note: (words: string) => void;
   /** Whether the query names a column with this name, in lower case. */
-  readonly asks: (column: string) => boolean;
-  /** The current time in epoch milliseconds, or the moment of a store as it was. */
+  readonly namesColumn: (column: string) => boolean;
+  /** The current time in epoch milliseconds; for a store as of an earlier moment, that moment. */
   readonly now: () => number;
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
@@ -102,27 +102,27 @@ export type Table = {
   readonly name: string;
   /** The columns, except `pieceColumns`. */
   readonly columns: Columns;
-  /** The names of its last columns, which are text, and have one value in all rows of a piece. */
+  /** The names of its last columns, which are strings, and have one value in all rows of a piece. */
   readonly pieceColumns: readonly string[];
   /** Its current pieces. `reads` returns whether the query reads a table with a matching name. */
   readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
 };
 
 /**
- * Rows of a table that are read or left out together, depending on conditions on its last columns: those of a
- * run, or the jobs of a day.
+ * Rows of a table that are read or left out together, depending on conditions on its last columns, such as the
+ * records of a run or the jobs of a day.
  */
 export type Piece = {
   readonly values: readonly string[];
-  /** The files of the piece. Whatever is missing or damaged is reported. */
+  /** The files of the piece. Missing and damaged objects are reported. */
   readonly files: () => Promise<readonly FileToRead[]>;
 };
 
 /** A Parquet file that a query reads. It is opened when it is needed. */
 export type FileToRead = {
-  /** Maximum bytes that are read from it; DuckDB may read less of a file on this machine. */
+  /** Maximum bytes that are read from the file; DuckDB may read less of a file on this machine. */
   readonly bytes: number;
-  /** How many of these bytes need room in the temporary folder, as far as that is known before it is opened. */
+  /** How many of these bytes need room in the temporary folder, as far as that is known before the file is opened. */
   readonly copiedBytes: number;
   /** The file on this machine; undefined if it is missing or damaged, which is reported. */
   readonly open: () => Promise<DataFile | undefined>;
@@ -139,12 +139,12 @@ type DataFile = {
  * A file in the temporary folder that is a copy or a conversion of something stored; undefined if that is
  * missing or damaged.
  */
-type Made = Promise<DataFile | undefined>;
+type LocalFile = Promise<DataFile | undefined>;
 
 /** The files in the temporary folder, by what they are copies of. Later queries of a session use them again. */
 type LocalCopies = {
   /** The copy of `name`; if it does not exist, `write` creates it at `path`. */
-  readonly get: (name: string, write: (path: string) => Made) => Made;
+  readonly get: (name: string, write: (path: string) => LocalFile) => LocalFile;
   readonly sizeBytes: () => number;
   /** Marks the copies as in use until this is disposed of. */
   readonly use: () => Disposable;
@@ -153,7 +153,7 @@ type LocalCopies = {
 };
 
 export function createLocalCopies(folder: string): LocalCopies {
-  const copies = new Map<string, Made>();
+  const copies = new Map<string, LocalFile>();
   const paths: string[] = [];
   let sizeBytes = 0;
   let users = 0;

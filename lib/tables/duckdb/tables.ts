@@ -43,14 +43,14 @@ export function tablesOf(session: Session, places: readonly Place[]): readonly T
     ...modelTables(model),
     runsTable(session, places),
     changesTable(session, places),
-    ...objectTables(session).map((table) => (table.name === HISTORY ? ofCurrent(table, model) : table)),
+    ...objectTables(session).map((table) => (table.name === HISTORY ? withCurrentModel(table, model) : table)),
   ];
 }
 
 const HISTORY = 'stored_model_history' satisfies `stored_${StoredTableName}`;
 
-/** A table in which the current model's columns are included. */
-const ofCurrent = (table: Table, model: QueryModel): Table => ({
+/** The table, with the rows of the current model, which is stored before the table is read. */
+const withCurrentModel = (table: Table, model: QueryModel): Table => ({
   ...table,
   async pieces(reads) {
     await model.current();
@@ -64,11 +64,11 @@ export const placesWithTables = async (store: Store): Promise<readonly Place[]> 
   ...(await placesIn(store)).filter((place) => !isSource(place)),
 ];
 
-/** The model that a query reads; all of its tables use the same one. */
+/** The model that a query reads; all of its tables use the same model. */
 type QueryModel = {
-  /** Returns the model; undefined, and reported, if something that it is computed from is damaged. */
+  /** Returns the model; undefined if something that it is computed from is damaged, which is reported. */
   readonly current: () => Promise<CurrentModel | undefined>;
-  /** The model's tables as files on this machine, built again if the stored ones are missing or damaged. */
+  /** A table of the model as a file on this machine, built again if the stored file is missing or damaged. */
   readonly file: (table: ModelTable) => ReturnType<typeof storedFile>;
 };
 
@@ -141,8 +141,8 @@ function runTables(session: Session, model: QueryModel, place: Place, name: stri
 }
 
 /**
- * The latest run of a place; for a source that has none, those of its narrowed places. What is missing is recorded in
- * the session. For a query that reads the model, they are the runs from which the model was computed.
+ * The latest run of a place; for a source without one, the latest runs of its narrowed places. What is missing is
+ * recorded in the session. For a query that reads the model, they are the runs from which the model was computed.
  */
 async function latestRuns(
   session: Session,
@@ -203,7 +203,7 @@ async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<re
   const source = sourceOf(place);
   const { columns } = sourceDefinitions[source];
   for (const [column, field] of unsentColumns(source))
-    if (session.asks(column) && (manifest.fields[field] ?? []).every((type) => type === 'null'))
+    if (session.namesColumn(column) && (manifest.fields[field] ?? []).every((type) => type === 'null'))
       session.note(
         `${column} is null in all ${source}: the platform sends no ${field} in a list. What is known of formulas is in the table formulas`,
       );
@@ -256,8 +256,8 @@ const changesTable = (session: Session, places: readonly Place[]): Table => ({
 });
 
 /**
- * The file of a run's changes; empty if it has none. A file that no longer exists is reported: no rows would be a
- * wrong result.
+ * The file of a run's changes; empty if the run has no changes. A file that no longer exists is reported, since no
+ * rows would be a wrong result.
  */
 async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;

@@ -107,8 +107,8 @@ function tablesOf(texts: readonly string[]): Tables {
         about: text,
         columns: [{ name: text, type: 'VARCHAR', about: text }],
       })),
-    async run(_sql, { wants = () => true }) {
-      const first = rows.filter(wants);
+    async run(_sql, { accepts = () => true }) {
+      const first = rows.filter(accepts);
       return {
         columns: [{ name: 'text', type: 'VARCHAR' }],
         rows: rows.length,

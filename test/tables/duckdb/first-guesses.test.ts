@@ -187,7 +187,7 @@ const tables = await openTables(store);
 
 afterAll(() => tables[Symbol.asyncDispose]());
 
-/** What a person asks, as they type it, and the rows that are right, or the name that the error must say. */
+/** What a person namesColumn, as they type it, and the rows that are right, or the name that the error must say. */
 type Guess = readonly [sql: string, right: readonly (readonly unknown[])[] | string];
 
 const LONG = '123456789012345678901234567890';

@@ -85,7 +85,7 @@ describe('in a store with hundreds of runs, a condition', () => {
     report: () => undefined,
     note: () => undefined,
     now: () => 0,
-    asks: () => false,
+    namesColumn: () => false,
     signal: AbortSignal.timeout(60_000),
   };
   const table: Table = {
@@ -199,7 +199,7 @@ const query = fc
   )
   .map(([a, b, shape]) => shape.replaceAll(/\b[AB]\b/g, (which) => `(${which === 'A' ? a : b})`));
 
-test('whatever a query asks of days and runs, its rows are those of all runs', async () => {
+test('whatever a query namesColumn of days and runs, its rows are those of all runs', async () => {
   await fc.assert(
     fc.asyncProperty(query, async (sql) => {
       const sorted = `SELECT * FROM (${sql}) ORDER BY ALL`;

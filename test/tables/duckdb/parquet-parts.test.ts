@@ -126,7 +126,7 @@ describe('in a directory', () => {
 
     expect(found).toMatchObject({ values: [tuesday.id], faults: [] });
     expect(found.notes).toContain(
-      'runs were removed while they were read: the result is of those that are left',
+      'runs were removed while they were read; the result is from the runs that are left',
     );
   });
 
@@ -179,7 +179,7 @@ describe('if objects are not local files', () => {
     await using tables = await openTables(store, { diskBytes: 100 });
 
     await expect(tables.run(NAMES, { maxRows: 1 })).rejects.toThrow(
-      /^the query needs .* in the temporary folder, which may have .*: narrow it by dt or run, or allow more$/,
+      /^the query needs .* in the temporary folder, more than the limit of .*: narrow it by dt or run, or raise the limit$/,
     );
   });
 });

@@ -51,7 +51,7 @@ async function rowsOf(
     signal,
     onReading: say,
     // Memory holds only the rows that one result has room for.
-    wants(row) {
+    accepts(row) {
       left -= bytesOf(row);
       return left >= 0;
     },

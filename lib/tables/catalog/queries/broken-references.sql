@@ -1,5 +1,5 @@
--- Calculations that are broken, each apart: a link of them is not valid, their own status is not, or they use what the
--- snapshots do not hold; and the links to blame, one row each. From the latest runs.
+-- Broken calculations, with a column for each reason: one of their links is not valid, their own status is not valid, or
+-- they use something that the snapshots do not contain. One row for each link to blame. From the latest runs.
 SELECT
   c.calculation_id,
   c.name,

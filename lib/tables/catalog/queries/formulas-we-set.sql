@@ -1,4 +1,4 @@
--- Formulas that updates of ours stored, with the one that our update before it stored: what an undo would set again.
+-- Formulas that our updates stored, each with the formula of our previous update, which an undo would restore.
 SELECT
   calculation_id,
   name,

@@ -1,4 +1,4 @@
--- Files of 1 GiB or more, and files whose content is in several places (the same size and hash), ordered by the bytes
+-- Files of 1 GiB or more, and files whose content is stored several times (the same size and hash), ordered by the bytes
 -- that all copies take up. From the latest run.
 WITH sized AS (
   SELECT
@@ -14,7 +14,7 @@ WITH sized AS (
   FROM files
   WHERE file_type <> 'directory'
 )
--- Sizes that cannot be are not multiplied.
+-- `try`: an impossible size may overflow.
 SELECT fileset, path, size, copies, try(size * (copies - 1)) AS repeated_bytes, hash
 FROM sized
 WHERE size >= 1073741824 OR copies > 1

@@ -1,5 +1,5 @@
--- The 100 most negative texts: those with most negative topics, and of these those with fewest positive ones. A text
--- that was scored as a whole counts as one topic. `columns` and `id` are what your file says of it.
+-- The 100 most negative texts: those with the most negative topics and, among equals, the fewest positive topics. A text
+-- that was scored as a whole counts as one topic. `columns` and `id` come from your file.
 WITH topic AS (
   SELECT
     s.batch,

@@ -1,4 +1,4 @@
--- What code functions returned, a row for each job, the newest first: `result` is its output where that is one value, and
+-- What code functions returned, a row for each job, the newest first. `result` is the output if it is a single value, and
 -- `response` the whole execution as the platform returned it.
 SELECT
   job_id,

@@ -1,5 +1,5 @@
 -- What each batch of texts has cost: calls that were paid for, texts that cost nothing since their score was known, calls
--- that may have been paid for twice, and tokens. Those with the latest jobs first, then those that were scored without.
+-- that may have been paid for twice, and tokens. Batches with the latest jobs first, batches scored without jobs last.
 SELECT
   batch,
   first_day,

@@ -1,5 +1,5 @@
--- What uses each dataset directly: its cards, and the calculations that are saved or used on it. What depends on these in
--- turn, over any number of steps, is said by the command where-used. From the latest runs.
+-- What uses each dataset directly: its cards, and the calculations that are saved or used on it. For what depends on
+-- these in turn, over any number of steps, use the command where-used. From the latest runs.
 SELECT
   u.used_id AS dataset_id,
   u.user_kind,
