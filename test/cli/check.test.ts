@@ -157,7 +157,9 @@ describe('platform-sync check', () => {
     expect(first.out).toContain(`and ${(ROWS - 20).toLocaleString('en')} more (--limit)`);
     const [rule] = JSON.parse(second.out).rules;
     expect(rule).toMatchObject({ rows: ROWS, new: null, gone: null });
-    expect(rule.notes).toEqual(['it is unknown which rows are new: the last check had more than 100,000 rows']);
+    expect(rule.notes).toEqual([
+      'it is unknown which rows are new: the last check had more than 100,000 rows',
+    ]);
     expect(rule.listed).toHaveLength(1_000);
   });
 
@@ -220,7 +222,9 @@ describe('the stored outcome of a check', () => {
     const keyed = await check();
 
     expect(changed.out).toContain('2 rows, 1 new and 0 gone since');
-    expect(changed.out).toContain('its SQL has changed since the last check, so a new row may be an old violation');
+    expect(changed.out).toContain(
+      'its SQL has changed since the last check, so a new row may be an old violation',
+    );
     expect(keyed.out).toContain(
       'it is unknown which rows are new: the last check identified rows by id, this check by name',
     );

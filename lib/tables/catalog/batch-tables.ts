@@ -50,7 +50,10 @@ export const scores = {
     day: stored('string', 'the day in the first of these columns that contains a date, as a string', {
       guesses: ['date', 'dt'],
     }),
-    calls: stored('bigint', 'calls that were paid for; for equal texts of a chunk they are in the row of the first'),
+    calls: stored(
+      'bigint',
+      'calls that were paid for; for equal texts of a chunk they are in the row of the first',
+    ),
     cached: stored('bigint', '1 if it cost nothing, since its score was known'),
     paid_again: number('paidagain', batchCounts.costs.paidAgain),
     ...tokens((token) => `tokens.${token}`),

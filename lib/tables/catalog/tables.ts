@@ -266,7 +266,10 @@ const OWNERS = `(SELECT user_id AS id_of_owner, name AS name_of_owner FROM ${lat
 
 /** The last columns of every table of records. */
 const LAST_COLUMNS: TableColumns = {
-  _other: text('_other', 'the members without a column, or that do not fit their column, as JSON; otherwise null'),
+  _other: text(
+    '_other',
+    'the members without a column, or that do not fit their column, as JSON; otherwise null',
+  ),
   dt: text('dt', 'the day on which the run began, as a string: 2026-11-21', { guesses: ['day', 'date'] }),
   run: text('run', 'the run of the row', { guesses: ['run_id'] }),
 };

@@ -156,7 +156,8 @@ function* notesOn(before: z.infer<typeof storedCheck> | undefined, key: readonly
     yield `it is unknown which rows are new: the last check identified rows by ${before.key.join(', ')}, this check by ${key.join(', ')}`;
   else if (before.keys === null)
     yield `it is unknown which rows are new: the last check had more than ${MAX_KEYS.toLocaleString('en')} rows`;
-  else if (before.sha256 !== sha256) yield 'its SQL has changed since the last check, so a new row may be an old violation';
+  else if (before.sha256 !== sha256)
+    yield 'its SQL has changed since the last check, so a new row may be an old violation';
 }
 
 const namesOf = ({ columns }: QueryResult) => columns.map(({ name }) => name);

@@ -1,7 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { alternatives } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
-import { columnOf, comparedIn, meaningOf, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
+import {
+  columnOf,
+  comparedIn,
+  meaningOf,
+  type QueryNode,
+  type QueryTree,
+  scopedNodes,
+} from './query-tree.ts';
 
 /*
  * Finds strings that a query compares with a column that never has them. Without a hint, the empty result would

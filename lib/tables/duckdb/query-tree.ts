@@ -112,7 +112,10 @@ const meaningIn =
     column ? { column, hasMoment: columns.some(({ name }) => name === column.moment) } : undefined;
 
 /** What two meanings of one name have in common. */
-function commonMeaning(one: NameMeaning | undefined, other: NameMeaning | undefined): NameMeaning | undefined {
+function commonMeaning(
+  one: NameMeaning | undefined,
+  other: NameMeaning | undefined,
+): NameMeaning | undefined {
   const column = one && other && commonColumn(one.column, other.column);
   return column && { column, hasMoment: one.hasMoment && other.hasMoment };
 }

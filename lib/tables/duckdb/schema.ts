@@ -78,7 +78,9 @@ function createViewOverFiles(table: Table, values: string, loaded?: LoadedTable)
   const files = loaded?.files ?? [];
   const names = valueColumns(table).map(([name]) => identifier(name));
   const paths = literals(files.map(({ path }) => path));
-  const rowsOfFiles = files.map((each) => `(${[each.path, ...each.values].map(literal).join(', ')})`).join(', ');
+  const rowsOfFiles = files
+    .map((each) => `(${[each.path, ...each.values].map(literal).join(', ')})`)
+    .join(', ');
   const [rows, ofFiles] =
     files.length === 0
       ? [inPieces(rowsName(table)), values]

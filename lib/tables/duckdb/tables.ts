@@ -43,7 +43,9 @@ export function tablesOf(session: Session, places: readonly Place[]): readonly T
     ...modelTables(model),
     runsTable(session, places),
     changesTable(session, places),
-    ...objectTables(session).map((table) => (table.name === HISTORY ? withCurrentModel(table, model) : table)),
+    ...objectTables(session).map((table) =>
+      table.name === HISTORY ? withCurrentModel(table, model) : table,
+    ),
   ];
 }
 
