@@ -1,5 +1,5 @@
 import { freeMemory, growing, type JsonBytes, jsonBytesOf } from '../base/json/index.ts';
-import { memoryOf, noTexts, numberOfText, SHORT_BYTES } from '../tables/parquet/index.ts';
+import { createTexts, memoryOf, numberOfText, SHORT_BYTES } from '../tables/parquet/index.ts';
 import { adjacencyOf } from './rules/closure.ts';
 import {
   isBroken,
@@ -281,7 +281,7 @@ export const HEAD_BYTES = 5;
  * tags are different. Memory: 20 to 40 bytes for each text, plus the text.
  */
 export function createNumberedTexts() {
-  const texts = noTexts();
+  const texts = createTexts();
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
     /** The number of a text in UTF-8; a new text gets the next number. `tag`: 0 to 255. */

@@ -127,7 +127,7 @@ async function* linesOf(
   session: Session,
   { read }: ObjectTable,
   items: readonly ListedObject[],
-): AsyncGenerator<{ readonly json: Buffer; readonly place: string }> {
+): AsyncGenerator<{ readonly json: Buffer; readonly location: string }> {
   const bodies = readAhead({
     items,
     concurrency: CONCURRENCY,
@@ -139,5 +139,5 @@ async function* linesOf(
   });
   for await (const { key, lines } of bodies)
     for (const [at, json] of lines.entries())
-      yield { json, place: lines.length === 1 ? key : `${key}, line ${at + 1}` };
+      yield { json, location: lines.length === 1 ? key : `${key}, line ${at + 1}` };
 }

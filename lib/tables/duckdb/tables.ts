@@ -299,5 +299,5 @@ async function* linesOfRuns(session: Session, places: readonly Place[]) {
       place,
       runs: await runsOf(session, place),
     }))
-      yield { json: Buffer.from(JSON.stringify(row)), place: `${place} ${row.run}` };
+      yield { json: Buffer.from(JSON.stringify(row)), location: `${place} ${row.run}` };
 }

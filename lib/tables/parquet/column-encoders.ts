@@ -33,14 +33,14 @@ import {
 import { findName, isNameAt, lengthOf, namesOf, type Reading, readName, withoutRepeats } from './names.ts';
 import { hashOf } from './texts.ts';
 
-type LeafPlace = Parameters<typeof createTextLeaf>[0];
+type LeafPosition = Parameters<typeof createTextLeaf>[0];
 
 type TextColumn = ReturnType<typeof createTextLeaf>['column'];
 
 type Node<Kind extends ColumnEncoder['kind']> = Extract<ColumnEncoder, { kind: Kind }>;
 
 /**
- * Encodes the value at `at`, and returns the index behind it. A value that does not fit becomes null, and
+ * Encodes the value at `at`, and returns the index after it. A value that does not fit becomes null, and
  * sets `matchesSchema` to false. Throws `SyntaxError`.
  */
 function encodeValue(node: ColumnEncoder, reading: Reading, at: number, repetition: number): number {
@@ -69,23 +69,23 @@ function encodeValue(node: ColumnEncoder, reading: Reading, at: number, repetiti
 const NONE = -1;
 
 /**
- * Encodes an object. If a name is repeated, the first member counts and `repeats` is set, so that `onlyLast`
- * can remove the others. `overflow` receives, for each member that does not fit, the index of its name's
- * quote and the index behind its value.
+ * Encodes an object. If a name is repeated, the first member is encoded and `repeats` is set, so that the line can
+ * be read again with `onlyLast`. `overflow` receives, for each member that does not fit, the index of its name's
+ * quote and the index after its value.
  */
 export function readObject(
-  { fields, names, definition, isThere, after }: StructParts,
+  { fields, names, definition, isPresent, after }: StructParts,
   reading: Reading,
   open: number,
   repetition: number,
   overflow: number[] | undefined,
 ): number {
-  const { json, matchesSchema: fitBefore } = reading;
-  for (let index = 0; index < fields.length; index += 1) isThere[index] = 0;
+  const { json, matchesSchema: matchedBefore } = reading;
+  for (let index = 0; index < fields.length; index += 1) isPresent[index] = 0;
   let found = 0;
   let expected = 0;
   let last = NONE;
-  let areAllFit = true;
+  let allMatch = true;
   let at = firstItem(json.bytes, open, CLOSE_OBJECT);
   while (at >= 0) {
     const start = at;
@@ -93,16 +93,16 @@ export function readObject(
     if (isNameAt(names, index, json, at)) at += lengthOf(names, index);
     else {
       index = findName(names, reading, at);
-      at = reading.behindName;
+      at = reading.afterName;
     }
     const field = fields[index];
-    if (field === undefined || isThere[index] === 1) {
+    if (field === undefined || isPresent[index] === 1) {
       reading.repeats ||= field !== undefined;
       reading.matchesSchema = false;
       at = skipDeepValue(json, at, 0);
     } else {
       reading.matchesSchema = true;
-      isThere[index] = 1;
+      isPresent[index] = 1;
       found += 1;
       if (last !== NONE && after[last] !== index) after[last] = index;
       last = index;
@@ -110,13 +110,13 @@ export function readObject(
       at = encodeValue(field, reading, at, repetition);
     }
     if (overflow !== undefined && !reading.matchesSchema) overflow.push(start, at);
-    areAllFit &&= reading.matchesSchema;
+    allMatch &&= reading.matchesSchema;
     at = nextItem(json.bytes, at, CLOSE_OBJECT);
   }
-  reading.matchesSchema = areAllFit && fitBefore;
+  reading.matchesSchema = allMatch && matchedBefore;
   if (found < fields.length)
     for (let index = 0; index < fields.length; index += 1)
-      if (isThere[index] === 0) addToEach(fields[index]?.levels ?? [], repetition, definition);
+      if (isPresent[index] === 0) addToEach(fields[index]?.levels ?? [], repetition, definition);
   return ~at;
 }
 
@@ -135,8 +135,8 @@ function readArray(node: Node<'array'>, reading: Reading, start: number, repetit
 }
 
 /**
- * Encodes a map from texts to values. A key that UTF-8 cannot express does not fit, nor does a repeated key. Repeated
- * keys are found by their hash: if two different keys have the same hash (one in four billion), the first one counts.
+ * Encodes a map from strings to values. Keys with lone surrogates, and repeated keys, do not match the schema. Repeated
+ * keys are found by their hash, so of two keys with equal hashes (one in four billion) only the first is encoded.
  */
 function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: number): number {
   const { key, value, hashes } = node.parts;
@@ -166,7 +166,7 @@ function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: 
   return ~at;
 }
 
-/** Decodes a name with escapes; undefined if UTF-8 cannot express it. */
+/** Decodes a name with escapes; undefined if it has a lone surrogate. */
 function escapedName(reading: Reading, at: number): JsonBytes | undefined {
   const name = readName(reading, at);
   return name === undefined ? undefined : jsonBytesOf(Buffer.from(name));
@@ -189,22 +189,22 @@ function readText(node: Node<'text'>, reading: Reading, at: number, repetition: 
   return end;
 }
 
-/** Encodes a string. Half a surrogate pair does not fit, and becomes `?`, as in Athena: UTF-8 cannot express it. */
+/** Encodes a string. A lone surrogate, which UTF-8 cannot express, does not fit and becomes `?`, as in Athena. */
 function readString(parts: TextColumn, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const quote = addString(parts, repetition, json, at + 1);
   if (quote !== -1) return quote + 1;
   const end = skipText(json, at);
-  const text = JSON.parse(json.bytes.toString('utf8', at, end)) as string;
-  const isWhole = text.isWellFormed();
-  reading.matchesSchema &&= isWhole;
-  addUtf8(parts, repetition, Buffer.from(isWhole ? text : text.replaceAll(/\p{Surrogate}/gu, '?')));
+  const value = JSON.parse(json.bytes.toString('utf8', at, end)) as string;
+  const isWellFormed = value.isWellFormed();
+  reading.matchesSchema &&= isWellFormed;
+  addUtf8(parts, repetition, Buffer.from(isWellFormed ? value : value.replaceAll(/\p{Surrogate}/gu, '?')));
   return end;
 }
 
 /**
- * Encodes a text unchanged, and any other value as its JSON with the same bytes. The only changes: half a
- * surrogate pair becomes `?`, and if members have the same name, only the last one stays.
+ * Encodes a string unchanged, and any other value as its JSON with the same bytes, except that a lone surrogate
+ * becomes `?`, and only the last of members with the same name stays.
  */
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
@@ -212,7 +212,7 @@ function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: 
   if (json.bytes[at] === NULL) return skipMismatch(node, reading, at, repetition);
   const end = skipDeepValue(json, at, 0);
   const last = withoutRepeats(json, at);
-  const whole = withoutHalves(last ?? json.bytes.subarray(at, end));
+  const whole = replaceLoneSurrogates(last ?? json.bytes.subarray(at, end));
   reading.matchesSchema &&= whole === undefined;
   const changed = whole === undefined ? last : Buffer.from(whole);
   if (changed === undefined) addSpan(node.parts, repetition, json, at, end);
@@ -220,9 +220,9 @@ function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: 
   return end;
 }
 
-/** JSON in which each half of a surrogate pair is replaced by `?`; undefined if it has none. */
-function withoutHalves(json: Buffer): string | undefined {
-  // Most JSON has no escapes. JSON with escapes is searched fastest as one byte a character.
+/** JSON in which each lone surrogate is replaced by `?`; undefined if there is no lone surrogate. */
+function replaceLoneSurrogates(json: Buffer): string | undefined {
+  // Most JSON has no escapes. JSON with escapes is searched fastest with one byte per character.
   if (!json.includes(BACKSLASH) || !SURROGATE.test(json.toString('latin1'))) return undefined;
   const text = json.toString();
   const whole = text.replaceAll(ESCAPE, (escaped, half) => (half === undefined ? escaped : '?'));
@@ -230,13 +230,13 @@ function withoutHalves(json: Buffer): string | undefined {
 }
 
 const SURROGATE = /\\u[dD][89a-fA-F]/;
-/** Matches a surrogate pair, half of one, or any other escape. */
+/** Matches a surrogate pair, a lone surrogate, or any other escape. */
 const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/g;
 
 const NULL = 0x6e;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-/** The letters of `true`, and those of `false` after its first, as one number. */
+/** The letters of `true`, and the letters of `false` after the first, as one number. */
 const TRUE = 0x65757274;
 const ALSE = 0x65736c61;
 /** Maximum digits of an integer that is certainly safe. */
@@ -281,7 +281,7 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/** Writes null for a value that does not fit, and returns the index behind the value, however deeply it is nested. */
+/** Writes null for a value that does not fit, and returns the index after the value, however deeply it is nested. */
 function skipMismatch(
   { levels, definition }: Pick<ColumnEncoder, 'levels' | 'definition'>,
   reading: Reading,
@@ -295,12 +295,12 @@ function skipMismatch(
 }
 
 /**
- * A column, or a part of one, as data. The functions that read it are at the top of the module, where they
- * are compiled best.
+ * The tree that describes how to encode one column. The functions that use it are at the top of the module, where
+ * they are compiled best.
  */
 type ColumnEncoder =
   | NodeOf<'text', TextColumn>
-  /** A text unchanged, and any other value as JSON. */
+  /** A string unchanged, and any other value as JSON. */
   | NodeOf<'json', TextColumn>
   | NodeOf<'integer', NumberLeaf['values']>
   | NodeOf<'boolean', NumberLeaf['values']>
@@ -318,7 +318,7 @@ type ColumnEncoder =
 
 type NodeOf<Kind, Parts> = {
   readonly kind: Kind;
-  /** The levels of its leaves: each leaf gets one at every place. */
+  /** The levels of its leaf columns; each leaf gets one entry for each value. */
   readonly levels: readonly Leaf['levels'][];
   /** The definition level of a value that exists, and the number of lists in its path. */
   readonly definition: number;
@@ -332,9 +332,9 @@ type StructParts = {
   /** The definition level that is written if the field is missing. */
   readonly definition: number;
   /** Which fields the current object has had so far. */
-  readonly isThere: Uint8Array;
+  readonly isPresent: Uint8Array;
   /**
-   * For each field, the one that usually follows it: a platform sends the members of objects in one order,
+   * For each field, the field that usually follows it, since a platform sends the members of objects in one order,
    * which may change.
    */
   readonly after: number[];
@@ -345,10 +345,10 @@ type StructParts = {
  */
 export function createEncoder(
   type: ReturnType<typeof parseColumnType>,
-  place: LeafPlace,
+  position: LeafPosition,
   leaves: Leaf[],
 ): ColumnEncoder {
-  const here = { ...place, definition: place.definition + 1 };
+  const here = { ...position, definition: position.definition + 1 };
   if (here.definition > MAX_LEVEL) throw new TypeError(`expected at most ${MAX_LEVEL} levels of a column`);
   const { definition, repetition } = here;
   const added = <L extends Leaf>(leaf: L): L => {
@@ -400,12 +400,12 @@ export const structOf = (fields: readonly NamedEncoder[], definition: number): S
   fields: fields.map(({ node }) => node),
   names: namesOf(fields.map(({ name }) => name)),
   definition,
-  isThere: new Uint8Array(fields.length),
+  isPresent: new Uint8Array(fields.length),
   after: fields.map((_, index) => index + 1),
 });
 
-/** The place of the entries of a list or map. */
-const inList = ({ path, definition, repetition }: LeafPlace, names: readonly string[]): LeafPlace => ({
+/** The position, in the schema, of the entries of a list or map. */
+const inList = ({ path, definition, repetition }: LeafPosition, names: readonly string[]): LeafPosition => ({
   path: [...path, ...names],
   definition: definition + 1,
   repetition: repetition + 1,

@@ -26,20 +26,20 @@ import { addWaiting } from './texts.ts';
 const OVERFLOW = '_other';
 
 /**
- * Creates the function that fits JSON lines to the columns of a table. No value is lost, and none is changed except
- * half a surrogate pair. A timestamp column `FIELD_at` is the moment of the epoch milliseconds in `FIELD`. `_other` has
- * the members that do not fit, as a JSON object, in order and with the same bytes, except for the space between members
- * if a name is repeated. If the line is not an object, `_other` has the line itself. If names are repeated, the last
- * member wins, at any depth. Throws `TypeError` for other columns.
+ * Creates the function that fits JSON lines to the columns of a table. No value is lost or changed, except lone
+ * surrogates. A timestamp column `FIELD_at` is the moment of the epoch milliseconds in `FIELD`. `_other` has the
+ * members that do not fit, as a JSON object, in order and with the same bytes, except for the space between members if
+ * a name is repeated. If the line is not an object, `_other` has the line itself. If names are repeated, the last
+ * member wins, at any depth. Throws `TypeError` for unsupported columns.
  */
 export function createLineFitter(table: TableColumns) {
-  const { leaves, ofFields, fields, moments, other } = columnsOf(table);
+  const { leaves, fieldLeaves, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
   const reading: Reading = {
     json: jsonBytesOf(Buffer.alloc(0)),
     matchesSchema: true,
     repeats: false,
-    behindName: 0,
+    afterName: 0,
   };
   const overflow: number[] = [];
   const texts = leaves.flatMap((leaf) =>
@@ -48,7 +48,7 @@ export function createLineFitter(table: TableColumns) {
 
   /** Drops the last row, and reads it again with only the last member of each name. */
   function readOnlyLast(json: JsonBytes, from: number): void {
-    for (const leaf of ofFields) leaf.dropRow();
+    for (const leaf of fieldLeaves) leaf.dropRow();
     const { json: read, spans } = onlyLast(json, from);
     overflow.length = 0;
     reading.json = read;
@@ -68,7 +68,7 @@ export function createLineFitter(table: TableColumns) {
     leaves: leaves as readonly Leaf[],
     /**
      * Adds the row of the line from `start` up to `end`; the line is not used afterwards. Returns how many of
-     * its members are in `_other`. Throws `SyntaxError` if it is not JSON: then half a row remains.
+     * its members are in `_other`. Throws `SyntaxError` if it is not JSON, and leaves an incomplete row.
      */
     add(json: JsonBytes, start: number, end: number): number {
       const { bytes } = json;
@@ -78,7 +78,7 @@ export function createLineFitter(table: TableColumns) {
       reading.json = json;
       reading.repeats = false;
       const at = isObject ? readObject(record, reading, from, 0, overflow) : skipDeepValue(json, from, 0);
-      // Not `!==`, since the line feed after the line counts as space too.
+      // Compared with `<`, not `!==`: skipSpace also skips the line feed, and may stop one byte after `end`.
       if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
       if (reading.repeats || hasRepeats(json, overflow)) readOnlyLast(json, from);
       if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);
@@ -95,7 +95,7 @@ function columnsOf(table: TableColumns) {
   if (table[OVERFLOW] !== 'string') throw new TypeError(`expected a column ${OVERFLOW} of type string`);
   const leaves: Leaf[] = [];
   /** The leaves of the columns for the record's fields. */
-  const ofFields: Leaf[] = [];
+  const fieldLeaves: Leaf[] = [];
   const fields: Parameters<typeof structOf>[0][number][] = [];
   const moments: (() => void)[] = [];
   const integers = new Map<string, NumberLeaf>();
@@ -114,16 +114,16 @@ function columnsOf(table: TableColumns) {
     } else {
       const before = leaves.length;
       const node = createEncoder(parseColumnType(type), { path, definition: 0, repetition: 0 }, leaves);
-      ofFields.push(...leaves.slice(before));
+      fieldLeaves.push(...leaves.slice(before));
       fields.push({ name, node });
       const leaf = leaves.at(-1);
       if (type === 'bigint') integers.set(name, leaf as NumberLeaf);
     }
   }
-  return { leaves, ofFields, fields, moments, other: overflowLeaf.column };
+  return { leaves, fieldLeaves, fields, moments, other: overflowLeaf.column };
 }
 
-/** The years 1 to 9999 in epoch milliseconds: readers disagree about earlier and later ones. */
+/** The years 1 to 9999 in epoch milliseconds. Readers disagree about earlier and later years. */
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 

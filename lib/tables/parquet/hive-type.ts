@@ -5,8 +5,8 @@ import type { SchemaElement } from 'hyparquet-writer';
 export type TableColumns = Readonly<Record<string, string>>;
 
 /**
- * A Hive type, or `json`: text unchanged, any other value as its JSON with the same bytes. Names are those of
- * the platform.
+ * A Hive type, or `json`, which is a string unchanged, and any other value as its JSON with the same bytes. Names
+ * are spelled as on the platform.
  */
 type ColumnType =
   | { readonly kind: (typeof PLAIN)[number] }
@@ -16,7 +16,7 @@ type ColumnType =
 
 type StructField = { readonly name: string; readonly type: ColumnType };
 
-/** Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` for a type that no column has. */
+/** Parses a type in Hive's notation. Keys of maps are strings. Throws `TypeError` for a type that no column has. */
 export function parseColumnType(hive: string): ColumnType {
   const [, kind, inner = ''] = /^(array|map|struct)<(.*)>$/.exec(hive) ?? [];
   switch (kind) {
@@ -51,7 +51,7 @@ function duckDbTypeOf(type: ColumnType): string {
       return `MAP(VARCHAR, ${duckDbTypeOf(type.value)})`;
     case 'struct':
       return `STRUCT(${type.fields.map((field) => `"${field.name.toLowerCase()}" ${duckDbTypeOf(field.type)}`).join(', ')})`;
-    // JSON is text, since its numbers may be of any size.
+    // JSON is a string, since its numbers may be of any size.
     case 'string':
     case 'json':
       return 'VARCHAR';
@@ -128,12 +128,12 @@ function elementsOf(name: string, type: ColumnType): readonly SchemaElement[] {
   }
 }
 
-/** The version: increased whenever the same lines and columns lead to other rows. */
+/** Increase it whenever the same lines and columns lead to other rows. */
 const VERSION = 4;
 
 /**
- * Identifies, besides the part itself, what the Parquet of a part depends on: 12 characters, which change if
- * the columns do.
+ * Identifies the version and the columns of Parquet, in 12 characters. Together with the part, they determine the
+ * bytes of its Parquet.
  */
 export const parquetFormat = (columns: TableColumns): string =>
   hash('sha256', JSON.stringify([VERSION, Object.entries(columns)])).slice(0, 12);

@@ -6,4 +6,4 @@ export { parquetFormat } from './hive-type.ts';
 export { type ColumnWriter, createColumnFile } from './parquet-writer.ts';
 export { buildParquet, intactParquet, parquetOfRun } from './part-files.ts';
 export { asText, type RowGroup, rowGroupsOf } from './read-columns.ts';
-export { memoryOf, noTexts, numberOfText, SHORT_BYTES } from './texts.ts';
+export { createTexts, memoryOf, numberOfText, SHORT_BYTES } from './texts.ts';

@@ -6,23 +6,23 @@ import {
   addText,
   addWaiting,
   clearTexts,
+  createTexts,
   FIRST_COUNT,
   hashOf,
-  noTexts,
   plainAt,
   type Texts,
   withRoom,
 } from './texts.ts';
 
 /** The position of a leaf column in the schema. */
-type LeafPlace = {
+type LeafPosition = {
   readonly path: readonly string[];
   readonly definition: number;
   readonly repetition: number;
 };
 
-/** A leaf column of a table: its places in the rows of a row group, and the values at those places that have one. */
-export type Leaf = LeafPlace & {
+/** A leaf column of a row group: an entry with levels for each value or null, and the values. */
+export type Leaf = LeafPosition & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
   clear(): void;
@@ -35,63 +35,63 @@ export type Leaf = LeafPlace & {
   encoded(memory: ByteWriter): EncodedValues;
 };
 
-/** The values of a leaf, without its places. */
+/** The values of a leaf, without its levels. */
 type EncodedValues = {
   readonly count: number;
   /** The size of all values in the plain encoding, as one page. */
   readonly page: Uint8Array;
-  /** The distinct values as a page; then `page` has their indexes. Default: `page` has the values themselves. */
+  /** The distinct values as a page, if `page` has their indexes. Default: `page` has the values themselves. */
   readonly dictionary?: { readonly page: Uint8Array; readonly count: number } | undefined;
 };
 
-/** The levels of a leaf column's places, as Parquet defines them (Dremel). */
+/** The levels of a leaf column, as Parquet defines them (Dremel). */
 type Levels = {
   /**
-   * One byte for each place. The upper half is the repetition level: the list of its path in which it is not
-   * the first entry; 0 begins a row. The lower half is the definition level: how much of its path exists; if
-   * it is the leaf's maximum, there is a value.
+   * One byte for each value or null. The upper half is the repetition level: the depth of the list that it
+   * continues; 0 begins a row. The lower half is the definition level: how much of its path exists; if it is the
+   * leaf's maximum, there is a value.
    */
-  places: Uint8Array<ArrayBuffer>;
+  entries: Uint8Array<ArrayBuffer>;
   count: number;
 };
 
-/** Maximum of each level, since it has four bits of a place. */
+/** Maximum of each level, since it has four bits of an entry. */
 export const MAX_LEVEL = 15;
 
-/** The number of bits by which each level is shifted within a place (`Levels.places`). */
+/** The number of bits by which each level is shifted within an entry (`Levels.entries`). */
 export const SHIFTS = { repetition: 4, definition: 0 } as const;
 
-const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), count: 0 });
+const createLevels = (): Levels => ({ entries: new Uint8Array(FIRST_COUNT), count: 0 });
 
 export function addLevels(levels: Levels, repetition: number, definition: number): void {
   const { count } = levels;
-  if (count === levels.places.length)
-    levels.places = new Uint8Array(levels.places.buffer.transfer(2 * count));
-  levels.places[count] = (repetition << SHIFTS.repetition) | definition;
+  if (count === levels.entries.length)
+    levels.entries = new Uint8Array(levels.entries.buffer.transfer(2 * count));
+  levels.entries[count] = (repetition << SHIFTS.repetition) | definition;
   levels.count = count + 1;
 }
 
-/** Drops the places of the last row; returns how many of them have a value. */
-function dropPlaces(levels: Levels, definition: number): number {
+/** Drops the entries of the last row; returns how many of them have a value. */
+function dropEntries(levels: Levels, definition: number): number {
   let values = 0;
   for (let isFirst = false; !isFirst && levels.count > 0; ) {
     levels.count -= 1;
-    const place = levels.places[levels.count] ?? 0;
-    if ((place & MAX_LEVEL) === definition) values += 1;
-    isFirst = place >> SHIFTS.repetition === 0;
+    const entry = levels.entries[levels.count] ?? 0;
+    if ((entry & MAX_LEVEL) === definition) values += 1;
+    isFirst = entry >> SHIFTS.repetition === 0;
   }
   return values;
 }
 
-export const bitsOf = (most: number): number => 32 - Math.clz32(most);
+export const bitsOf = (max: number): number => 32 - Math.clz32(max);
 
-/** Adds the same place to several leaves. */
+/** Adds the same levels to several leaves. */
 export function addToEach(leaves: readonly Levels[], repetition: number, definition: number): void {
   for (const levels of leaves) addLevels(levels, repetition, definition);
 }
 
 /**
- * The values of a leaf as numbers, and their places. An integer has two numbers, its low and high 32 bits; a
+ * The values of a leaf as numbers, and their levels. An integer has two numbers, its low and high 32 bits; a
  * boolean is 0 or 1.
  */
 type Numbers = {
@@ -107,29 +107,29 @@ export type NumberLeaf = Leaf & { readonly values: Numbers };
 
 const TWO_32 = 2 ** 32;
 
-export const createIntegerLeaf = (place: LeafPlace): NumberLeaf =>
-  createLeaf(place, 'INT64', ({ buffer, byteOffset, byteLength, length }) => ({
+export const createIntegerLeaf = (position: LeafPosition): NumberLeaf =>
+  createLeaf(position, 'INT64', ({ buffer, byteOffset, byteLength, length }) => ({
     count: length / 2,
     page: new Uint8Array(buffer, byteOffset, byteLength),
   }));
 
-export const createBooleanLeaf = (place: LeafPlace): NumberLeaf =>
-  createLeaf(place, 'BOOLEAN', encodedBooleans);
+export const createBooleanLeaf = (position: LeafPosition): NumberLeaf =>
+  createLeaf(position, 'BOOLEAN', encodedBooleans);
 
 function createLeaf(
-  place: LeafPlace,
+  position: LeafPosition,
   type: 'INT64' | 'BOOLEAN',
   encoded: (numbers: Int32Array<ArrayBuffer>) => EncodedValues,
 ): NumberLeaf {
-  const levels = noLevels();
+  const levels = createLevels();
   const values: Numbers = {
     levels,
-    definition: place.definition,
+    definition: position.definition,
     numbers: new Int32Array(2 * FIRST_COUNT),
     size: 0,
   };
   return {
-    ...place,
+    ...position,
     type,
     levels,
     values,
@@ -138,13 +138,13 @@ function createLeaf(
       values.size = 0;
     },
     dropRow() {
-      values.size -= dropPlaces(levels, place.definition) * (type === 'INT64' ? 2 : 1);
+      values.size -= dropEntries(levels, position.definition) * (type === 'INT64' ? 2 : 1);
     },
     encoded: () => encoded(values.numbers.subarray(0, values.size)),
   };
 }
 
-/** Adds an integer; a safe one is passed as a number. */
+/** Adds an integer; a safe integer is passed as a number. */
 export function addInteger(values: Numbers, repetition: number, value: number | bigint): void {
   const at = roomFor(values, repetition);
   const { numbers } = values;
@@ -160,16 +160,16 @@ export function addBoolean(values: Numbers, repetition: number, value: boolean):
   values.size = at + 1;
 }
 
-/** Adds a place with a value. Returns the index for its numbers; their total is even. */
+/** Adds the levels of a value. Returns the index for its numbers; their total is even. */
 function roomFor(values: Numbers, repetition: number): number {
   addLevels(values.levels, repetition, values.definition);
   if (values.size === values.numbers.length) values.numbers = withRoom(values.numbers);
   return values.size;
 }
 
-/** The integer at the last place, rounded if it is not a safe one; undefined if the place has no value. */
+/** The integer of the last entry, rounded if it is not a safe integer; undefined if the entry has no value. */
 export function lastInteger({ levels, definition, numbers, size }: Numbers): number | undefined {
-  if (((levels.places[levels.count - 1] ?? 0) & MAX_LEVEL) !== definition) return undefined;
+  if (((levels.entries[levels.count - 1] ?? 0) & MAX_LEVEL) !== definition) return undefined;
   return (numbers[size - 1] ?? 0) * TWO_32 + ((numbers[size - 2] ?? 0) >>> 0);
 }
 
@@ -187,7 +187,7 @@ const MAX_DIGITS = 20;
 
 /** The value of a JSON number if it is a 64-bit integer, in any notation; otherwise undefined. */
 export function exactInteger(source: string): bigint | undefined {
-  // The digits without zeros at either end, and how many zeros follow; that is negative for a fraction.
+  // The digits without zeros at either end, and the number of zeros that follow, which is negative for a fraction.
   const [, digits = '', zeros = '0'] = /^(-?\d+)(?:e(\d+))?$/.exec(canonicalExact(parseExact(source))) ?? [];
   if (digits === '' || digits.length + Number(zeros) > MAX_DIGITS) return undefined;
   const value = BigInt(`${digits}${'0'.repeat(Number(zeros))}`);
@@ -200,7 +200,7 @@ type TextColumn = {
   readonly texts: Texts;
 };
 
-/** Removes the last texts; none of them may be waiting. */
+/** Removes the last texts, which must not be waiting. */
 function dropTexts(texts: Texts, dropped: number): void {
   for (let left = dropped; left > 0; left -= 1) {
     texts.count -= 1;
@@ -209,21 +209,21 @@ function dropTexts(texts: Texts, dropped: number): void {
   }
 }
 
-export function createTextLeaf(place: LeafPlace): Leaf & { readonly column: TextColumn } {
-  const levels = noLevels();
-  const texts = noTexts();
+export function createTextLeaf(position: LeafPosition): Leaf & { readonly column: TextColumn } {
+  const levels = createLevels();
+  const texts = createTexts();
   return {
-    ...place,
+    ...position,
     type: 'BYTE_ARRAY',
     levels,
-    column: { levels, definition: place.definition, texts },
+    column: { levels, definition: position.definition, texts },
     clear() {
       levels.count = 0;
       clearTexts(texts);
     },
     dropRow() {
       addWaiting(texts);
-      dropTexts(texts, dropPlaces(levels, place.definition));
+      dropTexts(texts, dropEntries(levels, position.definition));
     },
     encoded: (memory) => encodedTexts(texts, memory),
   };

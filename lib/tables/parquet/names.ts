@@ -20,7 +20,7 @@ export type Reading = {
   /** Set to true when an object has two members with the same name. */
   repeats: boolean;
   /** The index after the colon of the last name. */
-  behindName: number;
+  afterName: number;
 };
 
 type Names = {
@@ -28,7 +28,7 @@ type Names = {
   readonly indexes: ReadonlyMap<string, number>;
 };
 
-/** A name in quotes, with its colon, as words of four bytes; the last word may overlap the one before it. */
+/** A name in quotes, with its colon, as 32-bit words; the last word may overlap the previous one. */
 type QuotedName = { readonly length: number; readonly words: readonly number[]; readonly last: number };
 
 export const namesOf = (names: readonly string[]): Names => ({
@@ -45,7 +45,7 @@ function quotedName(name: string): QuotedName {
 
 /**
  * Whether the name is at `at`, directly followed by its colon and its value, which is `lengthOf` bytes later.
- * If false, the name may still be there, with space.
+ * If false, the name may still be there, with space around the colon.
  */
 export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes, at: number): boolean {
   const name = names.quoted[index];
@@ -60,16 +60,16 @@ export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes
 export const lengthOf = ({ quoted }: Names, index: number): number => quoted[index]?.length ?? 0;
 
 /**
- * Reads a member's name, and returns its index among the names; -1 for any other name. Its value is at `behindName`.
+ * Reads a member's name, and returns its index among the names; -1 for any other name. Its value is at `afterName`.
  */
 export function findName({ indexes }: Names, reading: Reading, at: number): number {
   const name = readName(reading, at);
   return name === undefined ? -1 : (indexes.get(name) ?? -1);
 }
 
-/** Reads a member's name; undefined for a name that UTF-8 cannot express. Its value is at `behindName`. */
+/** Reads a member's name; undefined for a name with a lone surrogate. Its value is at `afterName`. */
 export function readName(reading: Reading, at: number): string | undefined {
-  reading.behindName = skipName(reading.json, at);
+  reading.afterName = skipName(reading.json, at);
   const name = nameAt(reading.json, at);
   return name.isWellFormed() ? name : undefined;
 }
@@ -80,7 +80,7 @@ export function nameAt(json: JsonBytes, at: number): string {
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }
 
-/** Deeper nesting stays unchanged: no column is nested so deeply. */
+/** Values that are nested more deeply stay unchanged, since no column is nested so deeply. */
 const MAX_DEPTH = 64;
 
 /**

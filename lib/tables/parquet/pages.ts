@@ -2,8 +2,8 @@ import type { ByteWriter } from 'hyparquet-writer';
 
 /*
  * Headers of pages, and the numbers in them, in the Parquet format:
- * https://parquet.apache.org/docs/file-format/. Only files that this program writes are read here, so only
- * their part of the format is implemented.
+ * https://parquet.apache.org/docs/file-format/. Only files that this program wrote are read here, so only the
+ * features that they use are implemented.
  */
 
 const ENCODINGS = { PLAIN: 0, RLE_DICTIONARY: 8 } as const;
@@ -20,13 +20,13 @@ const END = 0;
 
 export function writePageHeader(
   out: ByteWriter,
-  /** What a page's header says. A dictionary has no levels, no nulls and no rows. */
+  /** The content of a page's header. A dictionary has no levels, no nulls and no rows. */
   header: {
     readonly kind: 'dictionary' | 'data';
-    /** The size in bytes of levels and values together; and that of the values before and after compression. */
+    /** The size in bytes of levels and values together, before and after the compression of the values. */
     readonly sizeBytes: number;
     readonly packedBytes: number;
-    /** How many values the page has, including nulls. */
+    /** The number of values in the page, including nulls. */
     readonly values: number;
     readonly nulls: number;
     readonly rows: number;
@@ -54,7 +54,7 @@ function writeIntegers(out: ByteWriter, integers: readonly number[]): void {
 }
 
 /**
- * Reads a header that `writePageHeader` wrote, and also returns where it ends. Throws `RangeError` for any other bytes.
+ * Reads a header that `writePageHeader` wrote; `end` is the index after it. Throws `RangeError` for any other bytes.
  */
 export function readPageHeader(bytes: Uint8Array, start: number) {
   const cursor = { bytes, at: start };
@@ -92,12 +92,12 @@ function readVarInt(cursor: Cursor): number {
   }
 }
 
-/** How many packed numbers form a group. */
+/** The number of packed numbers in a group. */
 const GROUP = 8;
 
 /**
  * Writes numbers of at most 24 `bits` each, in Parquet's encoding of levels and dictionary indexes: a run of
- * equal numbers as its length and the number, others packed. Returns how many bytes they take.
+ * equal numbers as its length and the number, all other numbers packed. Returns how many bytes they take.
  */
 export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: number): number {
   const start = out.offset;

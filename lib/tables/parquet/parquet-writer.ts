@@ -23,7 +23,7 @@ import { memoryOf } from './texts.ts';
 export type ColumnWriter = {
   /** Sets the value of the current row. Null, or a value of another type, leaves it empty. */
   add(value: string | number | boolean | null): void;
-  /** Sets the value to the UTF-8 text from `start` up to `end`. */
+  /** Sets the value to the UTF-8 string from `start` up to `end`. */
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
 
@@ -49,10 +49,10 @@ export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
   };
 }
 
-const placeOf = (name: string) => ({ path: [name], definition: 1, repetition: 0 });
+const positionOf = (name: string) => ({ path: [name], definition: 1, repetition: 0 });
 
 function numberColumn(name: string, type: 'bigint' | 'boolean'): ColumnWriter & { readonly leaf: Leaf } {
-  const leaf = type === 'bigint' ? createIntegerLeaf(placeOf(name)) : createBooleanLeaf(placeOf(name));
+  const leaf = type === 'bigint' ? createIntegerLeaf(positionOf(name)) : createBooleanLeaf(positionOf(name));
   const { values, levels } = leaf;
   const none = () => addLevels(levels, 0, 0);
   return {
@@ -67,7 +67,7 @@ function numberColumn(name: string, type: 'bigint' | 'boolean'): ColumnWriter & 
 }
 
 function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
-  const leaf = createTextLeaf(placeOf(name));
+  const leaf = createTextLeaf(positionOf(name));
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
     leaf,
@@ -83,11 +83,11 @@ function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
 
 const FIRST_SCRATCH = 1_024;
 
-/** Limits of a row group: it ends with the line that reaches one of them, since memory holds a row group. */
+/** A row group ends with the line that reaches one of these limits, since memory holds a row group. */
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 16_000_000;
 
-/** A Parquet file in memory, built from lines. `other`: how many members of the lines are in `_other`. */
+/** A Parquet file in memory, built from lines. `other`: the number of the lines' members in `_other`. */
 export type BuiltParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
 /**
@@ -131,7 +131,7 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   function begin(): ParquetWriter {
     for (const leaf of leaves) leaf.clear();
     gathered = gatherBytes();
-    emptied(out);
+    cleared(out);
     return new ParquetWriter({ writer: out, schema, createdBy: CREATED_BY });
   }
 
@@ -193,14 +193,14 @@ function writeLeaf(
   memory: LeafMemory,
 ): RowGroup['columns'][number] {
   const start = out.offset;
-  const { page, dictionary, count } = leaf.encoded(emptied(memory.page));
+  const { page, dictionary, count } = leaf.encoded(cleared(memory.page));
   const encoding = dictionary === undefined ? 'PLAIN' : 'RLE_DICTIONARY';
   const dictionaryBytes =
     dictionary === undefined
       ? 0
-      : writePage(out, dictionary.page, { ...OF_DICTIONARY, values: dictionary.count });
+      : writePage(out, dictionary.page, { ...DICTIONARY_HEADER, values: dictionary.count });
   const dataStart = out.offset;
-  const levels = emptied(memory.levels);
+  const levels = cleared(memory.levels);
   const repetitionBytes = writeLevels(levels, leaf, 'repetition');
   const definitionBytes = writeLevels(levels, leaf, 'definition');
   const values = leaf.levels.count;
@@ -223,13 +223,13 @@ function writeLeaf(
   };
 }
 
-function emptied(writer: ByteWriter): ByteWriter {
+function cleared(writer: ByteWriter): ByteWriter {
   writer.index = 0;
   writer.offset = 0;
   return writer;
 }
 
-const OF_DICTIONARY = {
+const DICTIONARY_HEADER = {
   kind: 'dictionary',
   nulls: 0,
   rows: 0,
@@ -263,23 +263,23 @@ function writePage(
   return headerBytes + levels.length + page.byteLength;
 }
 
-/** One of the two levels of all places; it is a view if the leaf has only that one. */
+/** One of the two levels of all entries; it is a view if the leaf has only that level. */
 function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uint8Array {
-  const { places, count } = levels;
-  if (repetition === 0) return places.subarray(0, count);
+  const { entries, count } = levels;
+  if (repetition === 0) return entries.subarray(0, count);
   const shift = SHIFTS[which];
   const found = new Uint8Array(count);
-  for (let place = 0; place < count; place += 1) found[place] = ((places[place] ?? 0) >> shift) & MAX_LEVEL;
+  for (let entry = 0; entry < count; entry += 1) found[entry] = ((entries[entry] ?? 0) >> shift) & MAX_LEVEL;
   return found;
 }
 
-/** Writes the levels; nothing if the leaf has no such level. */
+/** Writes one of the two levels; nothing if the leaf does not have this level. */
 function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): number {
-  const most = leaf[which];
-  return most === 0 ? 0 : writeNumbers(out, levelsOf(leaf, which), bitsOf(most));
+  const maxLevel = leaf[which];
+  return maxLevel === 0 ? 0 : writeNumbers(out, levelsOf(leaf, which), bitsOf(maxLevel));
 }
 
-/** Compresses in one step without copies, since the output has enough room: zstd adds at most 1/256 and a few bytes. */
+/** Compresses in one step without copies, into room for any output: zstd adds at most 1/256 and a few bytes. */
 const pack = (page: Uint8Array): Buffer =>
   zstdCompressSync(page, { chunkSize: page.byteLength + (page.byteLength >> 8) + 1_024, params: PARAMS });
 

@@ -21,12 +21,12 @@ import { parquetFormat, type TableColumns } from './hive-type.ts';
 import { type BuiltParquet, createParquetFile } from './parquet-writer.ts';
 
 const parquetFile = z.object({
-  /** Identifies what the file was built from (`parquetIdOf`). If that changes, the id does. */
+  /** Identifies what the file was built from (`parquetIdOf`). */
   of: z.string(),
   records: z.number(),
   bytes: z.number(),
   sha256: z.string(),
-  /** How many members of its records are in `_other`. */
+  /** The number of its records' members in `_other`. */
   other: z.number(),
 });
 
@@ -45,7 +45,7 @@ export const fileName = (index: number): string => `part-${String(index).padStar
 /** The key of the record. It begins with `_`, so that SQL engines do not read it. */
 const builtKey = (place: Place, run: Run) => `${parquetFolder(place, run)}_made.json`;
 
-/** The recorded Parquet files of a run; none if the record is damaged. */
+/** The recorded Parquet files of a run; an empty list if the record is damaged. */
 export async function readBuilt(
   store: Pick<Store, 'get'>,
   place: Place,
@@ -80,7 +80,7 @@ export async function intactParquet(
   return body !== undefined && hash('sha256', body) === file?.sha256 ? body : undefined;
 }
 
-/** Identifies the bytes of a part's Parquet: equal ids mean equal bytes, whichever process builds them. */
+/** Identifies the bytes of a part's Parquet. Equal ids mean equal bytes, whichever process builds them. */
 export const parquetIdOf = (place: Place, { sha256 }: Pick<Part, 'sha256'>): string =>
   `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)} ${sha256}`;
 
@@ -95,19 +95,19 @@ export async function parquetOfRun(
 }
 
 /**
- * Builds one part after another in the same memory: that of one row group, besides the result. `see` is
- * called with each line as well. Throws `StoredObjectError`.
+ * Builds the Parquet of one part after another. Memory holds the result and one row group. `visit` is also called
+ * with each line. Throws `StoredObjectError`.
  */
 export function createParquetBuilder(
   columns: TableColumns,
-  see?: ((reader: LineReader) => void) | undefined,
+  visit?: ((reader: LineReader) => void) | undefined,
 ): (part: PartToRead) => Promise<BuiltParquet> {
   const file = createParquetFile(columns);
   return async ({ store, part, signal }) => {
     await eachLine({ store, parts: [part], signal }, (lines) => {
       const { json, start, end } = lines.line;
       file.add(json, start, end);
-      see?.(lines);
+      visit?.(lines);
       file.endRow(end - start);
     });
     return file.end();
@@ -118,20 +118,20 @@ export const buildParquet = (part: PartToRead, columns: TableColumns): Promise<B
   createParquetBuilder(columns)(part);
 
 /**
- * Builds Parquet of JSON lines; undefined without lines. `report` receives lines that are not JSON; these are left out.
+ * Builds Parquet of JSON lines; undefined without lines. Lines that are not JSON are left out and passed to `report`.
  */
 export async function parquetOfLines(
-  lines: AsyncIterable<{ readonly json: Buffer; readonly place: string }>,
+  lines: AsyncIterable<{ readonly json: Buffer; readonly location: string }>,
   columns: TableColumns,
   report: (fault: string) => void,
 ): Promise<Buffer | undefined> {
   const file = createParquetFile(columns);
-  // This is checked before the line is added, since that cannot be undone.
-  for await (const { json, place } of lines)
+  // Checked before the line is added, since adding cannot be undone.
+  for await (const { json, location } of lines)
     if (isJson(json)) {
       file.add(jsonBytesOf(json), 0, json.length);
       file.endRow(json.length);
-    } else report(`${place}: ${NO_RECORD}`);
+    } else report(`${location}: ${NO_RECORD}`);
   const { body, records } = file.end();
   return records === 0 ? undefined : body;
 }

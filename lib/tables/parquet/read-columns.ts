@@ -10,13 +10,13 @@ import { LENGTH_BYTES } from './texts.ts';
 export type RowGroup = {
   readonly rows: number;
   /**
-   * A column of texts, each converted by `readText`, which may be called once for equal texts, and for more
-   * rows than are read. Null values stay null.
+   * A column of strings, each converted by `readText`, which may be called only once for equal strings, and also
+   * for rows that are not read. Null values stay null.
    */
   readonly texts: <T>(path: string, readText: ReadText<T>) => CellAt<T | null>;
   /** Any column outside of lists. Integers are bigints, moments are epoch milliseconds. */
   readonly values: (path: string) => CellAt<unknown>;
-  /** The texts of each row's list; null for an element without one. `path` contains `list.element`. */
+  /** The strings of each row's list; null for an element that has no string. `path` contains `list.element`. */
   readonly lists: (path: string) => CellAt<readonly (string | null)[]>;
 };
 
@@ -26,19 +26,19 @@ export type RowGroup = {
  */
 export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
   const buffer = memoryOf(body);
-  const { schema, row_groups } = orDamaged(key, () => {
+  const { schema, row_groups } = damagedIfThrown(key, () => {
     const about = parquetMetadata(buffer);
     return { ...about, schema: parquetSchema(about) };
   });
   for (const { num_rows, columns } of row_groups) {
-    // The garbage collector would free the pages late, since it does not see how much memory they take.
+    // These pages are freed explicitly, since the garbage collector does not count native memory.
     const pages: Uint8Array[] = [];
     const unpack = (page: Uint8Array, sizeBytes: number) => unpacked(pages, page, sizeBytes);
     const read = <T>(name: string, cells: ReadLeaf<T>, readText: ReadText<unknown>) => {
       const about = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
-      // The file is not damaged: this program asked for a column that its own tables do not have.
+      // The file is not damaged, but the caller requested a column that the table does not have.
       if (about === undefined) throw new Error(`${key}: expected a column ${name}, got none`);
-      return orDamaged(key, () =>
+      return damagedIfThrown(key, () =>
         cells({ buffer, about, path: pathIn(schema, name.split('.')), unpack }, readText),
       );
     };
@@ -74,7 +74,7 @@ function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uin
 
 const MIN_CHUNK_BYTES = 64;
 
-function orDamaged<T>(key: string, read: () => T): T {
+function damagedIfThrown<T>(key: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
@@ -83,7 +83,7 @@ function orDamaged<T>(key: string, read: () => T): T {
 }
 
 /**
- * Converts a text of a column from UTF-8. The argument is a view that becomes invalid when the next row group is read.
+ * Converts a string of a column from UTF-8. The argument is a view that becomes invalid when the next row group is read.
  */
 type ReadText<T> = (utf8: Uint8Array) => T;
 
@@ -100,28 +100,28 @@ type LeafInFile = {
 };
 
 /**
- * The cells of a leaf column, which has one page and possibly a dictionary, as `writeLeaf` writes it. They
- * are read from the page when they are requested: hyparquet's arrays would live long enough to pile up, and
- * take a third of the memory and a fifth of the time of a report. `readText` is called for each text of the
- * dictionary, or else for each cell.
+ * The cells of a leaf column, which has one page and possibly a dictionary, as `writeLeaf` writes it. They are
+ * read from the page when they are requested, since hyparquet's arrays would pile up and take a third of the
+ * memory and a fifth of the time of a report. `readText` is called for each string of the dictionary, or, without
+ * a dictionary, for each cell.
  */
 function leafCells(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<unknown> {
   const { valueAt, page } = openLeaf(leaf, readText);
-  return cellsOf(valueAt, placesIn(page));
+  return cellsOf(valueAt, valueNumbers(page));
 }
 
-/** The cells of a leaf in a list: an array of values for each row, with null for an element without one. */
+/** The cells of a leaf in a list: an array of values for each row, with null for an element without a value. */
 function leafLists(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<readonly unknown[]> {
   const { valueAt, page } = openLeaf(leaf, readText);
-  const cellAt = cellsOf(valueAt, placesIn(page));
+  const cellAt = cellsOf(valueAt, valueNumbers(page));
   const { definitions, repetitions } = page;
   const list = leaf.path.findIndex(({ element }) => element.repetition_type === 'REPEATED');
   const isElement = definitionOf(leaf.path.slice(0, list + 1));
-  const starts = [...repetitions.keys().filter((place) => repetitions[place] === 0), repetitions.length];
+  const starts = [...repetitions.keys().filter((entry) => repetitions[entry] === 0), repetitions.length];
   return (row) => {
     const found: unknown[] = [];
-    for (let place = starts[row] ?? 0; place < (starts[row + 1] ?? 0); place += 1)
-      if ((definitions[place] ?? 0) >= isElement) found.push(cellAt(place));
+    for (let entry = starts[row] ?? 0; entry < (starts[row + 1] ?? 0); entry += 1)
+      if ((definitions[entry] ?? 0) >= isElement) found.push(cellAt(entry));
     return found;
   };
 }
@@ -141,23 +141,23 @@ function openLeaf(leaf: LeafInFile, readText: ReadText<unknown>) {
   };
 }
 
-/** The cell at each place: its value, or null if it has none. */
-function cellsOf(valueAt: CellAt<unknown>, places: Uint32Array | undefined): CellAt<unknown> {
-  if (places === undefined) return valueAt;
+/** The cell of each entry: its value, or null if it has no value. */
+function cellsOf(valueAt: CellAt<unknown>, numbers: Uint32Array | undefined): CellAt<unknown> {
+  if (numbers === undefined) return valueAt;
   return (at) => {
-    const place = places[at] ?? 0;
-    return place === 0 ? null : valueAt(place - 1);
+    const number = numbers[at] ?? 0;
+    return number === 0 ? null : valueAt(number - 1);
   };
 }
 
 type Page = {
   readonly bytes: Uint8Array;
   readonly view: DataView;
-  /** How many values it has. */
+  /** The number of values, without nulls. */
   readonly count: number;
   readonly definitions: Uint8Array;
   readonly repetitions: Uint8Array;
-  /** The definition level of a place that has a value. */
+  /** The definition level of an entry that has a value. */
   readonly definition: number;
 };
 
@@ -199,41 +199,41 @@ function pathIn(schema: SchemaTree, names: readonly string[]): readonly SchemaTr
 const definitionOf = (path: readonly SchemaTree[]): number =>
   path.slice(1).filter(({ element }) => element.repetition_type !== 'REQUIRED').length;
 
-/** For each place the number of its value, from 1; 0 if it has none. Undefined if every place has a value. */
-function placesIn({ definitions, definition, count }: Page): Uint32Array | undefined {
+/** For each entry, the number of its value (1 is the first); 0 for null. Undefined if every entry has a value. */
+function valueNumbers({ definitions, definition, count }: Page): Uint32Array | undefined {
   if (count === definitions.length) return undefined;
-  const places = new Uint32Array(definitions.length);
-  for (let at = 0, next = 1; at < places.length; at += 1)
+  const numbers = new Uint32Array(definitions.length);
+  for (let at = 0, next = 1; at < numbers.length; at += 1)
     if (definitions[at] === definition) {
-      places[at] = next;
+      numbers[at] = next;
       next += 1;
     }
-  return places;
+  return numbers;
 }
 
 function plainValues({ about, path }: LeafInFile, page: Page, readText: ReadText<unknown>): CellAt<unknown> {
   const { bytes, view } = page;
   switch (about.type) {
     case 'BOOLEAN':
-      return (place) => ((bytes[place >> 3] ?? 0) & (1 << (place & 7))) !== 0;
+      return (index) => ((bytes[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
     case 'INT64':
       return path.at(-1)?.element.converted_type === 'TIMESTAMP_MILLIS'
-        ? (place) => Number(view.getBigInt64(8 * place, true))
-        : (place) => view.getBigInt64(8 * place, true);
+        ? (index) => Number(view.getBigInt64(8 * index, true))
+        : (index) => view.getBigInt64(8 * index, true);
     default:
       return textsIn(page, readText);
   }
 }
 
-/** Before each text is its length, in four bytes. */
+/** The strings of a page; each is preceded by its length in four bytes. */
 function textsIn({ bytes, view, count }: Page, readText: ReadText<unknown>): CellAt<unknown> {
   const starts = new Uint32Array(count);
-  for (let at = 0, place = 0; place < count; place += 1) {
-    starts[place] = at + LENGTH_BYTES;
+  for (let at = 0, index = 0; index < count; index += 1) {
+    starts[index] = at + LENGTH_BYTES;
     at += LENGTH_BYTES + view.getUint32(at, true);
   }
-  return (place) => {
-    const start = starts[place] ?? 0;
+  return (index) => {
+    const start = starts[index] ?? 0;
     const length = view.getUint32(start - LENGTH_BYTES, true);
     return readText(new Uint8Array(bytes.buffer, bytes.byteOffset + start, length));
   };
@@ -244,5 +244,5 @@ function valuesIn({ bytes, count }: Page, dictionary: readonly unknown[]): CellA
   const numbers = new Uint32Array(count);
   const [width = 0] = bytes;
   if (width > 0) readNumbers(bytes, 1, width, numbers);
-  return (place) => dictionary[numbers[place] ?? 0];
+  return (index) => dictionary[numbers[index] ?? 0];
 }

@@ -1,6 +1,6 @@
 import { freeMemory, type JsonBytes, QUOTE } from '../../base/json/index.ts';
 
-/** Texts in UTF-8: each distinct text once, and the sequence of their indexes. */
+/** The texts (strings) of a column in UTF-8: each distinct text once, and the sequence of their indexes. */
 export type Texts = {
   /** The distinct texts one after another, each after its length in four bytes, as in a page of texts. */
   bytes: Buffer<ArrayBuffer>;
@@ -17,17 +17,17 @@ export type Texts = {
   count: number;
   /** The total bytes of all texts, each with its length. */
   plainBytes: number;
-  /** The last texts, if they were not looked up yet: for each its index in `source`, and its hash. */
+  /** The last texts that were not looked up yet: for each its start and end in `source`, and its hash. */
   readonly waiting: Int32Array<ArrayBuffer>;
   waitingSize: number;
   source: JsonBytes;
-  /** Whether texts were dropped: then some of the distinct ones may be unused. */
+  /** Whether texts were dropped, so that some distinct texts may be unused. */
   hasDropped: boolean;
   /** A sink that keeps the loop of early reads from being optimised away. */
   touched: number;
 };
 
-/** How many numbers the arrays of leaves have at first. */
+/** The initial length of the arrays of leaves. */
 export const FIRST_COUNT = 1_024;
 
 /**
@@ -40,7 +40,7 @@ const FIRST_BYTES = 16 * 1024;
 /** The bytes of the length before each text. */
 export const LENGTH_BYTES = 4;
 
-/** For fewer bytes than this, a loop copies faster than a call. */
+/** Up to this many bytes, a loop copies faster than a call. */
 export const SHORT_BYTES = 64;
 
 /** Allocates memory that nothing else shares. */
@@ -49,7 +49,7 @@ export function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
-export const noTexts = (): Texts => ({
+export const createTexts = (): Texts => ({
   ...memoryOf(FIRST_BYTES),
   sizeBytes: 0,
   starts: new Int32Array(FIRST_COUNT),
@@ -76,16 +76,16 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
   texts.plainBytes += end - start + LENGTH_BYTES;
 }
 
-/** Up to this many distinct texts, a lookup does not wait for memory. */
-const MAX_NEAR = 4_096;
+/** Up to this many distinct texts, the hash table is in the CPU's cache, so a lookup does not wait for memory. */
+const MAX_CACHED_TEXTS = 4_096;
 const WAITING_SIZE = 96;
 
 /**
- * Works like `addText`, but if there are many distinct texts, the text waits for `addWaiting`: its bytes must
+ * Works like `addText`, but if there are many distinct texts, the text waits for `addWaiting`, and its bytes must
  * not change until then.
  */
 function addLater(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
-  if (texts.distinct < MAX_NEAR) {
+  if (texts.distinct < MAX_CACHED_TEXTS) {
     addText(texts, source, start, end, hash);
     return;
   }
@@ -98,7 +98,7 @@ function addLater(texts: Texts, source: JsonBytes, start: number, end: number, h
   if (texts.waitingSize === WAITING_SIZE) addWaiting(texts);
 }
 
-/** Adds the texts that wait. Their reads of memory overlap, so that all of them take the time of one. */
+/** Adds the waiting texts. Their reads of memory overlap, so that all reads take the time of one. */
 export function addWaiting(texts: Texts): void {
   const { waiting, waitingSize, source, table } = texts;
   if (waitingSize === 0) return;
@@ -111,7 +111,7 @@ export function addWaiting(texts: Texts): void {
     addText(texts, source, waiting[at] ?? 0, waiting[at + 1] ?? 0, waiting[at + 2] ?? 0);
 }
 
-/** A 32-bit hash of the bytes from `start` up to `end`: computed from four at a time, then from the rest. */
+/** A 32-bit hash of the bytes from `start` up to `end`, computed four bytes at a time. */
 export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): number {
   let hash = 0;
   let at = start;
@@ -133,10 +133,10 @@ export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
   return bytes.subarray(start, start + LENGTH_BYTES + bytes.readInt32LE(start));
 }
 
-/** Memory of more bytes than this is released. */
+/** Memory of more bytes than this is released when the texts are cleared. */
 const MAX_HELD_BYTES = 16_000_000;
 
-/** Removes all texts, so that others can be added. */
+/** Removes all texts, so that new texts can be added. */
 export function clearTexts(texts: Texts): void {
   if (texts.bytes.length > MAX_HELD_BYTES) Object.assign(texts, memoryOf(FIRST_BYTES));
   texts.table.fill(0);
@@ -211,7 +211,7 @@ function addDistinct(texts: Texts, length: number, hash: number): number {
 function makeRoom(texts: Texts, moreBytes: number): void {
   const needed = texts.sizeBytes + moreBytes;
   if (needed <= texts.bytes.length) return;
-  // Frees the old memory at once, since the garbage collector does not see how much it is.
+  // Frees the old memory immediately, since the garbage collector does not count it.
   const buffer = texts.bytes.buffer.transfer(Math.max(needed, Math.ceil(1.5 * texts.bytes.length)));
   texts.bytes = Buffer.from(buffer);
   texts.view = new DataView(buffer);
@@ -232,7 +232,7 @@ function rehash(texts: Texts): void {
 const BACKSLASH = 0x5c;
 
 /**
- * Adds the string at `start` and returns where its closing quote is. If it has an escape or a control
+ * Adds the string at `start` and returns the index of its closing quote. If it has an escape or a control
  * character, returns -1 and does not add it. Four bytes at a time are hashed, and searched for the end as in
  * `skipText`. The string may wait for `addWaiting`.
  */

@@ -47,11 +47,11 @@ export function gluePartitions(options: {
     return Table?.StorageDescriptor ?? {};
   }
 
-  /** The table of a partition; undefined for a narrowed snapshot that has none. */
+  /** The table of a partition; undefined for a narrowed snapshot without a table. */
   async function findTable({ table, narrowed }: PartitionOfRun) {
     if (narrowed === undefined) return { name: table, description: await describeTable(table) };
     for (const name of [table, otherGlueTableOf(narrowed)]) {
-      const description = await describeTable(name).catch(unlessSaid('EntityNotFoundException'));
+      const description = await describeTable(name).catch(ignoreError('EntityNotFoundException'));
       if (description?.Location === `${location}/parquet/${narrowed}/`) return { name, description };
     }
     return undefined;
@@ -66,9 +66,8 @@ export function gluePartitions(options: {
     const about = { ...named(table.name), PartitionInput };
     const created = await client
       .send(new CreatePartitionCommand(about))
-      .catch(unlessSaid('AlreadyExistsException'));
-    // An existing partition may point elsewhere, so it is updated. That needs one permission fewer than
-    // reading it first.
+      .catch(ignoreError('AlreadyExistsException'));
+    // An existing partition may point elsewhere, so it is updated. Reading it first would need another permission.
     if (created === undefined)
       await client.send(new UpdatePartitionCommand({ ...about, PartitionValueList: values }));
   }
@@ -79,10 +78,10 @@ export function gluePartitions(options: {
     const name = narrowed === undefined ? table : (await findTable(partition))?.name;
     if (name === undefined) return;
     const remove = new DeletePartitionCommand({ ...named(name), PartitionValues: [...values] });
-    await client.send(remove).catch(unlessSaid('EntityNotFoundException'));
+    await client.send(remove).catch(ignoreError('EntityNotFoundException'));
   }
 
-  const explaining =
+  const withContext =
     (action: string, act: (partition: PartitionOfRun) => Promise<void>) => (partition: PartitionOfRun) =>
       asAwsError(
         {
@@ -91,8 +90,8 @@ export function gluePartitions(options: {
         },
         () => act(partition),
       );
-  const add = explaining('add', put);
-  const remove = explaining('remove', drop);
+  const add = withContext('add', put);
+  const remove = withContext('remove', drop);
 
   return {
     async add(place: Place, run: Run, { changes }: Pick<Manifest, 'changes'>) {
@@ -110,7 +109,7 @@ export function gluePartitions(options: {
 /** The partition of a run. `folder` is a key in the store, and ends in a slash. */
 type PartitionOfRun = {
   readonly table: string;
-  /** The narrowed snapshot, if it is one. It may have no table, and `table` may belong to another place. */
+  /** The place of a narrowed snapshot. It may have no table, and `table` may belong to another place. */
   readonly narrowed: Place | undefined;
   /** The values in the order of the table's keys: `gluePartitionKeys`; for changes, the place comes before them. */
   readonly values: readonly string[];
@@ -131,8 +130,8 @@ function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
   return { table: 'stored_changes', narrowed: undefined, values, folder };
 }
 
-/** Returns undefined for Glue's error of this name; rethrows all others. */
-const unlessSaid =
+/** Returns undefined for Glue's error of this name; rethrows any other error. */
+const ignoreError =
   (name: string) =>
   (error: unknown): undefined => {
     if (!(error instanceof Error) || error.name !== name) throw error;

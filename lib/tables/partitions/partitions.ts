@@ -9,9 +9,9 @@ import type { Store } from '../../store/index.ts';
  * snapshot (`SOURCE.NAME`) has a table if a schedule of the stack names it. Both may be repeated, and throw `AwsError`.
  */
 type Partitions = {
-  /** Adds the run's partitions, or updates existing ones to where its manifest says. Its Parquet must exist by then. */
+  /** Adds the run's partitions, or updates them to its manifest. Its Parquet must exist already. */
   add(place: Place, run: Run, manifest: Pick<Manifest, 'changes'>): Promise<void>;
-  /** Removes the run's partitions; a missing one is not an error. Deletes no object. */
+  /** Removes the run's partitions, if they exist. Deletes no object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
