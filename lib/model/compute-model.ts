@@ -8,7 +8,7 @@ import { flagBits, IN_SNAPSHOT, ownedNames, WRONG, wrongFlags } from './rules/fl
 import { canonicalId, isInvalid } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns, type SourceColumns } from './runs.ts';
 import {
-  createNumberedTexts,
+  createStringNumbers,
   createUsesCollector,
   graphIn,
   type PackedUses,
@@ -53,7 +53,7 @@ export type PackedModel = {
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
-  /** Whether the thing does not exist: a whole snapshot of its kind lacks it. Whatever uses it has a missing target. */
+  /** Whether the thing does not exist, because a complete snapshot of its kind lacks it. Its users have a missing target. */
   readonly isMissing: (node: number) => boolean;
 };
 
@@ -69,8 +69,8 @@ const missingIn =
     ((flags[node] ?? 0) & IN_SNAPSHOT) === 0 && whole.includes(kindAt(node));
 
 /**
- * Computes the model from the columns of the last runs. Memory: about 150 bytes a calculation with three
- * uses, and one file with its columns. Default of `known`: no formulas. Throws `StoredObjectError`.
+ * Computes the model from the columns of the last runs. `known`: by default no formulas. Memory: about 150 bytes for
+ * a calculation with three uses, and one file with its columns. Throws `StoredObjectError`.
  */
 export async function computeModel(columns: ModelColumns, known?: KnownFormulas): Promise<PackedModel> {
   const collector = createUsesCollector();
@@ -82,14 +82,14 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
   const linked = collector.pack();
   const read = {
     source: columns.calculations,
-    nodes: calculations.held.nodes,
+    nodes: calculations.recorded.nodes,
     things: thingsIn(linked.things),
   };
-  const living = await livingFormulas(known, read);
-  const named = await withNames(living, {
+  const existing = await existingFormulas(known, read);
+  const named = await withNames(existing, {
     ...read,
     columns,
-    held: { calculations: calculations.held, cards },
+    recorded: { calculations: calculations.recorded, cards },
   });
   const { uses, formulas } = await withFormulas(linked, named);
   const things = thingsIn(uses.things);
@@ -107,7 +107,7 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
   return {
     uses,
     formulas,
-    calculations: calculations.held,
+    calculations: calculations.recorded,
     cards,
     flags,
     whole,
@@ -121,7 +121,7 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
  * The known formulas of calculations that still exist. A calculation was deleted if a whole snapshot that
  * began after its formula was stored lacks it.
  */
-async function livingFormulas(
+async function existingFormulas(
   known: KnownFormulas | undefined,
   options: Pick<Model, 'things'> & {
     readonly source: SourceColumns | undefined;
@@ -132,24 +132,24 @@ async function livingFormulas(
   const { source, nodes, things } = options;
   const all = (await known?.read()) ?? new Map();
   if (all.size === 0 || source?.isWhole !== true) return all;
-  const held = new Set<string>();
-  for (const node of nodes) held.add(things.thingAt(node).id);
-  return new Map([...all].filter(([id, { atMs }]) => held.has(id) || atMs >= source.startedAtMs));
+  const recorded = new Set<string>();
+  for (const node of nodes) recorded.add(things.thingAt(node).id);
+  return new Map([...all].filter(([id, { atMs }]) => recorded.has(id) || atMs >= source.startedAtMs));
 }
 
-/** These formulas with the names of their calculations' records; without a record, the name remains. */
+/** Gives each formula the name in its calculation's record; without a record, the formula keeps its name. */
 async function withNames(
   formulas: ReadonlyMap<string, KnownFormula>,
   options: Pick<Model, 'things'> & {
     readonly columns: ModelColumns;
-    readonly held: Pick<Model, 'calculations' | 'cards'>;
+    readonly recorded: Pick<Model, 'calculations' | 'cards'>;
   },
 ): Promise<ReadonlyMap<string, KnownFormula>> {
   if (formulas.size === 0) return formulas;
-  const { columns, held, things } = options;
+  const { columns, recorded, things } = options;
   const isWanted = (node: number) => formulas.has(things.thingAt(node).id);
   const named = new Map(formulas);
-  for await (const described of describedNodes(held, columns, 'calculations', isWanted))
+  for await (const described of describedNodes(recorded, columns, 'calculations', isWanted))
     for (const [node, { name }] of described) {
       const { id } = things.thingAt(node);
       const formula = formulas.get(id);
@@ -165,15 +165,15 @@ function addFlags(
 ): void {
   const { calculations, cards, formulas, isMissing } = options;
   const { isInvalid, names } = calculations;
-  const { nodes } = calculations.held;
+  const { nodes } = calculations.recorded;
   for (const node of nodes) add(flags, node, IN_SNAPSHOT | flagBits.unused);
   for (const node of cards.nodes) add(flags, node, IN_SNAPSHOT);
-  for (const [place, node] of nodes.entries()) if (isInvalid[place] === 1) add(flags, node, flagBits.invalid);
+  for (const [index, node] of nodes.entries()) if (isInvalid[index] === 1) add(flags, node, flagBits.invalid);
   addByEdges(flags, graph, isMissing);
-  addRepeated(flags, nodes, (place) => names[place] ?? 0, flagBits.same_name);
+  addRepeated(flags, nodes, (index) => names[index] ?? 0, flagBits.same_name);
   const targets = adjacencyOf({ nodes: flags.length, from: graph.user, to: graph.used });
   addSameLinks(flags, nodes, { ...targets, isLink: (node) => things.kindAt(node) !== 'column' });
-  addRepeated(flags, formulas.nodes, (place) => (formulas.same[place] ?? 0) + 1, flagBits.same_formula);
+  addRepeated(flags, formulas.nodes, (index) => (formulas.same[index] ?? 0) + 1, flagBits.same_formula);
   for (const memory of [targets.starts, targets.edges]) freeMemory(memory);
   addAffected(flags, graph);
 }
@@ -183,15 +183,14 @@ function add(flags: Uint16Array, node: number, bits: number): void {
 }
 
 /**
- * Sets the flag of things that depend, over any number of steps, on a thing that is wrong. In a circle, a
- * thing can depend on itself.
+ * Sets the flag of things that depend, over any number of steps, on another thing that is wrong.
  */
 function addAffected(flags: Uint16Array, { user, used }: UsesGraph): void {
   const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
   const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
-  reach(users, wrong, { most: 0, see: (node) => add(flags, node, flagBits.affected) });
+  reach(users, wrong, { maxListed: 0, visit: (node) => add(flags, node, flagBits.affected) });
   for (const memory of [users.starts, users.edges]) freeMemory(memory);
-  // A wrong thing outside a circle is not affected by itself.
+  // `reach` leaves out the wrong things that it starts from, so those that depend on other bad things are added here.
   const isBad = (node: number) => ((flags[node] ?? 0) & (WRONG | flagBits.affected)) !== 0;
   for (let edge = 0; edge < user.length; edge += 1) {
     const by = user[edge] ?? 0;
@@ -217,21 +216,21 @@ function addByEdges(
   }
 }
 
-/** Sets a flag of calculations whose entries have the same number; 0 stands for no number. */
+/** Sets a flag of calculations whose entries have the same number; 0 means no number. */
 function addRepeated(
   flags: Uint16Array,
   nodes: Uint32Array,
-  numberAt: (place: number) => number,
+  numberAt: (index: number) => number,
   bit: number,
 ): void {
   // For each number: the index of its first entry, plus 1.
   const firsts = growing(Uint32Array);
-  for (const [place, node] of nodes.entries()) {
-    const number = numberAt(place);
+  for (const [index, node] of nodes.entries()) {
+    const number = numberAt(index);
     if (number === 0) continue;
     while (firsts.length() <= number) firsts.push(0);
     const before = firsts.at(number);
-    if (before === 0) firsts.set(number, place + 1);
+    if (before === 0) firsts.set(number, index + 1);
     else {
       add(flags, node, bit);
       add(flags, nodes[before - 1] ?? 0, bit);
@@ -246,12 +245,12 @@ function addSameLinks(
   nodes: Uint32Array,
   { starts, edges, to, isLink }: Adjacency & { readonly isLink: (node: number) => boolean },
 ): void {
-  const sets = createNumberedTexts();
+  const sets = createStringNumbers();
   addRepeated(
     flags,
     nodes,
-    (place) => {
-      const node = nodes[place] ?? 0;
+    (index) => {
+      const node = nodes[index] ?? 0;
       const start = starts[node] ?? 0;
       const end = starts[node + 1] ?? 0;
       if (end - start < 2) return 0;
@@ -269,7 +268,7 @@ function countDatasets(
   { user, used, isBrokenAt }: UsesGraph,
 ): readonly Dataset[] {
   const found = new Map<number, { -readonly [Name in keyof Dataset]: Dataset[Name] }>();
-  // Not with `entries()`, which would allocate an object for each.
+  // Not with `entries()`, which would allocate an object for each edge.
   for (let edge = 0; edge < used.length; edge += 1) {
     const node = used[edge] ?? 0;
     if (kindAt(node) !== 'dataset') continue;
@@ -285,7 +284,7 @@ function countDatasets(
 }
 
 type ReadCalculations = {
-  readonly held: RecordedThings;
+  readonly recorded: RecordedThings;
   /** For each thing: 1 if one of its records has a status that is not VALID. */
   readonly isInvalid: Uint8Array;
   /** For each thing: the number of its name plus 1; 0 if it has no name. */
@@ -298,19 +297,19 @@ async function readCalculations(
   uses: UsesCollector,
   owners: Owners,
 ): Promise<ReadCalculations> {
-  const texts = createNumberedTexts();
+  const texts = createStringNumbers();
   const numberOf = (utf8: Uint8Array) => (utf8.length === 0 ? 0 : texts.numberOf(utf8) + 1);
   const isBad = growing(Uint8Array);
   const names = growing(Uint32Array);
-  const held = await readRecords(source, uses, (group) => {
+  const recorded = await readRecords(source, uses, (group) => {
     const status = group.texts('status', (utf8) => isInvalid(asText(utf8)));
     const name = group.texts('name', numberOf);
     const owner = group.texts('owner', userOf);
     const locked = group.values('locked');
     const modified = group.values('lastmodified');
-    return (row, place, node) => {
-      if (place < isBad.length()) {
-        if (status(row) === true) isBad.set(place, 1);
+    return (row, index, node) => {
+      if (index < isBad.length()) {
+        if (status(row) === true) isBad.set(index, 1);
         return;
       }
       isBad.push(status(row) === true ? 1 : 0);
@@ -325,7 +324,7 @@ async function readCalculations(
     };
   });
   freeMemory(texts.pack().bytes);
-  return { held, isInvalid: isBad.values(), names: names.values() };
+  return { recorded, isInvalid: isBad.values(), names: names.values() };
 }
 
 /** Collects what cards use, and the figures of their owners. A card may be in the lists of several datasets. */
@@ -338,8 +337,8 @@ function readCards(
   return readRecords(source, uses, (group) => {
     const owner = group.texts('ownerid', userOf);
     const people = peopleIn(group);
-    return (row, place, node) => {
-      if (place < count) return;
+    return (row, index, node) => {
+      if (index < count) return;
       count += 1;
       const named = people(row).flatMap(({ id, name }) => {
         const user = canonicalId(id);
@@ -381,18 +380,18 @@ async function readOwned(
 }
 
 /**
- * Reads the records of a source, and calls `take` with each: its row, the index of its thing (a new one for
- * the thing's first record), and its node.
+ * Reads the records of a source. For each, calls the function that `open` returned for its row group with its row,
+ * the index of its thing (the next index for a thing's first record), and its node.
  */
 async function readRecords(
   source: SourceColumns | undefined,
   collector: UsesCollector,
-  open: (group: RowGroup) => (row: number, place: number, node: number) => void,
+  open: (group: RowGroup) => (row: number, index: number, node: number) => void,
 ): Promise<RecordedThings> {
   const nodes = growing(Uint32Array);
   const rows = growing(Uint32Array);
   // For each node: the index of its thing, plus 1.
-  const places = growing(Uint32Array);
+  const indexes = growing(Uint32Array);
   const spellings = new Map<string, number>();
   let start = 0;
   for (const part of source?.parts ?? []) {
@@ -406,13 +405,13 @@ async function readRecords(
       for (let row = 0; row < group.rows; row += 1, record += 1) {
         const node = nodeAt(record);
         if (node === undefined) continue;
-        while (places.length() <= node) places.push(0);
-        if (places.at(node) === 0) {
+        while (indexes.length() <= node) indexes.push(0);
+        if (indexes.at(node) === 0) {
           nodes.push(node);
           rows.push(start + record);
-          places.set(node, nodes.length());
+          indexes.set(node, nodes.length());
         }
-        see(row, places.at(node) - 1, node);
+        see(row, indexes.at(node) - 1, node);
       }
     }
     for (const [at, spelling] of uses.spellings) {
@@ -422,13 +421,13 @@ async function readRecords(
     freeMemory(uses.user);
     start += part.count;
   }
-  places.free();
+  indexes.free();
   return { nodes: nodes.values(), rows: rows.values(), spellings: [...spellings] };
 }
 
 const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
 
-/** How many things a user owns, and how many of them have each flag. `locked` counts locked calculations. */
+/** The numbers of things that a user owns, and of things with each flag. `locked` counts locked calculations. */
 type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
   readonly user_id: string;
   /** The name, if a card gives it; otherwise null. */
@@ -437,31 +436,31 @@ type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[n
   readonly oldest_modified: number | null;
 };
 
-type Counting = { -readonly [K in keyof Owner]: Owner[K] };
+type MutableOwner = { -readonly [K in keyof Owner]: Owner[K] };
 
 type Owners = ReturnType<typeof createOwners>;
 
 /** Counts what users own. A user is an id in the form of `canonicalId`. */
 function createOwners() {
-  const owners = new Map<string, { readonly place: number; readonly counts: Counting }>();
+  const owners = new Map<string, { readonly index: number; readonly counts: MutableOwner }>();
   const pairs = () => ({ node: growing(Uint32Array), owner: growing(Uint32Array) });
   const owned = { calculations: pairs(), cards: pairs() };
 
   function ownerOf(user: string) {
     const known = owners.get(user);
     if (known !== undefined) return known;
-    const owner = { place: owners.size, counts: { user_id: user, ...NOTHING } };
+    const owner = { index: owners.size, counts: { user_id: user, ...NO_COUNTS } };
     owners.set(user, owner);
     return owner;
   }
 
   return {
-    of: (user: string): Counting => ownerOf(user).counts,
-    add(user: string, what: keyof typeof owned, node: number): Counting {
-      const { place, counts } = ownerOf(user);
+    of: (user: string): MutableOwner => ownerOf(user).counts,
+    add(user: string, what: keyof typeof owned, node: number): MutableOwner {
+      const { index, counts } = ownerOf(user);
       counts[what] += 1;
       owned[what].node.push(node);
-      owned[what].owner.push(place);
+      owned[what].owner.push(index);
       return counts;
     },
     /** All users, in the order of their first appearance. Call it once the flags of all nodes are known. */
@@ -483,4 +482,4 @@ function createOwners() {
 const zeros = <Name extends string>(names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, 0])) as Readonly<Record<Name, number>>;
 
-const NOTHING = { name: null, ...zeros(ownedNames), oldest_modified: null, ...zeros(wrongFlags) };
+const NO_COUNTS = { name: null, ...zeros(ownedNames), oldest_modified: null, ...zeros(wrongFlags) };

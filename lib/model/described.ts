@@ -17,8 +17,8 @@ export type RecordedThings = {
 type RecordedByKind = Readonly<Record<'calculations' | 'cards', RecordedThings>>;
 
 /**
- * The name, type and owner of a thing, from its record; null where they are missing. Texts are the
- * platform's, of any length.
+ * The name, type and owner of a thing, from its record; null where they are missing. The strings come from the
+ * platform, and have any length.
  */
 export type Description = {
   /** A card's title, a file's path, otherwise the name. */
@@ -32,7 +32,7 @@ export type Description = {
 export type Described = Description & {
   readonly source: Source;
   readonly id: string;
-  /** The key by which snapshots are compared; undefined if the record has none. */
+  /** The key by which snapshots are compared; undefined if the record has no key. */
   readonly key: string | undefined;
   /** A file's FileSet. */
   readonly fileset: string | null;
@@ -43,7 +43,7 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
   for (const [name, of] of Object.entries(columns)) {
     const source = name as Source;
     for await (const { group } of groupsOf(of)) {
-      const describe = readSaid(group, source);
+      const describe = createDescriber(group, source);
       const { key: rule } = sourceDefinitions[source].records;
       const keys: (readonly [string, (row: number) => string | null])[] = [];
       for (const field of [...(rule.owner ?? []), rule.id])
@@ -83,17 +83,17 @@ export async function* describedNodes(
   columns: ModelColumns,
   source: 'calculations' | 'cards',
   isWanted: (node: number) => boolean = () => true,
-): AsyncGenerator<readonly (readonly [node: number, said: Description])[]> {
+): AsyncGenerator<readonly (readonly [node: number, description: Description])[]> {
   for await (const { group, rows, nodes } of firstRecords(model, columns, source)) {
-    const places = nodes
+    const indexes = nodes
       .keys()
-      .filter((place) => isWanted(nodes[place] ?? -1))
+      .filter((index) => isWanted(nodes[index] ?? -1))
       .toArray();
-    if (places.length === 0) continue;
-    const describe = readSaid(group, source);
-    yield places.map((place) => {
-      const { fileset: _, ...said } = describe(rows[place] ?? 0);
-      return [nodes[place] ?? 0, said] as const;
+    if (indexes.length === 0) continue;
+    const describe = createDescriber(group, source);
+    yield indexes.map((index) => {
+      const { fileset: _, ...description } = describe(rows[index] ?? 0);
+      return [nodes[index] ?? 0, description] as const;
     });
   }
 }
@@ -107,7 +107,7 @@ export async function describeNodes(
   const found = new Map<number, Description>();
   for (const source of ['calculations', 'cards'] as const)
     for await (const described of describedNodes(model, columns, source, (node) => wanted.has(node)))
-      for (const [node, said] of described) found.set(node, said);
+      for (const [node, description] of described) found.set(node, description);
   return found;
 }
 
@@ -120,7 +120,7 @@ export function* describedFormulas({ formulas }: { readonly formulas: Parameters
   }
 }
 
-function readSaid(group: RowGroup, source: Source) {
+function createDescriber(group: RowGroup, source: Source) {
   const { described, records } = sourceDefinitions[source];
   const { type, owner, fileset } = described;
   const read = (name: string | undefined) => (name === undefined ? () => null : group.texts(name, asText));

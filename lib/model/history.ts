@@ -7,17 +7,17 @@ import type { LastRun } from './runs.ts';
 import { thingsIn } from './uses-graph.ts';
 
 /**
- * The history of models, with one object a day, which cannot be computed again: how many things had each flag, by
- * owner, for SQL; and since when each thing has been unused or broken, which the next model continues. The day is that
- * of the newest run of calculations or cards, not the day on which the model is computed.
+ * The history of models, which cannot be computed again, with two objects for each day: for SQL, how many things had
+ * each flag, by owner; for the next model, when each thing became unused or broken. The day is that of the newest run
+ * of calculations or cards, not the day on which the model is computed.
  */
 export const HISTORY_FOLDER = 'model/history/';
 const rowsKey = (day: string) => `${HISTORY_FOLDER}${day}.json`;
 const stateKey = (day: string) => `${HISTORY_FOLDER}_${day}.packed`;
 
 /**
- * For each node, since when it has been unused or broken: the start of the first run that showed it, in epoch
- * seconds; 0 if it is not.
+ * For each node, when it became unused or broken: the start of the first run that showed it, in epoch seconds; 0 if
+ * it is not unused or broken.
  */
 type Since = Readonly<Record<'unused' | 'broken', Uint32Array>>;
 
@@ -27,8 +27,8 @@ export type DatedModel = PackedModel & { readonly since: Since; readonly days: r
 const KINDS = ['calculations', 'cards'] as const;
 
 /**
- * `since` by the ids of things, in a form that no later version of the rules changes; with the runs of the
- * model, by place.
+ * `since` by the ids of things, so that it does not depend on the version of the rules, and the runs of the model,
+ * by place.
  */
 type State = Readonly<Record<(typeof KINDS)[number], { readonly ids: readonly string[] } & Since>> & {
   readonly version: 1;
@@ -50,15 +50,15 @@ async function findState(store: Store, day: string) {
   return { state: undefined, etag };
 }
 
-/** The start of the newest run of calculations or cards. A flag that is new in this model holds since then. */
+/** The start of the newest run of calculations or cards. A flag that is new in this model counts from then. */
 function newestStart(runs: readonly LastRun[]): string | undefined {
   const starts = runs.flatMap(({ source, manifest }) => (hasLinks(source) ? [manifest.startedAt] : []));
   return starts.sort().at(-1);
 }
 
 /**
- * Adds its history to a model, and a function that stores it. A flag that was set in the state before keeps
- * its time; a flag that is new begins now.
+ * Adds the history to a model, and returns both the model and a function that stores the history. A flag that was
+ * already set in the previous state keeps its time.
  */
 export async function datedModel(store: Store, computed: PackedModel, runs: readonly LastRun[]) {
   const start = newestStart(runs);
@@ -91,7 +91,7 @@ function sinceIn(
     ] as const) {
       const known = new Map<string, number>();
       const { ids = [], [what]: times = [] } = before?.[kind] ?? {};
-      for (const [place, id] of ids.entries()) known.set(id, times[place] ?? 0);
+      for (const [index, id] of ids.entries()) known.set(id, times[index] ?? 0);
       for (const node of of[kind].nodes)
         if (((flags[node] ?? 0) & bits) !== 0)
           since[what][node] = Math.min(known.get(thingAt(node).id) || startSeconds, startSeconds);
@@ -117,8 +117,8 @@ type DayToWrite = {
 };
 
 /**
- * Stores a day before `model/latest.json` moves: if a writer is killed in between, the next one stores the
- * same. A model of older runs than the stored day's changes nothing.
+ * Stores a day before `model/latest.json` moves. If a writer is killed in between, the next writer stores the same
+ * bytes. If the stored day is from newer runs, nothing is written.
  */
 async function writeDay(store: Store, { model, runs, start, before: { state, etag } }: DayToWrite) {
   const day = start.slice(0, 10);
@@ -146,7 +146,7 @@ async function writeDay(store: Store, { model, runs, start, before: { state, eta
     contentType: PACKED_TYPE,
     condition: ifUnchanged(etag),
   });
-  // Another writer has stored its state, and stores the rows that belong to it.
+  // Another writer has stored its state, and will store the rows that belong to it.
   if (put.kind !== 'stored') return;
   const body = Buffer.concat(rowsOf(model, day, Date.parse(start)).map(printStoredLine));
   await updateObject(
@@ -158,7 +158,8 @@ async function writeDay(store: Store, { model, runs, start, before: { state, eta
 }
 
 /**
- * The rows of a day for SQL: one for each flag, counting all things, without an owner; and one for each flag and owner.
+ * The rows of a day for SQL: one for each flag, which counts all things and has no owner; and one for each flag and
+ * owner.
  */
 function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
   const all = { owner_id: null, owner_name: null };

@@ -36,19 +36,19 @@ const flags = <Name extends Flag>(names: readonly Name[]) =>
     names.map((flag) => [flag, stored('boolean', flagMeanings[flag], { guesses: flagGuesses[flag] ?? [] })]),
   ) as Readonly<Record<Name, StoredColumn<'boolean'>>>;
 
-const since = (name: string, holds: string) =>
+const since = (name: string, state: string) =>
   stored(
     'bigint',
     moment(
       epochMoment(name),
-      `when the first run that showed it as ${holds} began, in UTC; null if it is not`,
+      `when the first run that showed it as ${state} began, in UTC; null if it is not`,
     ),
   );
 
 const broken_since = since('broken_since', 'broken itself: broken links, invalid, or a missing target');
 
-/** A column with a list of texts, stored as JSON. */
-const texts = (name: string, about: string): Column => ({
+/** A column with a list of strings, stored as JSON. */
+const stringList = (name: string, about: string): Column => ({
   type: 'array<string>',
   sql: `CAST(json_parse(${name}) AS array(varchar))`,
   about,
@@ -56,7 +56,7 @@ const texts = (name: string, about: string): Column => ({
 
 const kinds = ['calculation', 'card'] as const;
 
-/** The tables of a model. Its facts about calculations and cards are shown in the tables of those. */
+/** The tables of a model. SQL shows the columns of calculations and cards in the tables of their records. */
 export const modelTables = {
   calculations: {
     about: 'a calculation, with what the model knows about it',
@@ -121,7 +121,7 @@ export const modelTables = {
       dataset_id: storedId('the id of the dataset', 'id', 'dataset'),
       cards: stored('bigint', 'how many cards use it'),
       calculations: stored('bigint', 'how many calculations use it'),
-      broken_links: stored('bigint', 'how many of both do so by a link that is broken'),
+      broken_links: stored('bigint', 'how many of both use it through a broken link'),
       as_of,
     },
     guesses: ['datasources'],
@@ -132,13 +132,13 @@ export const modelTables = {
       calculation_id: storedId('the id of the calculation', 'id'),
       name: stored(
         'string',
-        'its name, as its record has it; without one, as the update or the import had it',
+        'its name in its record; without a record, its name in the update or the import',
       ),
       expression: stored('string', 'its formula', { guesses: ['formula', 'text'] }),
       status: storedWord('status', ['valid', 'invalid'], { more: ', as it is parsed here' }),
       data_type: storedWord('data_type', 'the type of its result, in lower case'),
-      columns: stored('string', texts('columns', 'the columns that it names')),
-      functions: stored('string', texts('functions', 'the functions that it calls, in upper case')),
+      columns: stored('string', stringList('columns', 'the columns that it names')),
+      functions: stored('string', stringList('functions', 'the functions that it calls, in upper case')),
       source: storedWord('source', ['update', 'import']),
       known_at: stored('bigint', moment(epochMoment('known_at'), 'when it was set or imported, in UTC')),
       as_of,
@@ -153,9 +153,9 @@ export const modelTables = {
       owner_id: text('user_id', 'the same as user_id', isId),
       owner_name: text('name', 'the same as name', { guesses: ['owners'] }),
       calculations: stored('bigint', 'how many calculations are theirs'),
-      cards: stored('bigint', 'how many cards are'),
-      files: stored('bigint', 'how many files are'),
-      data_files: stored('bigint', 'how many data files are'),
+      cards: stored('bigint', 'how many cards are theirs'),
+      files: stored('bigint', 'how many files are theirs'),
+      data_files: stored('bigint', 'how many data files are theirs'),
       locked: stored('bigint', 'how many of the calculations are locked'),
       oldest_modified_at: moment(
         epochMoment('oldest_modified'),
@@ -164,8 +164,8 @@ export const modelTables = {
       oldest_modified: stored('bigint'),
       broken_links: stored('bigint', 'how many of the calculations and cards have broken links'),
       invalid: stored('bigint', 'how many are invalid'),
-      missing_target: stored('bigint', 'how many use what does not exist'),
-      affected: stored('bigint', 'how many depend on such a thing'),
+      missing_target: stored('bigint', 'how many use something that does not exist'),
+      affected: stored('bigint', 'how many depend on a thing with one of these three faults'),
       unused: stored('bigint', 'how many of the calculations nothing uses'),
       as_of,
     },

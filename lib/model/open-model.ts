@@ -28,7 +28,7 @@ const key = z.string().check(z.refine(isKey));
 
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
-/** The version of the rules: increased whenever they change. */
+/** The version of the rules. Increase it whenever they change. */
 const VERSION = 4;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(
@@ -40,11 +40,11 @@ const MODEL_FORMAT = parquetFormat({
 const modelSchema = z.object({
   version: z.literal(1),
   format: z.literal(MODEL_FORMAT),
-  /** When the runs of the model were the latest ones: ISO text. */
+  /** When the runs of the model were the latest runs, ISO 8601. */
   asOf: z.string(),
-  /** The runs that it was computed over, by place, with the keys of their manifests. */
+  /** The runs from which it was computed, by place, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
-  /** A text that identifies the formulas whose text was known. */
+  /** Identifies the formulas whose text was known. */
   formulas: z.string(),
   /**
    * The tables that SQL reads; null until they are requested. If `tablesAsOf` is not `asOf`, they belong to
@@ -89,7 +89,7 @@ const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
 /** Whether a model was computed from other runs or other formulas. By default the formulas are not compared. */
-function isBehind(
+function isOutdated(
   { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
   current: readonly LastRun[],
   known = formulas,
@@ -101,7 +101,7 @@ function isBehind(
 type ModelToOpen = {
   readonly store: Store;
   readonly now: () => number;
-  /** Receives what is missing or damaged when the last runs are found. Default: it is thrown as an error. */
+  /** Called with what is missing or damaged in the last runs. Default: an error is thrown. */
   readonly addFault?: ((fault: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A model with a missing or damaged object, which must be computed again. */
@@ -119,7 +119,7 @@ export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
 type OpenedModel = {
   readonly model: Model & Pick<DatedModel, 'since' | 'days'>;
   readonly runs: readonly LastRun[];
-  /** When the runs of the model were the latest ones, in epoch milliseconds. */
+  /** When the runs of the model were the latest runs, in epoch milliseconds. */
   readonly asOfMs: number;
   readonly columns: ModelColumns;
 };
@@ -170,16 +170,16 @@ async function current(
   const known = await listFormulas(store, signal).catch(unlessDenied);
   const columns = columnsOfRuns({ store, runs, signal });
   const { model } = before;
-  const sound =
-    model?.asOf === damaged?.asOf || model === undefined || isBehind(model, runs, known?.mark)
+  const usable =
+    model?.asOf === damaged?.asOf || model === undefined || isOutdated(model, runs, known?.mark)
       ? undefined
       : model;
-  if (sound !== undefined && (!withTables || ownTables(sound) !== undefined))
-    return { stored: sound, computed: undefined, runs, asOfMs: Date.parse(sound.asOf), columns };
-  const packed = sound && (await readPacked(store, sound));
+  if (usable !== undefined && (!withTables || ownTables(usable) !== undefined))
+    return { stored: usable, computed: undefined, runs, asOfMs: Date.parse(usable.asOf), columns };
+  const packed = usable && (await readPacked(store, usable));
   const dated = packed ? undefined : await datedModel(store, await computeModel(columns, known), runs);
   const computed = (packed ?? dated?.model) as DatedModel;
-  const asOfMs = packed === undefined ? nowMs : Date.parse(sound?.asOf ?? '');
+  const asOfMs = packed === undefined ? nowMs : Date.parse(usable?.asOf ?? '');
   const stored = await writeModel(store, {
     computed,
     runs,
@@ -192,7 +192,7 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
-/** Returns undefined if access is denied: another account may be allowed to read published runs, but not formulas. */
+/** Returns undefined if access is denied, since an account may be allowed to read published runs, but not formulas. */
 function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }
@@ -212,14 +212,14 @@ type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
   readonly known: KnownFormulas | undefined;
   /** The stored model, as it was before the runs were read. */
   readonly before: FoundModel;
-  /** Whether to build the tables. If false, those of the previous model stay. */
+  /** Whether to build the tables. If false, the tables of the previous model stay. */
   readonly withTables: boolean;
 };
 
 /**
- * Stores a model and moves `latest.json` to it. If another writer has stored one meanwhile, deletes its own objects
+ * Stores a model and moves `latest.json` to it. If another writer has stored a model meanwhile, deletes its own objects
  * instead. If a writer is killed, the previous model stays complete. Readers may still use a replaced model, so the
- * next writer deletes it, and also what killed writers left. Returns the stored model of these runs, if any.
+ * next writer deletes it, together with objects of killed writers. Returns the stored model of these runs, if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, known, before } = options;
@@ -236,7 +236,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
         ? there.filter((each) => !readable.includes(each))
         : keysOfModel(latest).filter((each) => !there.includes(each));
     for (const each of left) await store.delete(each);
-    return model === undefined || isBehind(model, runs, known?.mark) ? undefined : model;
+    return model === undefined || isOutdated(model, runs, known?.mark) ? undefined : model;
   } catch (error) {
     // With a read-only store the model stays in memory.
     if (error instanceof StoreError) return undefined;
@@ -248,8 +248,7 @@ async function storeModel(
   store: Store,
   { computed, runs, known, asOfMs, before, withTables }: ModelToWrite,
 ): Promise<StoredModel> {
-  // Other writers never use these names, so deleting objects that no model names cannot delete one that is
-  // being stored.
+  // The token is new, so the names of this model's objects are never used by another writer.
   const token = randomBytes(8).toString('hex');
   const tables: Partial<Record<ModelTable, StoredTables[ModelTable]>> = {};
   for (const name of withTables ? modelTableNames : []) {

@@ -6,13 +6,17 @@ export const PACKED_TYPE = 'application/octet-stream';
 const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
 
 /** Stands for a typed array in the JSON: its offset in bytes after the JSON, and its length. */
-type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; readonly length: number };
+type ArrayReference = {
+  readonly array: keyof typeof arrayTypes;
+  readonly start: number;
+  readonly length: number;
+};
 
 /**
  * The type of an array, found by its class: a Buffer counts as a Uint8Array. Throws for other kinds of
  * arrays, which could not be restored.
  */
-function arrayTypeOf(each: ArrayBufferView): Place['array'] {
+function arrayTypeOf(each: ArrayBufferView): ArrayReference['array'] {
   if (each instanceof Uint8Array) return 'Uint8Array';
   if (each instanceof Uint16Array) return 'Uint16Array';
   if (each instanceof Uint32Array) return 'Uint32Array';
@@ -27,8 +31,8 @@ const HEAD_BYTES = 8;
 const aligned = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
 /**
- * Copies an object with its members changed. Arrays are not entered: a replacer of JSON would enter them,
- * which takes five times as long.
+ * Copies an object with its members changed. Unlike a JSON replacer, it does not enter arrays, which would take
+ * five times as long.
  */
 const eachMember = (value: unknown, change: (member: unknown) => unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -42,15 +46,15 @@ const eachMember = (value: unknown, change: (member: unknown) => unknown): unkno
 export function pack(value: object): Buffer {
   const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];
   let end = 0;
-  const placed = (each: unknown): unknown => {
-    if (!ArrayBuffer.isView(each)) return eachMember(each, placed);
+  const withReferences = (each: unknown): unknown => {
+    if (!ArrayBuffer.isView(each)) return eachMember(each, withReferences);
     const { buffer, byteOffset, byteLength, length } = each as Uint8Array;
     const start = end;
     arrays.push({ bytes: new Uint8Array(buffer, byteOffset, byteLength), start });
     end = aligned(start + byteLength);
-    return { array: arrayTypeOf(each), start, length } satisfies Place;
+    return { array: arrayTypeOf(each), start, length } satisfies ArrayReference;
   };
-  const json = JSON.stringify(placed(value));
+  const json = JSON.stringify(withReferences(value));
   const base = aligned(Buffer.byteLength(json));
   const bytes = Buffer.alloc(base + end, ' ');
   bytes.write(json);
@@ -75,7 +79,7 @@ export function unpack<T>(body: Buffer): T | undefined {
     });
     const restored = (each: unknown): unknown => {
       if (typeof each !== 'object' || each === null || !('array' in each)) return eachMember(each, restored);
-      const { array, start, length } = each as Place;
+      const { array, start, length } = each as ArrayReference;
       return new arrayTypes[array](bytes.buffer, bytes.byteOffset + base + start, length);
     };
     return restored(JSON.parse(bytes.toString('utf8', 0, base))) as T;

@@ -20,7 +20,7 @@ type PartUses = PackedUses & {
   readonly spellings: readonly (readonly [record: number, id: string])[];
 };
 
-/** The version: increased whenever the same lines lead to other uses. */
+/** Increase it whenever the same lines lead to other uses. */
 const VERSION = 2;
 export const USES_FORMAT = hash('sha256', JSON.stringify([VERSION, kinds, relations, statements])).slice(
   0,
@@ -75,14 +75,14 @@ type UsesToRead = {
  * lines is not JSON.
  */
 async function buildUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
-  const maker = createUsesBuilder(source);
-  await eachLine({ store, parts: [part], signal }, maker.add);
-  return maker.end();
+  const builder = createUsesBuilder(source);
+  await eachLine({ store, parts: [part], signal }, builder.add);
+  return builder.end();
 }
 
 /**
- * The uses of a published part: the stored ones, otherwise computed from its lines and stored, unless the
- * store is read-only.
+ * The stored uses of a published part. If they are missing, they are computed from its lines, and stored unless
+ * the store is read-only.
  */
 export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
   const { store, part } = options;

@@ -22,24 +22,25 @@ export type LastRun = {
 };
 
 /**
- * The last runs of whole sources; for a source without one, those of its named places. By default a fault is thrown.
+ * The last runs of whole sources; for a source without one, the last runs of its narrowed places. By default, a fault
+ * is thrown as an error.
  */
 export async function lastRuns(
   store: Store,
   wanted: readonly Source[],
   addFault?: (fault: string) => void,
 ): Promise<{ readonly runs: readonly LastRun[] }> {
-  const sound = <T>(place: Place, read: Promise<T>): Promise<T | undefined> =>
+  const orReport = <T>(place: Place, read: Promise<T>): Promise<T | undefined> =>
     addFault === undefined
       ? read
       : read.catch(
           unlessDamaged((fault) => addFault(fault.startsWith(`${place}: `) ? fault : `${place}: ${fault}`)),
         );
   async function lastOf(place: Place): Promise<readonly LastRun[]> {
-    const latest = await sound(place, readLatest(store, place));
+    const latest = await orReport(place, readLatest(store, place));
     if (latest === undefined) return [];
     const { run, manifest: key } = latest;
-    const manifest = await sound(place, manifestOf(store, key, { place, run }));
+    const manifest = await orReport(place, manifestOf(store, key, { place, run }));
     return manifest === undefined ? [] : [{ place, source: sourceOf(place), manifest, key }];
   }
   const places = once(() => placesIn(store));
@@ -58,12 +59,12 @@ type PartColumns = {
   readonly key: string;
   readonly count: number;
   readonly records: () => Promise<Uint8Array>;
-  /** The uses that the part's records state; undefined if records of this source never state any. */
+  /** The uses that the part's records state; undefined if records of this source never state uses. */
   readonly uses: () => Promise<Awaited<ReturnType<typeof usesOfPart>> | undefined>;
 };
 
 export type SourceColumns = {
-  /** Whether a thing without a record is known not to exist: it is one run of the whole source, without missing ids. */
+  /** Whether a thing without a record certainly does not exist, since this is a run of the whole source: `isWhole`. */
   readonly isWhole: boolean;
   /** When the first of its runs began, in epoch milliseconds. */
   readonly startedAtMs: number;
@@ -80,8 +81,8 @@ type RunsToRead = {
 };
 
 /**
- * Reads columns from stored Parquet, or else from the lines. Uses that are computed from the lines are
- * stored. Throws `StoredObjectError` for a damaged part.
+ * Reads columns from stored Parquet, or from the lines if there is no Parquet. Uses that are computed from the lines
+ * are stored. Throws `StoredObjectError` for a damaged part.
  */
 export function columnsOfRuns(options: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
@@ -90,26 +91,26 @@ export function columnsOfRuns(options: RunsToRead): ModelColumns {
     found[run.source] = {
       isWhole: isWhole(run),
       startedAtMs: Math.min(startedAtMs, Date.parse(run.manifest.startedAt)),
-      parts: [...parts, ...partsOf(run, options)],
+      parts: [...parts, ...partColumnsOf(run, options)],
     };
   }
   return found;
 }
 
 /**
- * Whether a thing without a record in the run is known not to exist, as far as a snapshot can show: the run is of the
- * whole source, and each id that it misses is gone.
+ * Whether a thing without a record in the run certainly does not exist: the run is of the whole source, and each id
+ * that it misses no longer exists.
  */
 function isWhole({ place, source, manifest }: LastRun): boolean {
   const isOfAll =
     sourceDefinitions[source].ids === undefined || linkedTo(source, manifest.selection) !== undefined;
-  return place === source && isOfAll && manifest.missing.every(({ status }) => IS_GONE.has(status));
+  return place === source && isOfAll && manifest.missing.every(({ status }) => GONE_STATUSES.has(status));
 }
 
 /** Statuses that show that a thing no longer exists: 404 (not found) and 410 (archived). */
-const IS_GONE: ReadonlySet<number> = new Set([404, 410]);
+const GONE_STATUSES: ReadonlySet<number> = new Set([404, 410]);
 
-function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsToRead): PartColumns[] {
+function partColumnsOf({ place, source, manifest }: LastRun, { store, signal }: RunsToRead): PartColumns[] {
   const stored = once(() => parquetOfRun(store, place, manifest));
   return manifest.parts.map((part, index) => ({
     key: part.key,

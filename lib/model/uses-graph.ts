@@ -16,7 +16,7 @@ import {
 /** Things and their uses as they are stored, as numbers: edge `i` says that node `user[i]` uses node `used[i]`. */
 export type PackedUses = {
   /** The ids of the things; the tag of each is the index of its kind. */
-  readonly things: PackedTexts;
+  readonly things: PackedStrings;
   readonly user: Uint32Array;
   readonly used: Uint32Array;
   /** For each edge, in bits: the relation, the field that states it, and the number of its validity. */
@@ -36,7 +36,7 @@ const CONFIRMED = 1 << 6;
 const BROKEN_BY_USER = 1 << 7;
 const BROKEN_BY_USED = 1 << 8;
 const VALIDITY = 9;
-const EIGHT = 7;
+const THREE_BITS = 7;
 
 export type UsesGraph = ReturnType<typeof graphIn>;
 
@@ -45,8 +45,8 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
   const attributesAt = (edge: number) => linkAttributes[edge] ?? 0;
   /** The field that first states the use. */
   const statedByAt = (edge: number): Statement =>
-    statements[(attributesAt(edge) >> STATED_BY) & EIGHT] ?? 'links';
-  const relationAt = (edge: number): Relation => relations[attributesAt(edge) & EIGHT] ?? 'links to';
+    statements[(attributesAt(edge) >> STATED_BY) & THREE_BITS] ?? 'links';
+  const relationAt = (edge: number): Relation => relations[attributesAt(edge) & THREE_BITS] ?? 'links to';
   return {
     user,
     used,
@@ -58,24 +58,24 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
     isBrokenByUser: (edge: number) => (attributesAt(edge) & BROKEN_BY_USER) !== 0,
     isBrokenByUsed: (edge: number) => (attributesAt(edge) & BROKEN_BY_USED) !== 0,
     statedByAt,
-    /** Whether only a link states that one calculation refers to another: its direction may be the wrong one. */
+    /** Whether only a link states that one calculation refers to another, so that the direction may be wrong. */
     isByLinkAlone: (edge: number) =>
       relationAt(edge) === 'refers to' && (attributesAt(edge) & CONFIRMED) === 0,
-    /** The validity that the link states, as sent; null if it has none. */
+    /** The validity that the link states, as sent; null without a validity. */
     validityAt: (edge: number) => validities[attributesAt(edge) >> VALIDITY] ?? null,
     isBrokenAt: (edge: number) => broken[attributesAt(edge) >> VALIDITY] === true,
   };
 }
 
 /** Reads packed things by number, from 0. The number of a thing is its node in the graph. */
-export function thingsIn(texts: PackedTexts) {
+export function thingsIn(texts: PackedStrings) {
   const { bytes, starts } = texts;
   const tagged = (node: number) => (starts[node] ?? 0) + HEAD_BYTES - 1;
   const kindAt = (node: number): Kind => kinds[bytes[tagged(node)] ?? 0] ?? 'other';
   const count = starts.length - 1;
   return {
     count,
-    thingAt: (node: number): Thing => ({ kind: kindAt(node), id: textAt(texts, node) }),
+    thingAt: (node: number): Thing => ({ kind: kindAt(node), id: stringAt(texts, node) }),
     kindAt,
     /** The node of a thing; undefined if it is absent. It searches all nodes. */
     find({ kind, id }: Thing): number | undefined {
@@ -94,7 +94,7 @@ export function thingsIn(texts: PackedTexts) {
 const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   relations.indexOf(relation) |
   (statements.indexOf(statedBy) << STATED_BY) |
-  (isOwnWord(statedBy) ? CONFIRMED : 0) |
+  (isStatedByUser(statedBy) ? CONFIRMED : 0) |
   (isBroken(validity) ? (isStatedByUsed(relation, statedBy) ? BROKEN_BY_USED : BROKEN_BY_USER) : 0);
 
 /**
@@ -102,23 +102,23 @@ const attributesOf = ({ relation, statedBy, validity }: Use): number =>
  * calculations that use it.
  */
 const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
-  relation === 'uses' || (relation === 'refers to' && !isOwnWord(statedBy));
+  relation === 'uses' || (relation === 'refers to' && !isStatedByUser(statedBy));
 
 /** Whether a calculation's own record or formula states what it refers to. */
-const isOwnWord = (statedBy: Statement): boolean =>
+const isStatedByUser = (statedBy: Statement): boolean =>
   statedBy === 'functionTemplateDependencies' || statedBy === 'formula';
 
-/** The index of each kind, so that it need not be searched for each link. */
+/** The index of each kind, to avoid a search for each link. */
 const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
   Record<Kind, number>
 >;
 
 /**
- * Collects the uses of records, or of parts. Memory: some 25 bytes for each thing and 12 for each use; at the
- * end 8 more.
+ * Collects the uses of records, or of parts. Memory: about 25 bytes for each thing and 12 for each use, and at the end
+ * 8 more for each use.
  */
 export function createUsesCollector() {
-  const things = createNumberedTexts();
+  const things = createStringNumbers();
   const user = growing(Uint32Array);
   const used = growing(Uint32Array);
   const linkAttributes = growing(Uint32Array);
@@ -148,8 +148,8 @@ export function createUsesCollector() {
       return nodes;
     },
     /**
-     * Packs all uses, each pair of things only once: with the attributes of its first use, and with its first broken
-     * validity or, if none is broken, its first one.
+     * Packs all uses, each pair of things only once, with the attributes of its first use, and with its first broken
+     * validity or, if no validity is broken, its first validity.
      */
     pack(): PackedUses {
       // This comes first, since it frees memory that is needed only for numbering.
@@ -215,8 +215,8 @@ function keepFirst(
 }
 
 /**
- * Removes uses that only a link states and that a formula contradicts: of two calculations only one refers to the
- * other, and the formula shows which. The validity of the removed link is kept for the use in the right direction.
+ * Removes a use that only a link states if a formula states the opposite direction, since of two calculations only one
+ * can refer to the other. The validity of the removed link is kept for the use in the right direction.
  */
 export function withDirections(uses: PackedUses): PackedUses {
   const { user, used, isByLinkAlone, relationAt, isBrokenAt } = graphIn(uses);
@@ -241,8 +241,8 @@ export function withDirections(uses: PackedUses): PackedUses {
 }
 
 /**
- * Merges two uses of a pair: the attributes of the first, the worse validity, and the bits CONFIRMED and
- * BROKEN of either.
+ * Merges two uses of a pair: the attributes of the first use, the worse validity, and the bits CONFIRMED and BROKEN of
+ * both.
  */
 function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
   const before = first >> VALIDITY;
@@ -250,7 +250,7 @@ function worseOf(first: number, second: number, isBrokenNumber: readonly boolean
   const isWorse = before === 0 || (isBrokenNumber[before] === false && isBrokenNumber[after] === true);
   const of = (CONFIRMED | BROKEN_BY_USER | BROKEN_BY_USED) & (first | second);
   if (!isWorse || after === 0) return first | of;
-  const isSame = (first & EIGHT) === (second & EIGHT);
+  const isSame = (first & THREE_BITS) === (second & THREE_BITS);
   const linkAttributes = isSame ? second : (first & (CONFIRMED - 1)) | (after << VALIDITY);
   return linkAttributes | of;
 }
@@ -267,24 +267,24 @@ function createValidities() {
   return { texts, numberOf };
 }
 
-/** Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`. Each begins with its length and its tag. */
-type PackedTexts = {
+/** Strings in one buffer: number `n` is from `starts[n]` up to `starts[n + 1]`, and begins with its length and its tag. */
+type PackedStrings = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
 };
 
-/** How many bytes precede the UTF-8 of a text; the last of them is its tag. */
+/** The number of bytes before the UTF-8 of a string; the last of them is its tag. */
 export const HEAD_BYTES = 5;
 
 /**
- * Gives each distinct text a number, from 0, in the order in which texts come. Equal texts with different
- * tags are different. Memory: 20 to 40 bytes for each text, plus the text.
+ * Numbers distinct strings from 0, in the order in which they come. Equal strings with different tags are different.
+ * Memory: 20 to 40 bytes for each string, plus the string.
  */
-export function createNumberedTexts() {
+export function createStringNumbers() {
   const texts = createTexts();
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
-    /** The number of a text in UTF-8; a new text gets the next number. `tag`: 0 to 255. */
+    /** The number of a string in UTF-8; a new string gets the next number. `tag`: 0 to 255. */
     numberOf(utf8: Uint8Array, tag = 0, start = 0, end = utf8.length): number {
       const length = end - start;
       if (length >= scratch.bytes.length) scratch = memoryOf(2 * length);
@@ -296,10 +296,10 @@ export function createNumberedTexts() {
     },
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
     /**
-     * Returns all texts in the memory that they already have. Frees everything that is needed only for
-     * numbering, so no text can be added afterwards.
+     * Returns all strings in the memory that they already have. Frees everything that is needed only for numbering,
+     * so no string can be added afterwards.
      */
-    pack(): PackedTexts {
+    pack(): PackedStrings {
       freeMemory(texts.table);
       freeMemory(texts.hashes);
       const { bytes, sizeBytes, distinct } = texts;
@@ -312,7 +312,7 @@ export function createNumberedTexts() {
 
 const FIRST_SCRATCH = 1_024;
 
-const textAt = ({ bytes, starts }: PackedTexts, number: number): string =>
+const stringAt = ({ bytes, starts }: PackedStrings, number: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset).toString(
     'utf8',
     (starts[number] ?? 0) + HEAD_BYTES,

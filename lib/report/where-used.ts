@@ -16,7 +16,7 @@ import {
   adjacencyOf,
   canonicalId,
   IN_SNAPSHOT,
-  namedCard,
+  parseCardName,
   partsOfColumn,
   type Relation,
   reach,
@@ -72,7 +72,7 @@ type UsedThing = Description &
     readonly formula: string | null;
     /** Whether `hops` excluded things that are further away. */
     readonly isCut: boolean;
-    /** The things that depend on it, nearest first, at most `most`. */
+    /** The things that depend on it, nearest first, at most `maxListed`. */
     readonly dependents: readonly Dependent[];
   };
 
@@ -87,7 +87,7 @@ type WhereUsedOptions = {
   /** Maximum number of uses between the thing and a dependent. Default: unlimited. */
   readonly hops?: number | undefined;
   /** Maximum dependents to list for each thing; all are counted. */
-  readonly most: number;
+  readonly maxListed: number;
   /** Whether sources whose run is missing or damaged are left out and named. Default: that is thrown. */
   readonly mayLack?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -134,7 +134,7 @@ const sourcesNaming = (kind: FindableKind): readonly Source[] =>
   sources.filter((source) => (sourceDefinitions[source].names as readonly string[]).includes(kind));
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
-  const { store, id, dataset, most, hops, mayLack = false, signal } = options;
+  const { store, id, dataset, maxListed, hops, mayLack = false, signal } = options;
   const kind = dataset === undefined ? options.kind : 'column';
   const wanted = [...new Set<Source>(kind === undefined ? sources : sourcesNaming(kind))];
   const notRead: string[] = [];
@@ -145,7 +145,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const last = opened?.runs ?? (await lastRuns(store, wanted, addFault)).runs;
   const runs = last.filter(({ source }) => wanted.includes(source));
   const columns = opened?.columns ?? columnsOfRuns({ store, runs, signal });
-  const search = { columns, id: id.trim(), kind, dataset, hops, most };
+  const search = { columns, id: id.trim(), kind, dataset, hops, maxListed };
   const found = [
     ...(opened === undefined ? [] : await whereUsedInGraph(opened.model, search)),
     ...(await whereUsedInFiles(search)),
@@ -179,7 +179,7 @@ const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
 /** The datasets, calculations, cards and columns with an id or name, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
   const { id, kind } = search;
-  const named = [thing('dataset', id), thing('calculation', id), namedCard(id).card].flatMap((own) =>
+  const named = [thing('dataset', id), thing('calculation', id), parseCardName(id).card].flatMap((own) =>
     own !== undefined && (kind === undefined || kind === own.kind) ? (model.things.find(own) ?? []) : [],
   );
   const asked = [...named, ...(kind === undefined || kind === 'column' ? columnsNamed(search, model) : [])];
@@ -225,14 +225,14 @@ function reachedFrom(
   node: number,
   users: Adjacency,
   { things }: Model,
-  { hops = Number.POSITIVE_INFINITY, most }: Search,
+  { hops = Number.POSITIVE_INFINITY, maxListed }: Search,
 ) {
   const kinds: Record<string, number> = {};
-  const see = (each: number) => {
+  const visit = (each: number) => {
     const name = things.kindAt(each);
     kinds[name] = (kinds[name] ?? 0) + 1;
   };
-  return { node, kinds, ...reach(users, [node], { hops, most, see }) };
+  return { node, kinds, ...reach(users, [node], { hops, maxListed, visit }) };
 }
 
 /** A thing, and what depends on it. Listed dependents are described by the columns of their records. */
@@ -311,7 +311,7 @@ const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
  * with an id or path, it also finds the files in them: nothing else is known to depend on a file. It reads
  * the runs once; memory holds what is listed.
  */
-async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<readonly UsedThing[]> {
+async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);
   const path = pathOf(id);
   const isAsked = (each: Found['kind']) => kind === undefined || kind === each;
@@ -325,7 +325,7 @@ async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<re
     const total = thing.total + 1;
     Object.assign(thing, { total, links: total, hops: [total], kinds: { file: total } });
     const ways = [{ kind: thing.kind, id: of, name: null, relation: 'lies in', valid: null } as const];
-    if (total <= most)
+    if (total <= maxListed)
       thing.dependents.push({ hop: 1, kind: 'file', id: file, name, type, owner, ways, waysTotal: 1 });
   }
   const isSearched = (source: string): source is Source =>
@@ -378,7 +378,7 @@ const MAX_HINTS = 5;
 /** Minimum characters: fewer would match too many ids. */
 const MIN_START = 3;
 
-/** At most five things whose name is the requested id (case does not matter), or whose id starts with it. */
+/** At maxListed five things whose name is the requested id (case does not matter), or whose id starts with it. */
 async function hintsFor(search: Search): Promise<readonly Named[]> {
   const wanted = search.id.toLowerCase();
   const isStart = (id: string) => wanted.length >= MIN_START && id.toLowerCase().startsWith(wanted);

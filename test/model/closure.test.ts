@@ -34,7 +34,7 @@ test('the closure equals a naive search, on any graph, with circles, at any boun
       const far = distances(nodes, pairs, starts);
       const within = far.flatMap((distance, node) => (distance > 0 && distance <= hops ? [node] : []));
 
-      const found = reach(edgesOf(nodes, pairs), starts, { hops, most });
+      const found = reach(edgesOf(nodes, pairs), starts, { hops, maxListed: most });
 
       const listed = [...found.nodes];
       expect(new Set(listed).size).toBe(Math.min(within.length, most));

@@ -10,7 +10,7 @@ import type { MemoryStore } from '../store/memory-store.ts';
 const FINDABLE = ['dataset', 'calculation', 'card'];
 
 async function found(store: MemoryStore, kind: FindableKind, id: string) {
-  const { found: things } = await whereUsed({ store, kind, id, most: 1_000 });
+  const { found: things } = await whereUsed({ store, kind, id, maxListed: 1_000 });
   expect({ kind, id, things: things.length }).toEqual({ kind, id, things: 1 });
   return things[0] as (typeof things)[number];
 }

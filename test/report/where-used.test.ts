@@ -55,7 +55,7 @@ async function publishChain() {
 type Found = Awaited<ReturnType<typeof whereUsed>>['found'];
 
 const find = (id: string, more: Partial<Parameters<typeof whereUsed>[0]> = {}) =>
-  whereUsed({ store, id, most: 1_000, ...more });
+  whereUsed({ store, id, maxListed: 1_000, ...more });
 
 const lineOf = ({ hop, kind, id, name, ways }: Found[number]['dependents'][number]) =>
   `${hop} ${kind} ${id} ${name}: ${ways.map((way) => `${way.relation} ${way.kind} ${way.id}${way.valid === null ? '' : ` ${way.valid}`}`).join(', ')}`;
@@ -66,7 +66,7 @@ describe('what depends on a record', () => {
   beforeEach(publishChain);
 
   test('ends after the given number of hops, and is counted beyond the limit', async () => {
-    const [near, first] = [await find('d-1', { hops: 1 }), await find('d-1', { most: 1 })];
+    const [near, first] = [await find('d-1', { hops: 1 }), await find('d-1', { maxListed: 1 })];
 
     expect(near.found[0]).toMatchObject({ total: 2, hops: [2], isCut: true });
     expect(linesOf(first.found)).toEqual([['1 calculation 1 Revenue: saved on dataset d-1']]);

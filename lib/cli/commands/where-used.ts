@@ -13,10 +13,10 @@ export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal)
   if (dataset !== undefined && kind !== undefined && kind !== 'column')
     throw new UsageError(`--dataset: expected the name of a column with it, got --kind ${kind}`);
   const store = await openStoreOf(terminal, at);
-  const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
+  const maxListed = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
   // Runs of a day that has passed may have been removed since.
   const mayLack = at !== undefined;
-  const asked = { store, id, kind, dataset, hops, most, mayLack, signal: terminal.signal };
+  const asked = { store, id, kind, dataset, hops, maxListed, mayLack, signal: terminal.signal };
   const answer = await whereUsed(asked).catch((error: unknown) => {
     throw at === undefined ? error : asUsage('--at', error);
   });

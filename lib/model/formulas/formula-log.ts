@@ -22,23 +22,24 @@ type FormulaResponse = {
   readonly finishedAtMs: number;
   /** The formula that was sent. Absent: the response contains it. */
   readonly expression?: string;
-  /** The response as JSON text; undefined if none was stored. */
+  /** The response as JSON; undefined if no response was stored. */
   readonly response: string | undefined;
 };
 
 /**
- * The platform's response as received. If it lacks the formula that was sent, that is added, since it is
- * stored nowhere else. If the platform returned another formula, that one is stored as `_answeredExpression`.
+ * The platform's response as received. If it lacks the formula that was sent, the formula is added, since it is
+ * stored nowhere else. If the platform returned another formula, it is stored as `_answeredExpression`.
  */
 function calculationAfter({
   expression,
   response = '{}',
 }: Pick<FormulaResponse, 'expression' | 'response'>): string {
   const answer: unknown = parseJson(response);
-  const given = anyRecord().safeParse(answer).data ?? {};
-  if (expression === undefined || given['expression'] === expression) return response;
-  const other = (given['expression'] ?? null) === null ? {} : { _answeredExpression: given['expression'] };
-  return printJson({ ...given, ...other, expression });
+  const members = anyRecord().safeParse(answer).data ?? {};
+  if (expression === undefined || members['expression'] === expression) return response;
+  const other =
+    (members['expression'] ?? null) === null ? {} : { _answeredExpression: members['expression'] };
+  return printJson({ ...members, ...other, expression });
 }
 
 export type FormulaLogEntry = {
@@ -48,7 +49,7 @@ export type FormulaLogEntry = {
 };
 
 /**
- * The stored responses to our updates of a calculation, oldest first. Throws `StoredObjectError` if one is
+ * The stored responses to our updates of a calculation, oldest first. Throws `StoredObjectError` if a response is
  * not a JSON object.
  */
 export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
@@ -72,8 +73,8 @@ export async function findFormula(
 }
 
 /**
- * The keys of all stored responses, or of those of one calculation, sorted by calculation and then by time,
- * in epoch milliseconds.
+ * The keys of all stored responses, or of one calculation's responses, sorted by calculation and time. `at`: the
+ * time in epoch milliseconds.
  */
 export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSignal, calculationId?: string) {
   const folder = calculationId === undefined ? folderOf('').slice(0, -1) : folderOf(calculationId);

@@ -1,7 +1,7 @@
 import { growing } from '../../base/json/index.ts';
 import { canonicalId, lowerCase, type Thing, thing } from '../rules/record-rules.ts';
 import {
-  createNumberedTexts,
+  createStringNumbers,
   createUsesCollector,
   graphIn,
   type PackedUses,
@@ -26,7 +26,7 @@ export type ReadFormula = Omit<KnownFormula, 'datasetIds'> & {
 /** Formulas, one after another, each as a line of JSON. */
 type PackedFormulas = {
   readonly nodes: Uint32Array;
-  /** For each formula a number, equal for formulas that are the same. */
+  /** For each formula a number; equal formulas have equal numbers. */
   readonly same: Uint32Array;
   readonly lines: Uint8Array;
 };
@@ -37,15 +37,15 @@ export const formulasIn = ({ lines }: PackedFormulas): Generator<ReadFormula> =>
 
 /** The formula of the calculation at a node; undefined if its text is not known. */
 export function formulaOf({ nodes, ...formulas }: PackedFormulas, node: number): ReadFormula | undefined {
-  const place = nodes.indexOf(node);
-  return place === -1
+  const index = nodes.indexOf(node);
+  return index === -1
     ? undefined
     : formulasIn({ nodes, ...formulas })
-        .drop(place)
+        .drop(index)
         .next().value;
 }
 
-const NONE: PackedFormulas = {
+const NO_FORMULAS: PackedFormulas = {
   nodes: new Uint32Array(0),
   same: new Uint32Array(0),
   lines: new Uint8Array(0),
@@ -66,13 +66,13 @@ export async function withFormulas(
   uses: PackedUses,
   known: ReadonlyMap<string, KnownFormula>,
 ): Promise<{ readonly uses: PackedUses; readonly formulas: PackedFormulas }> {
-  if (known.size === 0) return { uses, formulas: NONE };
+  if (known.size === 0) return { uses, formulas: NO_FORMULAS };
   // The parser is large, so it is loaded only here.
   const parser = await import('../../formula/index.ts');
   const datasets = datasetsOf(uses, known);
   const collector = createUsesCollector();
   collector.addPacked(uses);
-  const texts = createNumberedTexts();
+  const texts = createStringNumbers();
   const nodes = growing(Uint32Array);
   const same = growing(Uint32Array);
   const lines: string[] = [];
@@ -82,14 +82,14 @@ export async function withFormulas(
     nodes.push(collector.nodeOf(user));
     same.push(texts.numberOf(Buffer.from(canonical)));
     lines.push(`${JSON.stringify(read)}\n`);
-    const said = { user, validity: null, statedBy: 'formula' } as const;
-    for (const used of references) collector.add({ ...said, used, relation: 'refers to' });
+    const use = { user, validity: null, statedBy: 'formula' } as const;
+    for (const used of references) collector.add({ ...use, used, relation: 'refers to' });
     const named = formula.datasetIds.flatMap((each) => canonicalId(each) ?? []);
     const on = new Set([...(datasets.get(id) ?? []), ...named]);
     for (const dataset of on.size === 0 ? [''] : on)
       for (const column of read.columns) {
         const used = columnOf(dataset, column);
-        if (used !== undefined) collector.add({ ...said, used, relation: 'reads' });
+        if (used !== undefined) collector.add({ ...use, used, relation: 'reads' });
       }
   }
   return {

@@ -13,14 +13,14 @@ export type ImportedFormula = {
   readonly name: string | null;
   /** The calculation's datasets, as imported. */
   readonly datasetIds: readonly string[];
-  /** When the import was made, or the function that returned it was started: ISO text. */
+  /** When the import was made, or the function that returned it was started, ISO 8601. */
   readonly importedAt: string;
 };
 
 const FOLDER = 'formulas/imported/';
 const KEY = /^formulas\/imported\/(\d{8}T\d{9}Z)\.ndjson\.gz$/;
 
-/** Maximum bytes of an import, both compressed and decompressed: enough for some million formulas. */
+/** Maximum bytes of an import, both compressed and decompressed: enough for a few million formulas. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 const keyOf = (atMs: number) => `${FOLDER}${timeName(atMs)}.ndjson.gz`;
@@ -29,8 +29,8 @@ const keyOf = (atMs: number) => `${FOLDER}${timeName(atMs)}.ndjson.gz`;
 export const timeOfImport = (key: string): number => timeOfEntry({ time: KEY.exec(key)?.[1] });
 
 /**
- * The first line of an import. Its `rows` are the import's own; after them come rows of other calculations,
- * copied from the imports in `merged` (times).
+ * The first line of an import. The lines after it are the import's own rows, and rows of other calculations that
+ * were copied from the earlier imports in `merged` (their times).
  */
 const headSchema = z.object({
   version: z.literal(1),
@@ -39,9 +39,9 @@ const headSchema = z.object({
 });
 
 /**
- * Stores an import together with the rows that earlier imports have of other calculations, so that a reader
- * needs only the newest one. After two simultaneous imports, both are read. Returns the key; if there are no
- * rows, stores nothing and returns undefined.
+ * Stores an import together with the rows that earlier imports have of other calculations, so that a reader needs
+ * only the newest import. After two simultaneous imports, both are read. Returns the key; if there are no rows,
+ * stores nothing and returns undefined.
  */
 export async function storeImport(
   store: Pick<Store, 'get' | 'list' | 'put'>,
@@ -58,20 +58,20 @@ export async function storeImport(
   },
 ): Promise<string | undefined> {
   const { atMs, job, signal } = options;
-  let own: Awaited<ReturnType<typeof read>> | undefined;
+  let imported: Awaited<ReturnType<typeof read>> | undefined;
   for (let at = atMs; ; at += 1) {
     const key = keyOf(at);
     const there = await findImport(store, key);
     if (there !== undefined && there.head.job === job) return key;
-    own ??= await read();
-    if (own.length === 0) return undefined;
+    imported ??= await read();
+    if (imported.length === 0) return undefined;
     const keys = await Array.fromAsync(store.list(FOLDER, { signal }), (each) => each.key);
     const earlier = await readImports(
       store,
       keys.filter((each) => timeOfImport(each) < at),
     );
     const importedAt = new Date(at).toISOString();
-    for (const formula of own) earlier.rows.set(formula.id, { ...formula, importedAt });
+    for (const formula of imported) earlier.rows.set(formula.id, { ...formula, importedAt });
     const merged = earlier.read.map((each) => timeName(timeOfImport(each)));
     const lines = [{ version: 1, importedAt, job: job ?? null, merged }, ...earlier.rows.values()];
     const body = gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -84,8 +84,8 @@ export async function storeImport(
 }
 
 /**
- * The formulas in imports, by the id of their calculation: for each the newest. `read`: the keys of all
- * imports that were used. A damaged import is ignored.
+ * The newest imported formula of each calculation, by the calculation's id. `read`: the keys of all imports that
+ * were used. A damaged import is ignored.
  */
 export async function readImports(store: Pick<Store, 'get'>, keys: readonly string[]) {
   const rows = new Map<string, ImportedFormula>();

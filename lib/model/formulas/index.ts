@@ -1,6 +1,5 @@
 /*
- * The formulas whose text is known: those in the platform's responses to our updates, and those that users
- * import.
+ * The formulas whose text is known, from the platform's responses to our updates, and from users' imports.
  */
 export {
   type FormulaLogEntry,

@@ -17,13 +17,13 @@ export type KnownFormula = {
 };
 
 export type KnownFormulas = {
-  /** A text that is equal for the same formulas. */
+  /** A string that is equal for equal formulas. */
   readonly mark: string;
   /** Reads formulas, by the canonical ids of their calculations. Default of `ids`: all formulas. */
   readonly read: (ids?: ReadonlySet<string>) => Promise<ReadonlyMap<string, KnownFormula>>;
 };
 
-const AT_ONCE = 32;
+const PARALLEL_READS = 32;
 
 /** Lists the formulas whose text is known. */
 export async function listFormulas(
@@ -57,7 +57,12 @@ export async function listFormulas(
         at,
         of: (await findFormula(store, key).catch(unlessDamaged()))?.calculation,
       });
-      for await (const { id, at, of } of readAhead({ items: newer, read, concurrency: AT_ONCE, signal })) {
+      for await (const { id, at, of } of readAhead({
+        items: newer,
+        read,
+        concurrency: PARALLEL_READS,
+        signal,
+      })) {
         const { expression, name } = of ?? {};
         const before = known.get(id);
         if (typeof expression !== 'string') continue;

@@ -11,9 +11,9 @@ export const batchCounts = {
     scored: { outcomes: ['scored'], about: 'how many of them have a score' },
     failed: {
       outcomes: ['failed', 'cancelled'],
-      about: 'how many failed, those whose job was cancelled too',
+      about: 'how many failed, including those whose job was cancelled',
     },
-    cancelled: { outcomes: ['cancelled'], about: 'how many of the failed ones were cancelled' },
+    cancelled: { outcomes: ['cancelled'], about: 'how many of the failed rows were cancelled' },
     bad: { outcomes: ['bad'], about: 'how many had no text to score' },
     erased: { outcomes: ['erased'], about: 'how many were erased by `forget`' },
   },

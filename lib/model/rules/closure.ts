@@ -6,7 +6,7 @@ type Edges = {
 };
 
 /**
- * Edges grouped by the node where they start: those of node `n` are `edges[starts[n]]` up to, but not
+ * Edges grouped by the node where they start: the edges of node `n` are `edges[starts[n]]` up to, but not
  * including, `edges[starts[n + 1]]`.
  */
 export type Adjacency = Edges & { readonly starts: Uint32Array; readonly edges: Uint32Array };
@@ -41,62 +41,62 @@ export function reach(
     /** Maximum distance, in edges. Default: unlimited. */
     readonly hops?: number;
     /** Maximum nodes to list; all nodes are counted. Default: unlimited. */
-    readonly most?: number;
+    readonly maxListed?: number;
     /** Called with each node that is reached, listed or not. */
-    readonly see?: (node: number) => void;
+    readonly visit?: (node: number) => void;
   } = {},
 ): {
   readonly nodes: Uint32Array;
   readonly hops: Uint32Array;
-  /** The last edges of the shortest paths to `nodes`: each starts one hop nearer. They are ordered by hops. */
+  /** The last edges of all shortest paths to `nodes`, ordered by hops. */
   readonly edges: Uint32Array;
   /** How many nodes are 1, 2, 3 … hops away, listed or not. */
   readonly counts: readonly number[];
   /** Whether there are nodes further away than `hops`. */
   readonly isCut: boolean;
 } {
-  const { hops = Number.POSITIVE_INFINITY, most = Number.POSITIVE_INFINITY, see } = options;
+  const { hops = Number.POSITIVE_INFINITY, maxListed = Number.POSITIVE_INFINITY, visit } = options;
   const numbers = () => new Uint32Array(size);
-  // The nodes in the order in which they are reached; and for each node its index there, plus 1; 0 if it was
-  // not reached.
+  // `nodes`: the nodes in the order in which they are reached. `positions`: for each node, its index in `nodes`
+  // plus 1; 0 if it was not reached.
   const nodes = numbers();
   const distances = numbers();
-  const places = numbers();
+  const positions = numbers();
   let length = 0;
   function add(node: number, hop: number): void {
     nodes[length] = node;
     distances[length] = hop;
     length += 1;
-    places[node] = length;
+    positions[node] = length;
   }
-  for (const node of from) if (places[node] === 0) add(node, 0);
+  for (const node of from) if (positions[node] === 0) add(node, 0);
   const first = length;
-  const end = Math.min(first + most, size);
+  const end = Math.min(first + maxListed, size);
   const counts: number[] = [];
-  const ways: number[] = [];
+  const lastEdges: number[] = [];
   let isCut = false;
-  for (let place = 0; place < length; place += 1) {
-    const node = nodes[place] ?? 0;
-    const hop = (distances[place] ?? 0) + 1;
-    for (let way = starts[node] ?? 0; way < (starts[node + 1] ?? 0); way += 1) {
-      const edge = edges[way] ?? 0;
+  for (let position = 0; position < length; position += 1) {
+    const node = nodes[position] ?? 0;
+    const hop = (distances[position] ?? 0) + 1;
+    for (let index = starts[node] ?? 0; index < (starts[node + 1] ?? 0); index += 1) {
+      const edge = edges[index] ?? 0;
       const target = to[edge] ?? 0;
-      const isNew = places[target] === 0;
+      const isNew = positions[target] === 0;
       if (isNew && hop > hops) isCut = true;
       else if (isNew) {
         add(target, hop);
         counts[hop - 1] = (counts[hop - 1] ?? 0) + 1;
-        see?.(target);
+        visit?.(target);
       }
-      const reached = (places[target] ?? 0) - 1;
-      if (reached < end && distances[reached] === hop) ways.push(edge);
+      const reached = (positions[target] ?? 0) - 1;
+      if (reached < end && distances[reached] === hop) lastEdges.push(edge);
     }
   }
   const last = Math.min(end, length);
   return {
     nodes: nodes.slice(first, last),
     hops: distances.slice(first, last),
-    edges: Uint32Array.from(ways),
+    edges: Uint32Array.from(lastEdges),
     counts,
     isCut,
   };

@@ -27,11 +27,11 @@ export const flagMeanings: Readonly<Record<Flag, string>> = {
   missing_target: 'It uses a calculation or card that is missing from a complete snapshot.',
   affected:
     'It depends, over any number of steps, on another thing that has broken links or a missing target, or is invalid.',
-  unused: 'Nothing but itself uses it.',
-  same_name: 'Another one has the same name.',
-  same_links: 'Another one uses the same things, two at least.',
+  unused: 'Nothing else uses it.',
+  same_name: 'Another calculation has the same name.',
+  same_links: 'Another calculation uses the same things (at least two).',
   same_formula:
-    'Another one has the same formula, except for white space, case of names and order of AND (if the text of both is known).',
+    'Another calculation has the same formula, except for white space, case of names and order of AND (if the text of both is known).',
 };
 
 /** The bit of things of which a snapshot has a record. */
@@ -43,7 +43,7 @@ export const flagsOf = {
   card: ['missing_target', 'affected'],
 } as const satisfies Readonly<Record<string, readonly Flag[]>>;
 
-/** The flags of a thing that is wrong itself: things that depend on it are affected. */
+/** The flags of a thing that is wrong itself, so that things that depend on it are affected. */
 export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing_target;
 
 /** The kinds of things that are counted for each user. */

@@ -27,7 +27,7 @@ export {
   type LinkedId,
   linkFields,
   lowerCase,
-  namedCard,
+  parseCardName,
   partsOfColumn,
   type Relation,
   relations,

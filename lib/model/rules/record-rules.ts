@@ -24,23 +24,23 @@ export type Kind = (typeof kinds)[number];
 export type Thing = { readonly kind: Kind; readonly id: string };
 
 const INTEGER = /^(-?)0*(\d+)$/;
-/** Matches most ids: these are canonical already, so this test is all they need. */
+/** Matches most ids, which are already canonical, so that this fast test suffices for them. */
 export const CANONICAL_DIGITS = /^[1-9]\d*$/;
 
 /**
- * An id from JSON in canonical form: equal ids become equal texts. Integers are digits without leading zeros, any other
- * text is in lower case. Undefined if the value is not an id: another type, a fraction, or only white space.
+ * An id from JSON in canonical form: equal ids become equal strings. Integers become digits without leading zeros, other
+ * strings become lower case. Undefined if the value is not an id: another type, a fraction, or only white space.
  */
 export function canonicalId(value: unknown): string | undefined {
-  const text = idText(value);
+  const text = idString(value);
   if (text === undefined || CANONICAL_DIGITS.test(text)) return text;
   const [, sign = '', digits] = INTEGER.exec(text) ?? [];
   if (digits === undefined) return text.toLowerCase();
   return digits === '0' ? '0' : `${sign}${digits}`;
 }
 
-/** An id from JSON as the text that a request sends; its spelling stays. Undefined if the value is not an id. */
-function idText(value: unknown): string | undefined {
+/** An id from JSON as a string in its own spelling, as requests send it. Undefined if the value is not an id. */
+function idString(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
@@ -55,8 +55,8 @@ export function thing(kind: Kind, value: unknown): Thing | undefined {
 }
 
 /** Parses `CARD`, `CARD:PAGE` or `dr:DRILL:ROOT`. */
-export function namedCard(value: unknown): Record<'card' | 'root', Thing | undefined> {
-  const text = idText(value) ?? '';
+export function parseCardName(value: unknown): Record<'card' | 'root', Thing | undefined> {
+  const text = idString(value) ?? '';
   if (!DRILL.test(text)) return { card: thing('card', text.split(':', 1)[0]), root: undefined };
   const [, card, root] = text.split(':', 3);
   return { card: thing('card', card), root: thing('card', root) };
@@ -67,12 +67,12 @@ const DRILL = /^dr(?::|$)/i;
 /**
  * How one thing uses another, read as USER RELATION USED:
  * - A calculation is saved on a dataset, or used on it by a card that it is saved on.
- * - A calculation refers to another one in its formula. If the text of the formula is known, it decides.
+ * - A calculation refers to another calculation in its formula. If the formula's text is known, it decides.
  * - A card uses a calculation.
  * - A card is built on a dataset.
  * - The card of a drill drills from the root card.
- * - A thing links to another one: the link has an unknown type.
- * - A calculation reads a column in its formula, if the text of that is known.
+ * - A thing links to another thing, with a link of unknown type.
+ * - A calculation reads a column in its formula, if the formula's text is known.
  */
 export const relations = [
   'saved on',
@@ -105,7 +105,7 @@ export type Use = {
   readonly user: Thing;
   readonly used: Thing;
   readonly relation: Relation;
-  /** The validity that the link states, in lower case; null if it states none. */
+  /** The validity that the link states, in lower case; null without a validity. */
   readonly validity: string | null;
   /** The first field that states the use. */
   readonly statedBy: Statement;
@@ -127,7 +127,7 @@ export type LinkSource = keyof typeof linkFields;
 
 /**
  * The lower-case form of a value such as a status or a sentiment, as SQL, files and commands show it, since
- * the platform's case varies. A value that is not text is returned unchanged.
+ * the platform's case varies. A value that is not a string is returned unchanged.
  */
 export const lowerCase = <Value>(value: Value): Spelled<Value> =>
   (typeof value === 'string' ? value.toLowerCase() : value) as Spelled<Value>;
@@ -144,15 +144,19 @@ export const isInvalid = (status: unknown): boolean =>
 const VALID = 'valid';
 
 /**
- * Calls `see` with each use that a record (a value of `parseJson`) states, in the order of its links; a pair
+ * Calls `visit` with each use that a record (a value of `parseJson`) states, in the order of its links; a pair
  * of things may repeat. Links of unknown shape are skipped. Returns the record's own thing; a record without
  * an id states no uses.
  */
-export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) => void): Thing | undefined {
+export function forEachUse(
+  source: LinkSource,
+  record: unknown,
+  visit: (use: Use) => void,
+): Thing | undefined {
   const members = membersOf(record);
   const own = thing(source === 'cards' ? 'card' : 'calculation', members['id']);
   if (own === undefined) return undefined;
-  const add = adding(see);
+  const add = createAdd(visit);
   if (source === 'calculations') {
     const templates = new Set(listIn(members['functionTemplateDependencies']).map(canonicalId));
     eachLink(members, (link) => addLink(own, link, { add, templates }));
@@ -165,7 +169,7 @@ export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) 
     add(own, 'built on', drilled, 'datasetId');
     // A drill of the card uses the dataset in whose list it was found.
     if (drilled === undefined) add(own, 'built on', thing('dataset', _datasetId), '_datasetId');
-    add(own, 'drills from', namedCard(urn).root, 'urn');
+    add(own, 'drills from', parseCardName(urn).root, 'urn');
   }
   return own;
 }
@@ -176,11 +180,11 @@ export type LinkedId = { readonly id: string; readonly isGone: boolean };
 /** The ids of the datasets that a calculation's record uses, whose cards are to be fetched. */
 export function datasetsUsed(record: unknown): readonly LinkedId[] {
   const found = new Map<string, LinkedId>();
-  // Links with a validity come first; one without a validity adds nothing about the same dataset.
+  // Links with a validity come first. A link without a validity adds nothing to a dataset that is already found.
   eachLink(membersOf(record), ({ type, target, validity }) => {
     const used = type === 'DATA_SOURCE' ? thing('dataset', target) : undefined;
     if (used === undefined) return;
-    const { id = idText(target) ?? used.id, isGone = true } = found.get(used.id) ?? {};
+    const { id = idString(target) ?? used.id, isGone = true } = found.get(used.id) ?? {};
     const isKnown = found.has(used.id) && validity === null;
     found.set(used.id, { id, isGone: isGone && (isKnown || validity === ILLEGAL_REFERENCE) });
   });
@@ -190,10 +194,10 @@ export function datasetsUsed(record: unknown): readonly LinkedId[] {
 /** The validity of a link to a deleted thing. */
 const ILLEGAL_REFERENCE = 'illegal_reference';
 
-const adding =
-  (see: (use: Use) => void): Add =>
+const createAdd =
+  (visit: (use: Use) => void): Add =>
   (user, relation, used, statedBy, validity = null) => {
-    if (user !== undefined && used !== undefined) see({ user, used, relation, validity, statedBy });
+    if (user !== undefined && used !== undefined) visit({ user, used, relation, validity, statedBy });
   };
 
 type Members = Readonly<Record<string, unknown>>;
@@ -201,7 +205,7 @@ type Members = Readonly<Record<string, unknown>>;
 type Link = {
   readonly type: string;
   readonly target: unknown;
-  /** Whether the dataset is only used through a card: the calculation itself is not saved on it. */
+  /** Whether the calculation is not saved on the dataset, but only used on it through a card. */
   readonly isHidden: boolean;
   readonly validity: string | null;
   readonly statedBy: Statement;
@@ -219,8 +223,8 @@ type Add = (
   validity?: string | null,
 ) => void;
 
-/** Calls `see` with all links of a calculation, those with a validity first. */
-function eachLink(record: Members, see: (link: Link) => void): void {
+/** Calls `visit` with all links of a calculation, links with a validity first. */
+function eachLink(record: Members, visit: (link: Link) => void): void {
   const { links, activeLinks, functionTemplateDependencies } = record;
   for (const each of listIn(links)) {
     const { resource, visible, valid } = membersOf(each);
@@ -228,15 +232,15 @@ function eachLink(record: Members, see: (link: Link) => void): void {
     const validity = validityIn(valid);
     const isHidden = visible === false;
     if (typeof type === 'string')
-      see({ type: type.toUpperCase(), target, isHidden, validity, statedBy: 'links' });
+      visit({ type: type.toUpperCase(), target, isHidden, validity, statedBy: 'links' });
   }
   const plain = { isHidden: false, validity: null };
   if (!Array.isArray(activeLinks))
     for (const [type, ids] of Object.entries(membersOf(activeLinks)))
       for (const target of Array.isArray(ids) ? ids : [ids])
-        see({ ...plain, type: type.toUpperCase(), target, statedBy: 'activeLinks' });
+        visit({ ...plain, type: type.toUpperCase(), target, statedBy: 'activeLinks' });
   for (const target of listIn(functionTemplateDependencies))
-    see({ ...plain, type: 'FUNCTION_TEMPLATE', target, statedBy: 'functionTemplateDependencies' });
+    visit({ ...plain, type: 'FUNCTION_TEMPLATE', target, statedBy: 'functionTemplateDependencies' });
 }
 
 /**
@@ -267,7 +271,7 @@ function addLink(
 ): void {
   const { kind, relation, hidden } = linkTypeOf(type);
   if (kind === 'card') {
-    const { card, root } = namedCard(target);
+    const { card, root } = parseCardName(target);
     add(card, relation, own, statedBy, validity);
     add(card, 'drills from', root, statedBy);
   } else if (kind === 'calculation') {
@@ -276,8 +280,8 @@ function addLink(
     else add(other, relation, own, statedBy, validity);
   } else if (kind !== 'other')
     add(own, isHidden ? hidden : relation, thing(kind, target), statedBy, validity);
-  else if (type !== '' && idText(target) !== undefined)
-    add(own, relation, thing(kind, `${type}:${idText(target)}`), statedBy, validity);
+  else if (type !== '' && idString(target) !== undefined)
+    add(own, relation, thing(kind, `${type}:${idString(target)}`), statedBy, validity);
 }
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

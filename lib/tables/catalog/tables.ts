@@ -297,7 +297,7 @@ function recordViews(place: Place, name: string): readonly View[] {
   const columns = { ...own, ...LAST_COLUMNS };
   const { owner_name: _, ...unnamed } = columns;
   const flags = isFlagged(source) ? modelTables[source].columns : {};
-  const instead = isSource(place) ? ', or, if there is none, of its narrowed snapshots' : '';
+  const instead = isSource(place) ? ', or, if no whole run is published, of its narrowed snapshots' : '';
   const latest = `a ${row}, in the latest published run of ${place}${instead}`;
   const stored = `stored_latest_${name}`;
   const owned = `LEFT JOIN ${OWNERS} AS of_owner ON id_of_owner = lower(${described.owner ?? 'CAST(NULL AS varchar)'})`;

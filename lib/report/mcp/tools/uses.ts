@@ -61,7 +61,13 @@ export const whereUsed = defineList({
     const now = await call.store();
     const store = atMs === undefined ? now : await storeAsOf(now, atMs);
     const { signal } = call;
-    const outcome = await findWhereUsed({ store, ...asked, most, mayLack: atMs !== undefined, signal });
+    const outcome = await findWhereUsed({
+      store,
+      ...asked,
+      maxListed: most,
+      mayLack: atMs !== undefined,
+      signal,
+    });
     const { searched, found, unpublished, notRead, formulasNote } = outcome;
     if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
     if (found.length === 0) throw notFound(asked.id, outcome);
