@@ -25,8 +25,8 @@ import {
 import { type FormulaFault, type Objection, positionOf, shown, tokensOf } from './tokens.ts';
 
 /**
- * What the platform reports about a formula (contract 2.1), and some more facts. For an INVALID one, all
- * lists are empty.
+ * What the platform reports about a formula (contract 2.1), and some more facts. For an INVALID formula, all lists
+ * are empty.
  */
 export type FormulaAnalysis =
   | (FormulaFacts & {
@@ -104,9 +104,9 @@ export function judgeFormula(text: string, where: string, isStrict = false) {
   return { analysis, checkSum: checkSum(text), ...judged };
 }
 
-function factsOf(places: readonly PlacedNode[], text: string): FormulaFacts {
-  const nodes = places.map(({ node }) => node);
-  const columns = places.filter(isColumn);
+function factsOf(found: readonly NodeInContext[], text: string): FormulaFacts {
+  const nodes = found.map(({ node }) => node);
+  const columns = found.filter(isColumn);
   return {
     functions: unique(nodes.flatMap(functionsOf)).toSorted(),
     columnPositions: columns
@@ -124,8 +124,8 @@ function factsOf(places: readonly PlacedNode[], text: string): FormulaFacts {
 
 const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
-const isColumn = (place: PlacedNode): place is PlacedNode & { readonly node: Column } =>
-  place.node.kind === 'column';
+const isColumn = (context: NodeInContext): context is NodeInContext & { readonly node: Column } =>
+  context.node.kind === 'column';
 
 const isAnalytic = (node: Expression): boolean =>
   node.kind === 'window' || (node.kind === 'call' && entryOf(node.name)?.kind === 'window');
@@ -163,15 +163,14 @@ function referenceOf(node: Expression): readonly FormulaReference[] {
 }
 
 /**
- * Checks what the grammar cannot express, in the order of the text. Something that is missing is a fault.
- * Something that the platform may refuse is a warning: functions, their arguments, and FIXED, OVER and
- * INTERVAL in unusual places.
+ * Checks what the grammar cannot express, in the order of the text. A missing name or argument is a fault. What the
+ * platform may refuse is a warning: functions, their arguments, and FIXED, OVER and INTERVAL in unusual positions.
  */
 function* check(formula: Expression): Generator<Objection & { isFault: boolean }, void, undefined> {
-  for (const place of walk(formula)) {
-    const { offset } = place.node;
-    const missing = missingIn(place.node);
-    const message = missing ?? doubtOf(place);
+  for (const context of walk(formula)) {
+    const { offset } = context.node;
+    const missing = missingIn(context.node);
+    const message = missing ?? warningOf(context);
     if (message !== undefined) yield { offset, message, isFault: missing !== undefined };
   }
 }
@@ -181,30 +180,31 @@ function missingIn(node: Expression): string | undefined {
   if (node.kind !== 'call') return undefined;
   const entry = entryOf(node.name);
   // In `SUBSTRING(a FROM 2)`, one argument has several values.
-  const isShort = entry !== undefined && node.args.length < entry.least && node.args.at(0)?.kind !== 'phrase';
+  const isShort =
+    entry !== undefined && node.args.length < entry.minArgs && node.args.at(0)?.kind !== 'phrase';
   return isShort ? argumentsOf(node, entry) : undefined;
 }
 
-function doubtOf(place: PlacedNode): string | undefined {
-  const { node } = place;
+function warningOf(context: NodeInContext): string | undefined {
+  const { node } = context;
   switch (node.kind) {
     case 'call':
-      return doubtOfCall(node, place.parent);
+      return warningOfCall(node, context.parent);
     case 'fixed':
-      return doubtOfFixed(node, place.inAggregate);
+      return warningOfFixed(node, context.inAggregate);
     case 'interval':
-      return doubtOfInterval(node.unit, place);
+      return warningOfInterval(node.unit, context);
     default:
       return undefined;
   }
 }
 
-function doubtOfCall(call: Call, parent: Expression | undefined): string | undefined {
+function warningOfCall(call: Call, parent: Expression | undefined): string | undefined {
   const entry = entryOf(call.name);
   if (!entry?.isDocumented) return unknownFunction(call.name);
   return (
-    doubtOfArguments(call, entry) ??
-    doubtOfWindow(call, entry, parent?.kind === 'window' && parent.call === call)
+    warningOfArguments(call, entry) ??
+    warningOfWindow(call, entry, parent?.kind === 'window' && parent.call === call)
   );
 }
 
@@ -216,11 +216,11 @@ function unknownFunction(name: string): string {
 /** The aggregates that allow DISTINCT. */
 const DISTINCT_FUNCTIONS: ReadonlySet<string> = setOf('COUNT SUM');
 
-function doubtOfArguments(call: Call, entry: FunctionEntry): string | undefined {
+function warningOfArguments(call: Call, entry: FunctionEntry): string | undefined {
   const { name, args, distinct } = call;
   const [first, second] = args;
   // MySQL counts the distinct combinations of several values.
-  if (args.length > entry.most && !(name === 'COUNT' && distinct)) return argumentsOf(call, entry);
+  if (args.length > entry.maxArgs && !(name === 'COUNT' && distinct)) return argumentsOf(call, entry);
   if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} is not known to take DISTINCT.`;
   if (first?.kind === 'star' && (name !== 'COUNT' || distinct)) return `${name} does not take "*" here.`;
   if (entry.kind === 'reference' && idOf(call) === undefined)
@@ -240,22 +240,22 @@ function idOf({ args: [id] }: Call): string | undefined {
   return /^\d+$/.test(digits) ? digits.replace(/^0+(?=\d)/, '') : undefined;
 }
 
-function argumentsOf({ name, args }: Call, { least, most }: FunctionEntry): string {
+function argumentsOf({ name, args }: Call, { minArgs, maxArgs }: FunctionEntry): string {
   const plural = (count: number) => `argument${count === 1 ? '' : 's'}`;
   const count =
-    most === Number.POSITIVE_INFINITY
-      ? `at least ${least} ${plural(least)}`
-      : `${least === most ? '' : `${least} to `}${most} ${plural(most)}`;
+    maxArgs === Number.POSITIVE_INFINITY
+      ? `at minArgs ${minArgs} ${plural(minArgs)}`
+      : `${minArgs === maxArgs ? '' : `${minArgs} to `}${maxArgs} ${plural(maxArgs)}`;
   return `${name} takes ${count}, but got ${args.length}.`;
 }
 
-function doubtOfWindow(call: Call, entry: FunctionEntry, hasOver: boolean): string | undefined {
+function warningOfWindow(call: Call, entry: FunctionEntry, hasOver: boolean): string | undefined {
   if (entry.kind === 'window' && !hasOver) return `Expected OVER (…) after ${call.name}.`;
   const mayHaveOver = entry.kind === 'window' || entry.kind === 'aggregate';
   return hasOver && !mayHaveOver ? `${call.name} does not take OVER.` : undefined;
 }
 
-function doubtOfFixed({ call, columns, filtered = [] }: Fixed, inAggregate: boolean): string | undefined {
+function warningOfFixed({ call, columns, filtered = [] }: Fixed, inAggregate: boolean): string | undefined {
   // The column may itself be another calculation.
   if (![...columns, ...filtered].every(({ kind }) => kind === 'column' || kind === 'call'))
     return 'FIXED takes columns after BY, ADD, REMOVE, ALLOW and DENY.';
@@ -263,7 +263,7 @@ function doubtOfFixed({ call, columns, filtered = [] }: Fixed, inAggregate: bool
   return inAggregate ? undefined : 'FIXED is allowed only inside an aggregate, as in SUM(SUM(…) FIXED (…)).';
 }
 
-function doubtOfInterval(unit: string, { node, parent }: PlacedNode): string | undefined {
+function warningOfInterval(unit: string, { node, parent }: NodeInContext): string | undefined {
   if (!DAY_UNITS.has(unit) && !CLOCK_UNITS.has(unit)) {
     const nearest = nearestName(unit, [...DAY_UNITS, ...CLOCK_UNITS]);
     return `There is no unit ${shown(unit)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
@@ -282,15 +282,15 @@ export type ParsedFormula =
   | { readonly kind: 'parsed'; readonly formula: Expression; readonly warnings: readonly FormulaFault[] }
   | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };
 
-/** Maximum faults that are reported for one formula; more would not help. */
+/** Maximum faults to report for one formula; more would not help. */
 const MAX_FAULTS = 20;
 
 /** Maximum length of a formula, in UTF-16 code units. At about ten times this length, the lexer's patterns fail. */
 const MAX_LENGTH = 1_000_000;
 
 /**
- * Parses a formula. Never throws. All faults are of one kind, in the order of the text: unknown characters
- * and quotes that are not closed; without such faults, the first place that breaks the grammar; otherwise
+ * Parses a formula. Never throws. All reported faults are of one kind, in the order of the text: unknown characters
+ * and quotes that are not closed; if there are no such faults, the first token that breaks the grammar; otherwise
  * columns without a name and functions without their arguments.
  *
  * ```ts
@@ -300,10 +300,10 @@ const MAX_LENGTH = 1_000_000;
 export function parseFormula(text: string): ParsedFormula {
   const failed = (objections: readonly Objection[]): ParsedFormula => ({
     kind: 'failed',
-    faults: placed(text, objections),
+    faults: faultsAt(text, objections),
   });
   if (text.length > MAX_LENGTH)
-    return failed([{ offset: MAX_LENGTH, message: `Expected at most ${MAX_LENGTH} characters.` }]);
+    return failed([{ offset: MAX_LENGTH, message: `Expected at maxArgs ${MAX_LENGTH} characters.` }]);
   const { tokens, faults, warnings } = tokensOf(text);
   if (faults.length > 0) return failed(faults);
   try {
@@ -311,7 +311,7 @@ export function parseFormula(text: string): ParsedFormula {
     const found = [...check(read.formula)];
     const missing = found.filter(({ isFault }) => isFault);
     if (missing.length > 0) return failed(missing);
-    const doubts = placed(text, [...warnings, ...read.warnings, ...found]);
+    const doubts = faultsAt(text, [...warnings, ...read.warnings, ...found]);
     return { kind: 'parsed', formula: read.formula, warnings: doubts };
   } catch (error) {
     if (error instanceof FormulaSyntaxError) return failed([error.objection]);
@@ -324,27 +324,27 @@ function faultAt(text: string, offset: number, message: string): FormulaFault {
   return { message, offset, ...positionOf(text, offset) };
 }
 
-function placed(text: string, objections: readonly Objection[]): readonly FormulaFault[] {
+function faultsAt(text: string, objections: readonly Objection[]): readonly FormulaFault[] {
   return objections
     .toSorted((a, b) => a.offset - b.offset)
     .slice(0, MAX_FAULTS)
     .map(({ offset, message }) => faultAt(text, offset, message));
 }
 
-/** A node of a formula with its place: its parent node, and whether it is inside an aggregate's parentheses. */
-type PlacedNode = {
+/** A node of a formula with its parent node, and whether it is inside an aggregate's parentheses. */
+type NodeInContext = {
   readonly node: Expression;
   readonly parent: Expression | undefined;
   readonly inAggregate: boolean;
 };
 
 /** Yields every node of a formula, in the order in which the nodes start in its text. */
-function* walk(formula: Expression): Generator<PlacedNode, void, undefined> {
-  const pending: PlacedNode[] = [{ node: formula, parent: undefined, inAggregate: false }];
-  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
-    yield place;
-    const { node: parent } = place;
-    const inAggregate = place.inAggregate || isAggregate(parent);
+function* walk(formula: Expression): Generator<NodeInContext, void, undefined> {
+  const pending: NodeInContext[] = [{ node: formula, parent: undefined, inAggregate: false }];
+  for (let context = pending.pop(); context !== undefined; context = pending.pop()) {
+    yield context;
+    const { node: parent } = context;
+    const inAggregate = context.inAggregate || isAggregate(parent);
     for (const node of childrenOf(parent).toReversed()) pending.push({ node, parent, inAggregate });
   }
 }

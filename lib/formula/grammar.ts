@@ -10,7 +10,7 @@ type Token = ReturnType<typeof tokensOf>['tokens'][number];
  * loosest last.
  */
 
-/** The words of a fault for a missing value. */
+/** How a fault names a missing value. */
 const A_VALUE = 'a value';
 
 /**
@@ -21,23 +21,24 @@ export function readFormula(tokens: readonly Token[], text: string) {
   const at = createReader(tokens, text);
   const formula = at.nested(() => expression(at));
   for (let token = at.take(';'); token !== undefined; token = at.take(';'))
-    at.warn(token, 'A formula ends without ";": remove it.');
+    at.warn(token, 'A formula must not end with ";": remove it.');
   const token = at.peek();
   if (token.word === ')') at.fail('This ")" has no matching "(".', token);
   if (token.kind !== 'end') at.failExpecting('an operator or the end of the formula');
   return { formula, warnings: at.warnings };
 }
 
-// Operators come first.
+// The rules for operators.
 
-/** Reads an expression whose outermost operator binds at least as tightly as `least`. */
-function expression(at: Reader, least: number = precedence.or, expected = A_VALUE): Expression {
-  let left = prefixed(at, least, expected);
-  for (let level: number = precedence.product; level >= least; level -= 1) left = extended(at, left, level);
+/** Reads an expression whose outermost operator binds at least as tightly as `minPrecedence`. */
+function expression(at: Reader, minPrecedence: number = precedence.or, expected = A_VALUE): Expression {
+  let left = prefixed(at, minPrecedence, expected);
+  for (let level: number = precedence.product; level >= minPrecedence; level -= 1)
+    left = extended(at, left, level);
   return left;
 }
 
-function prefixed(at: Reader, least: number, expected: string): Expression {
+function prefixed(at: Reader, minPrecedence: number, expected: string): Expression {
   const { word, offset } = at.peek();
   if (word === '+') {
     at.next();
@@ -48,7 +49,7 @@ function prefixed(at: Reader, least: number, expected: string): Expression {
     const operand = at.nested(() => prefixed(at, precedence.sign, A_VALUE));
     return { kind: word === '-' ? 'negation' : 'not', operand, offset };
   }
-  if (word !== 'NOT' || least > precedence.not) return value(at, expected);
+  if (word !== 'NOT' || minPrecedence > precedence.not) return value(at, expected);
   at.next();
   return { kind: 'not', operand: at.nested(() => expression(at, precedence.not)), offset };
 }
@@ -64,7 +65,7 @@ function extended(at: Reader, left: Expression, level: number): Expression {
 function step(at: Reader, level: number): Step | undefined {
   const operator = operatorOf(at.peek().word);
   if (operator === undefined || precedences.get(operator) !== level) return undefined;
-  doubted(at, at.next());
+  warnIfUncertain(at, at.next());
   if (operator !== 'IS') return { operator, operand: expression(at, level + 1) };
   return { operator: at.take('NOT') === undefined ? 'IS' : 'IS NOT', operand: constant(at) };
 }
@@ -82,11 +83,11 @@ function predicate(at: Reader, operand: Expression): Expression {
   }
   const like = at.take('LIKE', 'ILIKE', 'REGEXP', 'RLIKE');
   if (like !== undefined) {
-    doubted(at, like);
+    warnIfUncertain(at, like);
     const word = like.word === 'RLIKE' ? 'REGEXP' : (like.word as syntax.Like['word']);
     const pattern = term();
     const escaped = at.take('ESCAPE');
-    const parts = escaped && [pattern, wordOf(doubted(at, escaped)), term()];
+    const parts = escaped && [pattern, wordOf(warnIfUncertain(at, escaped)), term()];
     return { kind: 'like', word, operand, pattern: parts ? phraseOf(parts) : pattern, negated, offset };
   }
   if (at.take('BETWEEN')) {
@@ -111,7 +112,7 @@ function value(at: Reader, expected: string): Expression {
       at.next();
       return { kind: 'text', value: unquoteText(image), offset };
     case 'introducer':
-      return phraseOf([wordOf(doubted(at, at.next())), value(at, 'text')]);
+      return phraseOf([wordOf(warnIfUncertain(at, at.next())), value(at, 'text')]);
     case 'number':
       at.next();
       return { kind: 'number', source: image, offset };
@@ -214,15 +215,15 @@ function argument(at: Reader, name: string, index: number, expected: string): Ex
   const side = at.take('BOTH', 'LEADING', 'TRAILING');
   if (side !== undefined) {
     const trimmed = at.peek().word === 'FROM' ? [] : [expression(at, precedence.sum)];
-    return phrase(at, [wordOf(doubted(at, side)), ...trimmed]);
+    return phrase(at, [wordOf(warnIfUncertain(at, side)), ...trimmed]);
   }
   return phrase(at, [expression(at, name === 'POSITION' ? precedence.sum : precedence.or, expected)]);
 }
 
-/** Reads the words and values that follow the parts of an argument. Without any, returns the first part alone. */
+/** Reads the words and values that follow the parts of an argument. If none follow, returns the first part alone. */
 function phrase(at: Reader, parts: Expression[], words = CONNECTIVES): Expression {
   for (let word = at.take(...words); word !== undefined; word = at.take(...words)) {
-    doubted(at, word);
+    warnIfUncertain(at, word);
     if (word.word === 'ORDER')
       parts.push({ ...wordOf(word), text: 'ORDER BY' }, phraseOf(sortKeys(at), true));
     else if (word.word === 'IGNORE' || word.word === 'RESPECT')
@@ -270,7 +271,7 @@ function window(at: Reader): Omit<syntax.Window, 'kind' | 'offset' | 'call'> {
   }
   const orderBy = at.take('ORDER') ? sortKeys(at) : [];
   const unit = at.take('ROWS', 'RANGE', 'GROUPS');
-  const frame = unit && frameOf(at, doubted(at, unit));
+  const frame = unit && frameOf(at, warnIfUncertain(at, unit));
   at.expect('")"', ')');
   return frame ? { partitionBy, orderBy, frame } : { partitionBy, orderBy };
 }
@@ -288,7 +289,7 @@ function sortKey(at: Reader): Expression {
   const nulls = at.take('NULLS');
   const words = [
     ...(direction?.word === 'DESC' ? [wordOf(direction)] : []),
-    ...(nulls ? [wordOf(doubted(at, nulls), at.expect('FIRST or LAST', 'FIRST', 'LAST'))] : []),
+    ...(nulls ? [wordOf(warnIfUncertain(at, nulls), at.expect('FIRST or LAST', 'FIRST', 'LAST'))] : []),
   ];
   return words.length === 0 ? key : phraseOf([key, ...words]);
 }
@@ -331,21 +332,21 @@ const phraseOf = (parts: readonly Expression[], isList = false): syntax.Phrase =
   offset: parts[0]?.offset ?? 0,
 });
 
-/** Returns the token. If MySQL has the word but the platform is not known to, adds a warning. */
-function doubted(at: Reader, token: Token): Token {
-  if (/\w/.test(token.word) && !CERTAIN.has(token.word))
+/** Returns the token, and adds a warning if MySQL has the word but the platform may not. */
+function warnIfUncertain(at: Reader, token: Token): Token {
+  if (/\w/.test(token.word) && !CERTAIN_WORDS.has(token.word))
     at.warn(token, `The platform is not known to take ${token.word}.`);
   return token;
 }
 
-const CERTAIN: ReadonlySet<string> = new Set(['AND', 'OR', 'IS', 'LIKE']);
+const CERTAIN_WORDS: ReadonlySet<string> = new Set(['AND', 'OR', 'IS', 'LIKE']);
 
 /*
- * Quoting: columns are in backticks (or brackets), text in single (or double) quotes. Each has its own way to
- * write its quote inside.
+ * Quoting: columns are in backticks (or brackets), text in single (or double) quotes. Each quote is escaped inside
+ * in its own way.
  */
 
-/** Quotes a column: `` a`b `` becomes `` `a``b` ``, the only way in which columns are written. */
+/** Quotes a column: `` a`b `` becomes `` `a``b` ``. */
 export function quoteColumn(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``;
 }
@@ -357,8 +358,7 @@ function unquoteColumn(source: string): string {
 }
 
 /**
- * Quotes a text: `it's` becomes `'it''s'`. Quotes are doubled, backslashes escaped, and everything else stays
- * unchanged.
+ * Quotes a text: `it's` becomes `'it''s'`. Quotes are doubled and backslashes escaped.
  */
 export function quoteText(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
@@ -391,15 +391,15 @@ const escapes: ReadonlyMap<string, string> = new Map([
 const LIKE_WILDCARDS: ReadonlySet<string> = new Set(['%', '_']);
 
 /**
- * Maximum depth to which parentheses, CASEs, NOTs and signs may be nested. The grammar is recursive, and so are the
- * functions that read its trees. On Node's default stack (984 KB), in a process that has just started and whose code is
- * not compiled yet, the worst mix of operators and calls takes 200 levels; `ABS(ABS(…` alone takes 700.
+ * Maximum nesting of parentheses, CASEs, NOTs and signs. The grammar is recursive, and so are the functions that read
+ * its trees. On Node's default stack (984 KB), in a process that has just started and whose code is not compiled yet,
+ * 200 levels of the worst mix of operators and calls fit; of `ABS(ABS(…` alone 700.
  */
 const MAX_NESTING = 128;
 
 const TOO_DEEP = `Expected at most ${MAX_NESTING} levels of nested parentheses, CASEs, NOTs and signs.`;
 
-/** The first place that breaks the grammar; thrown to the parser's only caller. */
+/** Thrown to the parser's only caller, at the first token that breaks the grammar. */
 export class FormulaSyntaxError extends Error {
   override readonly name = 'FormulaSyntaxError';
   readonly objection: Objection;
@@ -419,7 +419,7 @@ function createReader(tokens: readonly Token[], text: string) {
   let position = 0;
   let nesting = 0;
 
-  /** The token that is `ahead` places further; after the last one, the end token. */
+  /** The token that is `ahead` tokens further; after the last token, the end token. */
   function peek(ahead = 0): Token {
     const token = tokens[Math.min(position + ahead, tokens.length - 1)];
     if (token === undefined) throw new Error('expected tokens that end, got none');
@@ -439,7 +439,7 @@ function createReader(tokens: readonly Token[], text: string) {
     return words.includes(peek().word) ? next() : undefined;
   }
 
-  /** Throws the fault. If the formula ends too early, it also names the parenthesis or CASE that is left open. */
+  /** Throws the fault. If the formula ends too early, the message also names the parenthesis or CASE that is open. */
   function fail(message: string, { offset, kind }: Token): never {
     const last = kind === 'end' ? open.at(-1) : undefined;
     const hint = last === undefined ? '' : unclosed(last, text);

@@ -100,7 +100,7 @@ function typeOfMoved(parts: readonly Expression[], typeOf: TypeOf): DataType {
 }
 
 /**
- * The narrowest type that can hold values of every given type, for CASE and COALESCE. Unknown types are ignored;
+ * The narrowest type that can hold values of all these types, for CASE and COALESCE. Unknown types are ignored;
  * undefined if all are unknown.
  */
 function commonType(types: readonly (DataType | undefined)[]): DataType | undefined {
@@ -110,7 +110,7 @@ function commonType(types: readonly (DataType | undefined)[]): DataType | undefi
   return known.isSubsetOf(new Set(dates)) ? 'DATETIME' : 'STRING';
 }
 
-/** The type of arithmetic with values of these types: a text is read as a DOUBLE, an unknown type as a DECIMAL. */
+/** The type of arithmetic with values of these types. A text counts as a DOUBLE, an unknown type as a DECIMAL. */
 function widestNumber(types: readonly (DataType | undefined)[]): DataType {
   const numeric = new Set(types.map((type) => (type === undefined ? 'DECIMAL' : asNumber[type])));
   return numbers.findLast((number) => numeric.has(number)) ?? 'DECIMAL';
@@ -141,21 +141,21 @@ export type ColumnTypes = ReadonlyMap<string, DataType>;
  *
  * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` names a
  *   calculation or a variable by its id and is not counted among the formula's functions.
- * - `isDocumented`: whether the platform documents it. The others are MySQL's, and some seen in real
- *   formulas; they are here for their types.
- * - `least` and `most`: how many arguments it takes, `Infinity` for any number.
- * - `result`: the type of its value, or the rule that determines it (see `ResultRule`).
+ * - `isDocumented`: whether the platform documents it. Other functions are MySQL's, or were seen in real formulas;
+ *   they are here for their types.
+ * - `minArgs` and `maxArgs`: how many arguments it takes; `Infinity` for any number.
+ * - `result`: the type of its value, or the rule that determines it.
  */
 export type FunctionEntry = {
   readonly kind: 'scalar' | 'aggregate' | 'window' | 'reference';
-  readonly least: number;
-  readonly most: number;
+  readonly minArgs: number;
+  readonly maxArgs: number;
   readonly result:
     | DataType /**
-     * The rule for a result's type. `first`: that of the first argument. `common`: one that can hold every
-     * argument; `values`: every argument but the first. `widest`: that of arithmetic with them. `moved`: a date
-     * moved by an interval, DATETIME if the time of day matters. `cast`: the type at the end of the last
-     * argument. `unknown`: the formula alone does not determine it.
+     * The rule for a result's type. `first`: the type of the first argument. `common`: a type that can hold every
+     * argument; `values`: every argument but the first. `widest`: the type of arithmetic with the arguments.
+     * `moved`: a date moved by an interval, DATETIME if the time of day matters. `cast`: the type at the end of the
+     * last argument. `unknown`: the formula alone does not determine it.
      */
     | 'first'
     | 'common'
@@ -170,8 +170,8 @@ export type FunctionEntry = {
 /** A group of similar functions: their names in upper case. */
 type Line = readonly [
   kind: FunctionEntry['kind'],
-  least: number,
-  most: number,
+  minArgs: number,
+  maxArgs: number,
   result: FunctionEntry['result'],
   names: string,
 ];
@@ -179,9 +179,9 @@ type Line = readonly [
 const any = Number.POSITIVE_INFINITY;
 
 /**
- * The functions that the platform documents: least and most arguments, the result, and the names. (assumed)
- * Their arguments are MySQL's. A name that begins with `_` comes after the platform's prefix, so only its end
- * is known. There is no data type for a time of day: it is a STRING.
+ * The functions that the platform documents: minimum and maximum arguments, the result, and the names. (assumed)
+ * Their arguments are MySQL's. A name that begins with `_` comes after the platform's prefix, so only its end is
+ * known. A time of day has no data type of its own, so it is a STRING.
  */
 const documented: readonly Line[] = [
   ['aggregate', 1, 1, 'DOUBLE', 'AVG STDDEV_POP VAR_POP'],
@@ -232,8 +232,8 @@ const documented: readonly Line[] = [
 ];
 
 /**
- * Functions of MySQL and others seen in real formulas, included for their types: the platform is not known to
- * have them.
+ * Functions of MySQL, and functions seen in real formulas, which the platform is not known to have. They are included
+ * for their types.
  */
 const undocumented: readonly Line[] = [
   ['aggregate', 0, any, 'first', 'ANY_VALUE MEDIAN MODE PERCENTILE PERCENTILE_CONT PERCENTILE_DISC'],
@@ -259,10 +259,10 @@ const undocumented: readonly Line[] = [
 ];
 
 const entriesOf = (lines: readonly Line[], isDocumented: boolean): [string, FunctionEntry][] =>
-  lines.flatMap(([kind, least, most, result, names]) =>
+  lines.flatMap(([kind, minArgs, maxArgs, result, names]) =>
     names
       .split(' ')
-      .map((name): [string, FunctionEntry] => [name, { kind, least, most, result, isDocumented }]),
+      .map((name): [string, FunctionEntry] => [name, { kind, minArgs, maxArgs, result, isDocumented }]),
   );
 
 const functions: ReadonlyMap<string, FunctionEntry> = new Map([
@@ -327,7 +327,7 @@ const castTypes: readonly (readonly [RegExp, DataType])[] = [
   [/^(?:\w*CHAR|\w*TEXT|STRING|TIME\b)/, 'STRING'],
 ];
 
-/** A set of words, given as one text with white space between them. */
+/** A set of words, from a string with white space between them. */
 export function setOf(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }

@@ -12,8 +12,8 @@ import {
 } from './syntax.ts';
 
 /**
- * A formula as canonical text on one line: keywords and function names in upper case, no comments, and only the
- * parentheses it needs. Parsing that text gives the same tree again, apart from the offsets.
+ * Prints a formula in canonical form on one line: keywords and function names in upper case, no comments, and only the
+ * necessary parentheses. Parsing the result gives the same tree, apart from the offsets.
  */
 export function printFormula(expression: Expression): string {
   switch (expression.kind) {
@@ -58,13 +58,13 @@ export function printFormula(expression: Expression): string {
   }
 }
 
-/** The same text for all formulas that differ only in white space, comments, the case of names and the order of AND. */
-export const canonicalFormula = (expression: Expression): string => printFormula(inOneForm(expression));
+/** Prints all formulas that differ only in white space, comments, the case of names and the order of AND in one form. */
+export const canonicalFormula = (expression: Expression): string => printFormula(normalized(expression));
 
-function inOneForm<Value>(value: Value): Value {
+function normalized<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(inOneForm) as Value;
-  const entries = Object.entries(value).map(([name, each]) => [name, inOneForm(each)]);
+  if (Array.isArray(value)) return value.map(normalized) as Value;
+  const entries = Object.entries(value).map(([name, each]) => [name, normalized(each)]);
   const node = Object.fromEntries(entries) as Expression;
   if (node.kind === 'column') return { ...node, name: node.name.toLowerCase() } as Value;
   if (node.kind !== 'operation' || node.rest.some(({ operator }) => operator !== 'AND')) return node as Value;
@@ -75,10 +75,10 @@ function inOneForm<Value>(value: Value): Value {
   return { ...node, first, rest: rest.map((operand) => ({ operator: 'AND', operand })) } as Value;
 }
 
-/** Prints an expression, in parentheses unless it binds at least as tightly as `least`. */
-function bound(least: number, expression: Expression): string {
+/** Prints an expression, in parentheses unless it binds at least as tightly as `minPrecedence`. */
+function bound(minPrecedence: number, expression: Expression): string {
   const text = printFormula(expression);
-  return precedenceOf(expression) < least ? `(${text})` : text;
+  return precedenceOf(expression) < minPrecedence ? `(${text})` : text;
 }
 
 /** Prints an operand of IN, LIKE, BETWEEN or INTERVAL, or a value in a phrase. */
@@ -91,10 +91,10 @@ function predicate({ operand, negated }: { operand: Expression; negated: boolean
 }
 
 function printOperation(operation: Operation): string {
-  const own = precedenceOf(operation);
-  const tighter = own + 1; // On the right, an operator of the same precedence needs parentheses: a - (b - c).
+  const ownPrecedence = precedenceOf(operation);
+  const tighter = ownPrecedence + 1; // On the right, an operator of the same precedence needs parentheses: a - (b - c).
   const rest = operation.rest.map(({ operator, operand }) => `${operator} ${bound(tighter, operand)}`);
-  return [bound(own, operation.first), ...rest].join(' ');
+  return [bound(ownPrecedence, operation.first), ...rest].join(' ');
 }
 
 function printCase({ subject, branches, otherwise }: Case): string {

@@ -1,7 +1,7 @@
 /**
  * A formula as a tree. Every node has the `offset` of its first character in the formula, in UTF-16 code units from 0
- * (parentheses around a node are not part of it). Recursion over a formula that parses cannot overflow the stack: long
- * chains of operators are flat, and the parser limits how deep everything else is nested.
+ * (parentheses around a node are not part of it). Recursion over a parsed formula cannot overflow the stack, because
+ * long chains of operators are flat, and the parser limits how deep everything else is nested.
  */
 export type Expression =
   | Column
@@ -140,7 +140,7 @@ export type Phrase = Node<'phrase'> & {
   readonly isList: boolean;
 };
 
-/** How tightly operators bind; a higher number binds more tightly. The order is that of the grammar, and of MySQL. */
+/** How tightly operators bind; a higher number binds more tightly. The order is MySQL's. */
 export const precedence = {
   or: 1,
   xor: 2,
@@ -200,9 +200,9 @@ export function precedenceOf(expression: Expression): Precedence {
 }
 
 /**
- * Creates an operation of `first` and the operators to its right, all of one precedence; returns `first`
- * alone without them. If `first` is itself an operation of that precedence, the two are merged: `(a + b)
- * + c` and `a + b + c` give the same tree.
+ * Creates an operation of `first` and the operators to its right, all of one precedence; if there are no operators,
+ * returns `first` alone. If `first` is itself an operation of that precedence, the two are merged, so that `(a + b) + c`
+ * and `a + b + c` give the same tree.
  */
 export function operation(first: Expression, rest: readonly Step[]): Expression {
   if (rest.length === 0) return first;

@@ -1,8 +1,8 @@
 import { setOf } from './infer-data-type.ts';
 
 /**
- * A word or sign of a formula. `word` is the name or sign in upper case, for comparisons. For everything else
- * it is empty: a column or a text is never a keyword. The last token is the `end`, at the formula's length.
+ * A word or sign of a formula. `word` is the name or sign in upper case, for comparisons; it is empty for columns,
+ * texts and numbers, which are never keywords. The last token is the `end`, at the formula's length.
  */
 type Token = {
   readonly kind: Kind | 'reserved' | 'end';
@@ -14,8 +14,8 @@ type Token = {
 type Kind = keyof typeof patterns;
 
 /*
- * The lexer takes the first pattern that matches. A closing quote is one that is not doubled: otherwise an
- * unclosed `` `a``b `` would be read as column a. A token that is not closed extends to the end.
+ * The lexer takes the first pattern that matches. A doubled quote does not close, so that an unclosed `` `a``b `` is
+ * not read as column a. A token that is not closed extends to the end.
  */
 const NAME = String.raw`[\p{L}_$][\p{L}\p{M}\p{N}_$]*`;
 const patterns = {
@@ -55,7 +55,7 @@ const RESERVED = setOf(
 /** How to write names and texts. */
 export const ADVICE = 'write columns in backticks, text in single quotes';
 
-const unclosed: Partial<Record<Kind, string>> = {
+const unclosedTexts: Partial<Record<Kind, string>> = {
   openComment: 'This comment is not closed: expected "*/".',
   openColumn: 'This column is not closed: expected another backtick.',
   openBracket: 'This column is not closed: expected "]".',
@@ -63,7 +63,7 @@ const unclosed: Partial<Record<Kind, string>> = {
   openQuoted: 'This text is not closed: expected another " (a " within the text is written "").',
 };
 
-const doubtful: Partial<Record<Kind, string>> = {
+const warningTexts: Partial<Record<Kind, string>> = {
   invisible: 'There is an invisible character here: remove it.',
   hash: 'A comment begins with -- or /*: the platform is not known to take #.',
   table: 'A column is written without its table, which is ignored here.',
@@ -72,8 +72,8 @@ const doubtful: Partial<Record<Kind, string>> = {
 };
 
 /**
- * Splits a formula into tokens. `faults` are unknown characters and everything that is not closed. Both are
- * in the order of the text.
+ * Splits a formula into tokens. `faults` are unknown characters, and quotes and comments that are not closed. All
+ * lists are in the order of the text.
  */
 export function tokensOf(text: string) {
   const tokens: Token[] = [];
@@ -82,20 +82,20 @@ export function tokensOf(text: string) {
   let offset = 0;
   while (offset < text.length) {
     const { kind, image } = tokenAt(text, offset);
-    const fault = kind === 'unknown' ? `Unexpected ${shortened(image)}: ${ADVICE}.` : unclosed[kind];
+    const fault = kind === 'unknown' ? `Unexpected ${shortened(image)}: ${ADVICE}.` : unclosedTexts[kind];
     if (fault !== undefined) faults.push({ offset, message: fault });
-    const warning = doubtful[kind];
+    const warning = warningTexts[kind];
     if (warning !== undefined) warnings.push({ offset, message: warning });
     const word = kind === 'name' || kind === 'sign' || kind === 'introducer' ? image.toUpperCase() : '';
     const isReserved = kind === 'name' && RESERVED.has(word);
-    if (!SILENT.has(kind)) tokens.push({ kind: isReserved ? 'reserved' : kind, image, offset, word });
+    if (!DROPPED_KINDS.has(kind)) tokens.push({ kind: isReserved ? 'reserved' : kind, image, offset, word });
     offset += image.length;
   }
   tokens.push({ kind: 'end', image: '', offset, word: '' });
   return { tokens, faults, warnings };
 }
 
-const SILENT: ReadonlySet<Kind> = new Set<Kind>(['skipped', 'invisible', 'hash', 'table']);
+const DROPPED_KINDS: ReadonlySet<Kind> = new Set<Kind>(['skipped', 'invisible', 'hash', 'table']);
 
 function tokenAt(text: string, offset: number): { readonly kind: Kind; readonly image: string } {
   TOKEN.lastIndex = offset;
@@ -127,7 +127,7 @@ export function positionOf(text: string, offset: number): { readonly line: numbe
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
 }
 
-/** A piece of the formula as a message quotes it. */
+/** Quotes a piece of the formula for a message. */
 export function shown(source: string): string {
   return `"${shortened(source)}"`;
 }

@@ -65,8 +65,10 @@ export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression;
   const any = tie('any');
   const some = fc.array(any, { minLength: 1, maxLength: 3 });
   const maybe = fc.option(any, { nil: undefined });
-  const callOf = ([name, { least, most }]: [string, FunctionEntry]) =>
-    fc.array(any, { minLength: least, maxLength: Math.min(most, least + 2) }).map((args) => call(name, args));
+  const callOf = ([name, { minArgs, maxArgs }]: [string, FunctionEntry]) =>
+    fc
+      .array(any, { minLength: minArgs, maxLength: Math.min(maxArgs, minArgs + 2) })
+      .map((args) => call(name, args));
   const key = fc.oneof(
     any,
     fc

@@ -139,7 +139,7 @@ describe('parseFormula', () => {
     ['`t`.`a`', 'A column is written without its table, which is ignored here.'],
     ['1 # two', 'A comment begins with -- or /*: the platform is not known to take #.'],
     ['1\u200b', 'There is an invisible character here: remove it.'],
-    ['1;', 'A formula ends without ";": remove it.'],
+    ['1;', 'A formula must not end with ";": remove it.'],
     ['`a` DIV 2', 'The platform is not known to take DIV.'],
     ['SUM(SUM(`a`) FIXED (BY 1))', 'FIXED takes columns after BY, ADD, REMOVE, ALLOW and DENY.'],
     ['NOW() - INTERVAL 1 DAYS', 'There is no unit "DAYS": did you mean DAY?'],

@@ -194,7 +194,7 @@ const byWhereUsed: Door = async (store, given) => {
       ['who uses', 1],
       ['what depends on', undefined],
     ] as const) {
-      const { found } = await whereUsed({ store, id, kind, hops, most: 1_000 });
+      const { found } = await whereUsed({ store, id, kind, hops, maxListed: 1_000 });
       answers[`${question} ${thing}`] =
         found[0]?.dependents.map((dependent) => `${dependent.kind} ${dependent.id}`) ?? [];
     }
@@ -377,7 +377,7 @@ test('every door says that snapshots are narrowed', async () => {
 
   const { notes } = await tables.run('SELECT count(*) FROM calculations WHERE unused', { maxRows: 1 });
   const facts = await collectFacts({ store, now: Date.now, signal: new AbortController().signal });
-  const { searched } = await whereUsed({ store, id: '1', kind: 'calculation', most: 1 });
+  const { searched } = await whereUsed({ store, id: '1', kind: 'calculation', maxListed: 1 });
 
   expect(notes).toEqual([
     `no whole run of calculations is published: its rows are those of ${places.join(', ')}`,

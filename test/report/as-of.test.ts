@@ -96,8 +96,8 @@ async function answersOf(of: Store) {
   return {
     facts,
     figures: figuresOf(facts),
-    used: await whereUsed({ store: of, id: 'd-1', most: 9 }),
-    column: await whereUsed({ store: of, id: 'old', most: 9 }),
+    used: await whereUsed({ store: of, id: 'd-1', maxListed: 9 }),
+    column: await whereUsed({ store: of, id: 'old', maxListed: 9 }),
     calculations: await rows('SELECT * FROM calculations ORDER BY calculation_id'),
     runs: await rows('SELECT place, run, latest, current_date, now() FROM runs ORDER BY place'),
     stored: await rows('SELECT id FROM jobs UNION ALL SELECT expression FROM formulas ORDER BY 1'),
@@ -307,8 +307,8 @@ test('where-used as of a day uses the sources whose runs exist, and names the ot
   const asOf = await storeAsOf(store, endOf(monday));
   const gone = 'cards: the run of 2026-11-16 was removed; the nearest available: 2026-11-17T09:00:00.000Z';
 
-  const { found, searched, notRead } = await whereUsed({ store: asOf, id: '1', most: 9, mayLack: true });
-  const strict = whereUsed({ store: asOf, id: '1', most: 9 });
+  const { found, searched, notRead } = await whereUsed({ store: asOf, id: '1', maxListed: 9, mayLack: true });
+  const strict = whereUsed({ store: asOf, id: '1', maxListed: 9 });
 
   expect(found).toMatchObject([{ kind: 'calculation', id: '1', total: 1 }]);
   expect(searched.map(({ place }) => place)).toEqual(['calculations']);

@@ -134,7 +134,7 @@ describe('where-used of files', () => {
   );
 
   test('of a FileSet lists what would be deleted with it', async () => {
-    const { found } = await find('f-1', { most: 2 });
+    const { found } = await find('f-1', { maxListed: 2 });
 
     expect(found).toMatchObject([{ kind: 'fileset', id: 'F-1', total: 4, hops: [4], kinds: { file: 4 } }]);
     expect(linesOf(found)[0]).toEqual([
@@ -379,7 +379,7 @@ describe('columns', () => {
     }
     const reader = { ...store, list, put: () => Promise.reject(denied) };
 
-    const { found, formulas } = await whereUsed({ store: reader, id: 'd-1', most: 9 });
+    const { found, formulas } = await whereUsed({ store: reader, id: 'd-1', maxListed: 9 });
 
     expect(found).toMatchObject([{ kind: 'dataset', total: 5 }]);
     expect(formulas).toEqual({ known: 0, of: 3 });
