@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { once } from '../base/index.ts';
+import { anyRecord, once } from '../base/index.ts';
+import { parseJson, printJson } from '../base/json/index.ts';
 import { sqlitePath, storePlace } from '../places.ts';
+import type { Sentiment } from '../platform/index.ts';
 import type { Environment } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
 import {
@@ -16,8 +18,18 @@ import { blankRow, endStates, type JobRow, outcomeSchema } from './ledger/job-ro
 import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
 import { NO_LIMIT, responseIn, stagedOutcome } from './result.ts';
-import { scoresFolder } from './texts/batch/batch.ts';
-import { type UnknownChunk, unknownChunks } from './texts/batch/finish-batch.ts';
+import { inGroups } from './results/read-listed.ts';
+import {
+  type BatchStorage,
+  type ChunkId,
+  chunkJobId,
+  chunkOfPart,
+  SCORES_FOLDER,
+  scoresFolder,
+} from './texts/batch/batch.ts';
+import { findStaged, parsePart } from './texts/batch/chunk-objects.ts';
+import { hasPart, readChunkRows } from './texts/batch/finish-batch.ts';
+import { createScoreCache } from './texts/cache/score-cache.ts';
 
 /**
  * Creates the check that the ledger belongs to the store (`tableCheckOf`) and is not an older copy: it must have the
@@ -117,6 +129,72 @@ async function knownOf(results: readonly StoredResult[], ledger: Ledger, isWhole
   if (!isWhole) for (const { id } of results) add(await ledger.read(id));
   else if (results.length > 0) for await (const row of ledger.list()) add(row);
   return known;
+}
+
+/** A chunk whose part is in the store, although the table has neither the chunk's end nor its scores. */
+type UnknownChunk = {
+  /** The id of the chunk's job. */
+  readonly id: string;
+  /** Copies the scores into the cache, so that no text of the part is paid for again. */
+  readonly adopt: () => Promise<void>;
+};
+
+/**
+ * Finds chunks with scores in the store that the table does not have, which shows that the table is an older copy. A
+ * part that no row names may also come from a killed worker, but the scores of such a part are in the cache.
+ * `folder`: the folder of one batch. Default: all batches.
+ */
+async function* unknownChunks(storage: BatchStorage, folder = SCORES_FOLDER): AsyncGenerator<UnknownChunk> {
+  for await (const group of inGroups(partsIn(storage, folder), 100)) {
+    const rows = await readChunkRows(
+      group.map(({ chunkId }) => chunkId),
+      storage,
+    );
+    for (const [at, part] of group.entries()) {
+      const stored = rows[at];
+      if (stored !== undefined && hasPart(stored.row)) continue;
+      const lost = await lostScores(part, storage);
+      if (lost.length === 0) continue;
+      const adopt = async () => {
+        for (const { claim, result } of lost) await claim.finish(result);
+      };
+      yield { id: chunkJobId(part.chunkId), adopt };
+    }
+  }
+}
+
+async function* partsIn(
+  { store }: BatchStorage,
+  folder: string,
+): AsyncGenerator<{ readonly chunkId: ChunkId; readonly key: string }> {
+  for await (const { key } of store.list(folder)) {
+    const chunkId = chunkOfPart(key);
+    if (chunkId !== undefined) yield { chunkId, key };
+  }
+}
+
+/** The scores of a part that the cache lacks; none if the staged chunk has expired, since it had the request. */
+async function lostScores(
+  { chunkId, key }: { readonly chunkId: ChunkId; readonly key: string },
+  storage: BatchStorage,
+) {
+  const { store } = storage;
+  const [staged, part] = await Promise.all([findStaged(chunkId, store), store.get(key)]);
+  if (staged === undefined || part === undefined) return [];
+  const scored = parsePart(key, part.body).filter(({ error, erased }) => error === undefined && !erased);
+  const results = new Map(scored.map((row) => [row.line, row]));
+  const texts = staged.rows.flatMap((row) => {
+    const { topicSentiments, sentiment, model } = results.get(row.line) ?? {};
+    const result: Sentiment = anyRecord().parse(parseJson(printJson({ topicSentiments, sentiment, model })));
+    return 'text' in row && results.has(row.line) ? [{ text: row.text, result }] : [];
+  });
+  const options = { ...storage, host: staged.host, owner: 'store', attemptMs: 0 };
+  const requests = texts.map(({ text }) => ({ ...staged.request, text }));
+  const lookups = await createScoreCache(options).lookup(requests, chunkJobId(chunkId));
+  return texts.flatMap(({ result }, at) => {
+    const each = lookups[at];
+    return each?.kind === 'open' ? [{ claim: each.claim, result }] : [];
+  });
 }
 
 function refuse([first, ...others]: readonly UnknownChunk[], table: string, store: string): void {

@@ -19,7 +19,7 @@ import { senderHere } from './queue/open-queue.ts';
 import { askedJob, publishEnd } from './redrive.ts';
 import { responseOf } from './result.ts';
 import { readListed } from './results/read-listed.ts';
-import { csvLines, ndjsonLines, type RowToWrite } from './texts/output/added-columns.ts';
+import { csvLines, ndjsonLines } from './texts/output/added-columns.ts';
 import { definitionOf } from './types/job-types.ts';
 import { work } from './work.ts';
 
@@ -282,7 +282,7 @@ async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerato
   const isCsv = options.format.format === 'csv';
   // A row of NDJSON already has the id of its job.
   const withId = columns !== undefined;
-  const read = async (row: FileRow): Promise<RowToWrite> => {
+  const read = async (row: FileRow) => {
     const { status, response, error } = await addedTo(row, options);
     const json = (text: string) => (isCsv || text === '' ? text : JSON.stringify(text));
     return {

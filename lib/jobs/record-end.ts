@@ -37,10 +37,11 @@ export async function recordEnd(
   const { id } = claim;
   const writing = { ...parts, ...WRITE_RETRIES };
   const toStore = once(() => stagedOutcome(store, claim, outcome));
+  const stageLate = () => retryUntil(async () => stageLateOutcome(store, claim, await toStore()), writing);
   let staging: Promise<void> | undefined;
   const stage = async () => {
     try {
-      await retryUntil(async () => stageLateOutcome(store, claim, await toStore()), writing);
+      await stageLate();
       logger.info({ job: id }, 'outcome staged in the store');
     } catch (err) {
       logger.error({ job: id, err }, 'outcome not staged');
@@ -54,8 +55,7 @@ export async function recordEnd(
         staging ??= stage();
       },
     });
-    if (answer.kind === 'called-unknown')
-      await retryUntil(async () => stageLateOutcome(store, claim, await toStore()), writing);
+    if (answer.kind === 'called-unknown') await stageLate();
     return answer;
   } catch (error) {
     await staging;

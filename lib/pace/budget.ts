@@ -261,11 +261,6 @@ function spacingFor(rate: number, lateMs = 0): Spacing {
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };
 }
 
-/** When the call with the slot at `tatMs` may leave. */
-export function dueAtMs(tatMs: number, { toleranceMs }: Spacing): number {
-  return tatMs - toleranceMs;
-}
-
 /** What workers did; each member as in `PaceCounts`. */
 type PaceUsage = {
   readonly granted: number;

@@ -4,7 +4,6 @@ import {
   type Budget,
   type BudgetView,
   type createUsageReporter,
-  dueAtMs,
   fullSpacing,
   LATE_MS,
   latestLineMs,
@@ -133,7 +132,7 @@ function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: 
   if (budget.pausedAtMs !== undefined) return { kind: 'paused' };
   const startMs = lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   if (startMs === undefined) return undefined;
-  const dueMs = dueAtMs(startMs, lineSpacing(rate, budget, clock.now()));
+  const dueMs = startMs - lineSpacing(rate, budget, clock.now()).toleranceMs;
   if (dueMs - calledAt() > maxWaitMs) return { kind: 'far', waitMs: dueMs - calledAt() };
   if (!isProbing(budget.throttle) || acceptance.acceptedSince(budget.incidents)) return undefined;
   const inMs = dueMs + yieldMs(budget, operation) - view.leadMs() - clock.now();

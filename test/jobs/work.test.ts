@@ -3,7 +3,7 @@ import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
-import { EXACT_POLLS, type Queue } from '../../lib/jobs/queue/queue.ts';
+import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import { RequeueError } from '../../lib/jobs/send-context.ts';
 import { work } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -55,7 +55,7 @@ test('with a queue whose counts are exact, work does not wait for an empty poll'
     lease: leaseOf(fake),
     queue: {
       ...queue,
-      polls: EXACT_POLLS,
+      polls: { waitSeconds: 0.25, quiet: 1, areCountsExact: true },
       async receive(asked) {
         const messages = await queue.receive(asked);
         received.push(messages.length);

@@ -147,9 +147,6 @@ const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/g
  */
 export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
 
-/** Polls for a queue on this machine, whose counts are exact: a command ends this soon after its last job. */
-export const EXACT_POLLS: Polls = { waitSeconds: 0.25, quiet: 1, areCountsExact: true };
-
 /**
  * Creates the check, after each poll, of whether the queue is empty. Counts that are not exact may be a minute old:
  * then several polls in a row must find nothing, the counts must be zero, and one more poll must find nothing.

@@ -4,7 +4,6 @@ import { AwsError, entryError } from '../../base/aws/index.ts';
 import { sleep } from '../../base/index.ts';
 import { type SqliteFile, TableError } from '../../table/index.ts';
 import {
-  EXACT_POLLS,
   MAX_MESSAGE_BYTES,
   type Queue,
   type QueueMessage,
@@ -40,7 +39,8 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
     });
 
   return {
-    polls: EXACT_POLLS,
+    // A command ends this soon after its last job.
+    polls: { waitSeconds: 0.25, quiet: 1, areCountsExact: true },
     knowsTypes: true,
     async send(bodies, { delayMs = 0 } = {}) {
       const { fitting, unsent } = fitted(bodies);

@@ -11,8 +11,8 @@ import { type BatchRequest, previewBatch, refusals } from './batch/check-batch.t
 import type { Summary } from './batch/finish-batch.ts';
 import { checkContinues, scoreFile } from './batch/score-file.ts';
 import { createScoreCache } from './cache/score-cache.ts';
-import { checkLabels, compareLabels, type Labels, writeScoredFile } from './output/scored-file.ts';
-import { createInput, type InputFound } from './rows/read-rows.ts';
+import { compareLabels, type Labels, writeScoredFile } from './output/scored-file.ts';
+import { createInput, type InputFound, openRows } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
 
 type ScoreHooks = {
@@ -74,7 +74,9 @@ export async function openScoring(
       );
     },
     /** Throws `TextError`, before anything is sent, unless the source can have labels in this column. */
-    checkLabels: ({ column }: Labels) => checkLabels({ open, rows, column }),
+    async checkLabels({ column }: Labels) {
+      await using _ = await openRows(open(), { ...rows, columns: [column] });
+    },
     /** Compares the scores with the labels of the source. */
     compareLabels: (summary: Summary, labels: Labels) =>
       compareLabels(summary, { ...labels, open, rows, store, signal }),

@@ -146,38 +146,28 @@ function through(createDecoder: () => Transform): Decode {
   return (body) => pipeline(Readable.from(body), createDecoder(), () => {});
 }
 
-/**
- * Limits the memory of bodies that are being received: once it is used up, further bodies wait, and so do
- * their senders. One body at a time may exceed the budget, so memory holds the budget and at most one body of
- * the maximum size.
- */
-export type BodyBudget = {
-  readonly open: () => BodyShare;
-};
-
-/** The part of the budget that one body takes. */
-type BodyShare = {
-  /** Takes more bytes of the budget, once they are free. Throws when the signal is aborted. */
-  readonly take: (bytes: number, signal: AbortSignal) => Promise<void>;
-  readonly close: () => void;
-};
-
 /** The default budget in bytes: more than the pages of calculations that a scan has in flight. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Bytes of each body that do not count. Most bodies are smaller, so they never wait for a large one. */
 const FREE_BYTES = 1024 * 1024;
 
-/** Creates a budget. The first `freeBytes` of each body do not count. */
-export function createBodyBudget(maxBytes = MAX_BYTES, freeBytes = FREE_BYTES): BodyBudget {
+/**
+ * Creates a budget that limits the memory of bodies that are being received: once it is used up, further
+ * bodies wait, and so do their senders. One body at a time may exceed the budget, so memory holds the budget
+ * and at most one body of the maximum size. The first `freeBytes` of each body do not count.
+ */
+export function createBodyBudget(maxBytes = MAX_BYTES, freeBytes = FREE_BYTES) {
   const closed = new EventEmitter().setMaxListeners(0);
   let usedBytes = 0;
   let over: object | undefined;
   return {
+    /** Opens the share of one body. */
     open() {
       const own = { freeBytes, bytes: 0 };
       return {
-        async take(bytes, signal) {
+        /** Takes more bytes of the budget, once they are free. Throws when the signal is aborted. */
+        async take(bytes: number, signal: AbortSignal) {
           const counted = Math.max(0, bytes - own.freeBytes);
           own.freeBytes -= bytes - counted;
           while (counted > 0 && own !== over && usedBytes + counted > maxBytes) {

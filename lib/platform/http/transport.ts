@@ -4,7 +4,7 @@ import { errorText, type Hide, shortened } from '../../base/index.ts';
 import { freeMemory, JsonLimitError, parseJson, repairBytes } from '../../base/json/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
-import { type BodyBudget, inUtf8, readBody, unknownEncoding } from './body.ts';
+import { type createBodyBudget, inUtf8, readBody, unknownEncoding } from './body.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
 import type { createExchange, ExchangeResponse } from './exchange.ts';
 
@@ -82,7 +82,7 @@ type TransportOptions = {
   readonly baseUrl: URL;
   readonly tokenHeader: string;
   readonly maxResponseBytes: number;
-  readonly bodies: BodyBudget;
+  readonly bodies: ReturnType<typeof createBodyBudget>;
   readonly exchange: ReturnType<typeof createExchange>;
   /** The proxy in between (see `proxyOf`); undefined without a proxy. */
   readonly proxy?: string | undefined;

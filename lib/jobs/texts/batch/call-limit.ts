@@ -5,15 +5,6 @@ import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './b
 /** The maximum calls of a batch, and how many were sent or are about to be sent. */
 const limitSchema = z.object({ max: z.number(), calls: z.number() });
 
-/** Limits the calls of a batch, over all processes that score it. */
-type CallLimit = {
-  readonly max: number;
-  /** Counts a call that is about to be sent. Returns false if the batch may make no more calls. */
-  take(): Promise<boolean>;
-  /** Uncounts a call that was not sent. */
-  giveBack(): Promise<void>;
-};
-
 type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
 
 const limitKey = (batch: string) => ({ partition: batchPartition(batch), sort: CALLS_SORT });
@@ -23,13 +14,16 @@ export async function setCallLimit(batch: string, max: number, storage: LimitSto
   await change(batch, storage, ({ calls }) => ({ max, calls }));
 }
 
-export async function openCallLimit(batch: string, storage: LimitStorage): Promise<CallLimit | undefined> {
+/** Opens the limit of a batch's calls, over all processes that score it; undefined if it has none. */
+export async function openCallLimit(batch: string, storage: LimitStorage) {
   const stored = await storage.table.get(limitKey(batch));
   if (stored === undefined) return undefined;
   return {
     max: limitSchema.parse(stored.row).max,
+    /** Counts a call that is about to be sent. Returns false if the batch may make no more calls. */
     take: () =>
       change(batch, storage, ({ max, calls }) => (calls < max ? { max, calls: calls + 1 } : undefined)),
+    /** Uncounts a call that was not sent. */
     giveBack: async () =>
       void (await change(batch, storage, ({ max, calls }) => ({ max, calls: calls - 1 }))),
   };

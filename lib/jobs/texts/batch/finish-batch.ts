@@ -1,7 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord } from '../../../base/index.ts';
-import { canonicalJson, parseJson, parseOwnJson, printJson } from '../../../base/json/index.ts';
-import type { Sentiment } from '../../../platform/index.ts';
+import { canonicalJson, parseOwnJson } from '../../../base/json/index.ts';
 import {
   findStored,
   MAX_LIST_BYTES,
@@ -11,92 +9,18 @@ import {
   updateObject,
 } from '../../../store/index.ts';
 import { type StoredRow, updateRow } from '../../../table/index.ts';
-import { inGroups } from '../../results/read-listed.ts';
-import { createScoreCache } from '../cache/score-cache.ts';
 import type { InputFound } from '../rows/read-rows.ts';
 import {
   type BatchStorage,
   batchPartition,
   CALLS_SORT,
   type ChunkId,
-  chunkJobId,
-  chunkOfPart,
   numbered,
   RETENTION_MS,
-  SCORES_FOLDER,
   summaryKey,
 } from './batch.ts';
 import { type ChunkCounts, countsSchema, sumOf } from './chunk-counts.ts';
-import { badRowSchema, findStaged, parsePart } from './chunk-objects.ts';
-
-/** A chunk whose part is in the store, although the table has neither the chunk's end nor its scores. */
-export type UnknownChunk = {
-  /** The id of the chunk's job. */
-  readonly id: string;
-  /** Copies the scores into the cache, so that no text of the part is paid for again. */
-  readonly adopt: () => Promise<void>;
-};
-
-/**
- * Finds chunks with scores in the store that the table does not have, which shows that the table is an older copy. A
- * part that no row names may also come from a killed worker, but the scores of such a part are in the cache.
- * `folder`: the folder of one batch. Default: all batches.
- */
-export async function* unknownChunks(
-  storage: BatchStorage,
-  folder = SCORES_FOLDER,
-): AsyncGenerator<UnknownChunk> {
-  for await (const group of inGroups(partsIn(storage, folder), 100)) {
-    const rows = await readChunkRows(
-      group.map(({ chunkId }) => chunkId),
-      storage,
-    );
-    for (const [at, part] of group.entries()) {
-      const stored = rows[at];
-      if (stored !== undefined && hasPart(stored.row)) continue;
-      const lost = await lostScores(part, storage);
-      if (lost.length === 0) continue;
-      const adopt = async () => {
-        for (const { claim, result } of lost) await claim.finish(result);
-      };
-      yield { id: chunkJobId(part.chunkId), adopt };
-    }
-  }
-}
-
-async function* partsIn(
-  { store }: BatchStorage,
-  folder: string,
-): AsyncGenerator<{ readonly chunkId: ChunkId; readonly key: string }> {
-  for await (const { key } of store.list(folder)) {
-    const chunkId = chunkOfPart(key);
-    if (chunkId !== undefined) yield { chunkId, key };
-  }
-}
-
-/** The scores of a part that the cache lacks; none if the staged chunk has expired, since it had the request. */
-async function lostScores(
-  { chunkId, key }: { readonly chunkId: ChunkId; readonly key: string },
-  storage: BatchStorage,
-) {
-  const { store } = storage;
-  const [staged, part] = await Promise.all([findStaged(chunkId, store), store.get(key)]);
-  if (staged === undefined || part === undefined) return [];
-  const scored = parsePart(key, part.body).filter(({ error, erased }) => error === undefined && !erased);
-  const results = new Map(scored.map((row) => [row.line, row]));
-  const texts = staged.rows.flatMap((row) => {
-    const { topicSentiments, sentiment, model } = results.get(row.line) ?? {};
-    const result: Sentiment = anyRecord().parse(parseJson(printJson({ topicSentiments, sentiment, model })));
-    return 'text' in row && results.has(row.line) ? [{ text: row.text, result }] : [];
-  });
-  const options = { ...storage, host: staged.host, owner: 'store', attemptMs: 0 };
-  const requests = texts.map(({ text }) => ({ ...staged.request, text }));
-  const lookups = await createScoreCache(options).lookup(requests, chunkJobId(chunkId));
-  return texts.flatMap(({ result }, at) => {
-    const each = lookups[at];
-    return each?.kind === 'open' ? [{ claim: each.claim, result }] : [];
-  });
-}
+import { badRowSchema } from './chunk-objects.ts';
 
 /** Maximum bad rows that a summary lists. The parts have all of them. */
 const MAX_BAD_ROWS = 1_000;
@@ -240,7 +164,7 @@ export const readChunkRow = async (chunkId: ChunkId, { table }: Pick<BatchStorag
   parsedChunk(await table.get(chunkRowKey(chunkId)));
 
 /** The rows of at most 100 chunks, in the order of the chunks. */
-const readChunkRows = async (chunks: readonly ChunkId[], { table }: BatchStorage) =>
+export const readChunkRows = async (chunks: readonly ChunkId[], { table }: BatchStorage) =>
   (await table.getAll(chunks.map(chunkRowKey))).map(parsedChunk);
 
 const HEADER_SORT = '_header';

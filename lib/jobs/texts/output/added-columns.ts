@@ -2,7 +2,7 @@ import { type CellOptions, type CsvForm, csvHead, csvLine } from '../../../text/
 import { objectIn } from '../../message/check-message.ts';
 import { printed, type SourceRecord } from '../rows/read-rows.ts';
 
-export type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
+type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
 
 type ColumnsToWrite = {
   readonly names: readonly string[];

@@ -210,11 +210,6 @@ const spelled = (text: string) =>
 type LabelOptions = Labels &
   Pick<Parameters<typeof writeScoredFile>[1], 'open' | 'rows' | 'store' | 'signal'>;
 
-/** Throws `TextError` for a CSV that lacks the column of the labels. */
-export async function checkLabels({ open, rows, column }: Pick<LabelOptions, 'open' | 'rows' | 'column'>) {
-  await using _ = await openRows(open(), { ...rows, columns: [column] });
-}
-
 /**
  * Compares the scores of a batch with the labels of its source: how many agree, and for each label how many
  * rows got each value (`confusion`). Rows without a label, without a score, or with an unknown label are

@@ -4,12 +4,13 @@ import {
   decideRetry,
   defaultRetryLimits,
   PlatformError,
+  type PlatformFailure,
   type Sentiment,
   type SentimentRequest,
 } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import type { CacheHit, TextClaim } from '../cache/score-cache.ts';
-import { createScoringSession, isOfText, type ScoreTextsOptions, wasRefused } from './scoring-session.ts';
+import { createScoringSession, isOfText, type ScoreTextsOptions } from './scoring-session.ts';
 
 export type TextResult = {
   readonly id: string;
@@ -370,6 +371,12 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     return { kind: 'failure', error };
   }
 }
+
+const REFUSALS: readonly number[] = [400, 403, 404, 413, 415, 422];
+
+/** Whether the platform certainly did not execute a sentiment request that was sent. */
+const wasRefused = (failure: PlatformFailure): boolean =>
+  failure.kind === 'status' && REFUSALS.includes(failure.status);
 
 function delayBeforeRetry(
   { failure }: PlatformError,

@@ -222,9 +222,3 @@ export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 
       return false;
   }
 }
-
-const REFUSALS: readonly number[] = [400, 403, 404, 413, 415, 422];
-
-/** Whether the platform certainly did not execute a sentiment request that was sent. */
-export const wasRefused = (failure: PlatformFailure): boolean =>
-  failure.kind === 'status' && REFUSALS.includes(failure.status);
