@@ -4,206 +4,150 @@ import type { AwsEnvironment } from '../base/aws/index.ts';
 import { renewModel } from '../model/index.ts';
 import { placesIn, readAgain, readLatest } from '../snapshot/history/index.ts';
 import { type Place, placeSchema, sources } from '../snapshot/sources/index.ts';
-import {
-  findStored,
-  ifUnchanged,
-  printStored,
-  type Store,
-  storeUntil,
-  unlessDamaged,
-} from '../store/index.ts';
+import { findStored, ifUnchanged, printStored, storeUntil, unlessDamaged } from '../store/index.ts';
 import { collectDigest, type PrintedDigest, printDigest, type SendDigest } from './digest/digest.ts';
+import type { createTopicSender } from './digest/topic-sender.ts';
 import { type printReport, writeReport } from './print-report.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
-
-type ReportToWrite = Parameters<typeof printReport>[0];
 
 /**
  * The event of the function write-report: the places of the schedules, and the topics that get digests of some of them.
  */
 const eventSchema = z.object({
   places: z.array(placeSchema),
-  digests: z.optional(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) })),
+  digests: z._default(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) }), {
+    places: [],
+    topics: [],
+  }),
 });
 
 /** Maximum faults in one line of the log; the report has all of them. */
 const MAX_FAULTS = 20;
 
+type FollowOptions = Pick<Parameters<typeof printReport>[0], 'store' | 'links' | 'prices' | 'now'> & {
+  /** The credentials and regions of the topics. */
+  readonly environment: AwsEnvironment;
+  readonly warn: (what: string, fields: object) => void;
+  /** Called with the number of failures if several calls failed recently. */
+  readonly onOftenFailed: (times: number) => void;
+  /** Default: `writeReport`. */
+  readonly write?: typeof writeReport;
+  /** Default: `renewModel`. */
+  readonly renew?: (options: Parameters<typeof renewModel>[0]) => Promise<unknown>;
+  /** Opens the sender to topics. Default: SNS, whose client is loaded once there is something to send. */
+  readonly openSender?: typeof openTopicSender;
+};
+
+/** `signal` is aborted shortly before the process is killed, so that the failure can still be recorded. */
+type Following = FollowOptions & z.infer<typeof eventSchema> & { readonly signal: AbortSignal };
+
 /**
- * Returns the function that does what follows a publication: see `afterPublishing`. It is called with the
- * event, every ten minutes.
+ * Returns the function that does what follows a publication. It is called every ten minutes, with the event. It writes
+ * the report, renews the model, and then sends the digests, which mention the report. If the report fails, the other
+ * steps are still done; it throws the first error.
  */
-export function followPublications(
-  parts: Pick<ReportToWrite, 'store' | 'links' | 'prices' | 'now'> & {
-    /** The credentials and regions of the topics. */
-    readonly environment: AwsEnvironment;
-    readonly warn: (what: string, fields: object) => void;
-    /** Called with the number of failures if several calls failed recently. */
-    readonly onOftenFailed: (times: number) => void;
-  },
-) {
-  const { store, links, prices, now, environment, warn, onOftenFailed } = parts;
-  const failures = createFailures({ store, now, onOften: onOftenFailed });
-  const warnOf = (what: string, err: unknown) => warn(what, { err });
-  function warnOfFaults(what: string, faults: readonly string[]) {
-    if (faults.length > 0) warn(what, { faults: faults.slice(0, MAX_FAULTS) });
-  }
-  return async (event: unknown, signal: AbortSignal): Promise<AfterPublishing> => {
-    const asked = eventSchema.parse(event);
-    const looked = afterPublishing({
-      ...asked,
-      store,
-      links,
-      now,
-      signal,
-      warn: warnOf,
-      async write(options) {
-        const faults = await failures.during(() => writeReport({ ...options, prices }));
-        warnOfFaults('report written with faults', faults);
-      },
-      async renew(options) {
-        const faults: string[] = [];
-        // If this fails, the next call tries again, and the digests are still sent.
-        await renewModel({ ...options, addFault: (fault) => faults.push(fault) }).catch((error: unknown) =>
-          warnOf('model not renewed', error),
-        );
-        warnOfFaults('model renewed with faults', faults);
-      },
-      async openSender(topics) {
-        // The client of SNS is loaded once there is something to send.
-        const { createTopicSender } = await import('./digest/topic-sender.ts');
-        return createTopicSender({ topics, environment, warn: warnOf });
-      },
-    });
-    return await looked.catch(async (error: unknown) => {
+export function followPublications(options: FollowOptions) {
+  const failures = createFailures(options);
+  return async (event: unknown, signal: AbortSignal) => {
+    const store = storeUntil(options.store, signal);
+    const following = { ...options, ...eventSchema.parse(event), store, signal };
+    try {
+      return await followOnce(following, failures);
+    } catch (error) {
       await failures.add();
       throw error;
-    });
+    }
   };
 }
 
-/** `signal` is aborted shortly before the process is killed, so that the failure can still be recorded. */
-type AfterPublishingOptions = z.infer<typeof eventSchema> &
-  ReportToWrite & {
-    /** Writes the report into the store, with the runs that it shows. */
-    readonly write: (options: ReportToWrite & Pick<StoredReport, 'runs'>) => Promise<unknown>;
-    /**
-     * Renews the stored model, which SQL in the account reads, if the report was not written: writing a
-     * report renews it too. Never throws.
-     */
-    readonly renew: (options: ReportToWrite) => Promise<void>;
-    /** Opens the sender to topics, once there is something to send. */
-    readonly openSender: (topics: readonly string[]) => Promise<SendDigest>;
-    readonly warn: (what: string, err: unknown) => void;
-  };
-
-type AfterPublishing = {
-  readonly report: Awaited<ReturnType<typeof renewReport>>;
-  readonly digests: readonly SentDigest[];
-};
-
-/**
- * Does what follows a publication: writes the report, renews the model, and then sends the digests, which mention the
- * report. It is called every ten minutes. If the report fails, the other steps are still done. Throws the first error.
- */
-export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
-  const { places, digests, write, renew, openSender, now, links, warn, signal } = options;
-  const inTime = { store: storeUntil(options.store, signal), links, now, signal };
-  const [report] = await Promise.allSettled([
-    renewReport({
-      ...inTime,
-      warn,
-      places: [...places, ...(digests?.places ?? [])],
-      write: (runs) => write({ ...inTime, runs }),
-    }),
-  ]);
+async function followOnce(options: Following, failures: ReturnType<typeof createFailures>) {
+  const { signal, warn } = options;
+  const [report] = await Promise.allSettled([renewReport(options, failures)]);
   signal.throwIfAborted();
-  await renew(inTime);
-  const [sent] = await Promise.allSettled([
-    sendDigests({
-      ...inTime,
-      warn,
-      places: digests?.places ?? [],
-      send: async (digest) => (await openSender(digests?.topics ?? []))(digest),
-    }),
-  ]);
-  if (sent.status === 'rejected') warn('digests not sent', sent.reason);
+  await renewStoredModel(options);
+  const [sent] = await Promise.allSettled([sendDigests(options)]);
+  if (sent.status === 'rejected') warn('digests not sent', { err: sent.reason });
   if (report.status === 'rejected') throw report.reason;
   if (sent.status === 'rejected') throw sent.reason;
   return { report: report.value, digests: sent.value };
 }
 
-type RenewReportOptions = Pick<AfterPublishingOptions, 'store' | 'now' | 'warn'> & {
-  /** Writes a report that shows these runs, by place. */
-  readonly write: (runs: StoredReport['runs']) => Promise<unknown>;
-  /** Places that are checked besides those of the sources and of the last report: narrowed ones. */
-  readonly places: readonly Place[];
-};
-
 /**
  * Writes the report if a published run is not the one that the last report shows, and returns whether it did.
  * It compares names of runs, not times. A report records the runs that were published when it began, so the
  * next call includes runs that were published meanwhile, and repeats what a killed process did not finish.
- * Throws errors of `write`; the next call tries again.
  */
-export async function renewReport(options: RenewReportOptions): Promise<'written' | 'current'> {
-  const { store, write } = options;
+async function renewReport(options: Following, failures: ReturnType<typeof createFailures>) {
+  const { store, write = writeReport } = options;
   const shown = (await findReport(store).catch(orWarn(options)))?.value.runs ?? {};
   const runs = await runsNow(shown, options);
   if (isDeepStrictEqual({ ...shown }, runs)) return 'current';
-  await write(runs);
+  warnOfFaults(
+    'report written with faults',
+    await failures.during(() => write({ ...options, runs })),
+    options,
+  );
   return 'written';
 }
 
+/** Renews the model, which SQL in the account reads. If this fails, the next call tries again. */
+async function renewStoredModel(options: Following): Promise<void> {
+  const { renew = renewModel, warn } = options;
+  const faults: string[] = [];
+  await renew({ ...options, addFault: (fault) => faults.push(fault) }).catch((err: unknown) =>
+    warn('model not renewed', { err }),
+  );
+  warnOfFaults('model renewed with faults', faults, options);
+}
+
+function warnOfFaults(what: string, faults: readonly string[], { warn }: Following): void {
+  if (faults.length > 0) warn(what, { faults: faults.slice(0, MAX_FAULTS) });
+}
+
 /** Treats a damaged object as missing, after a warning. */
-const orWarn = ({ warn }: Pick<RenewReportOptions, 'warn'>) =>
-  unlessDamaged((fault) => warn('damaged object', new Error(fault)));
+const orWarn = ({ warn }: Following) =>
+  unlessDamaged((fault) => warn('damaged object', { err: new Error(fault) }));
 
 /** The last published run of each place. */
-async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: RenewReportOptions) {
+async function runsNow(before: StoredReport['runs'], options: Following) {
+  const { store, places, digests, now } = options;
   const runs: Record<string, string> = {};
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
   // Listing costs ten times as much as reading, so a narrowed place that is not in the event is found within
   // three hours.
   const isTime = new Date(now()).getUTCHours() % 3 === 0 && new Date(now()).getUTCMinutes() < 10;
   const listed = isTime ? await placesIn(store) : [];
-  for (const place of new Set([...sources, ...places, ...shown, ...listed])) {
-    const latest = await readLatest(store, place).catch(orWarn({ warn }));
+  for (const place of new Set([...sources, ...places, ...digests.places, ...shown, ...listed])) {
+    const latest = await readLatest(store, place).catch(orWarn(options));
     if (latest !== undefined) runs[place] = latest.run;
   }
   return runs;
 }
 
-type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
-  readonly places: readonly Place[];
-  readonly send: SendDigest;
-  /** Called if a digest can never be sent: it is not tried again. */
-  readonly warn: (what: string, err: unknown) => void;
-  readonly signal?: AbortSignal | undefined;
-};
-
 /** A digest that was sent. */
 type SentDigest = { readonly place: Place; readonly run: string };
 
 /**
- * Sends a digest of the last published run of each of these places. It covers all changes since the run of the previous
- * digest, so also those of runs in between. The first digest of a place must be of a run of the last day. If the sender
- * throws, the next call sends the digest again. Throws the first error, after all places.
+ * Sends a digest of the last published run of each place that asks for one. It covers all changes since the run of the
+ * previous digest, so also those of runs in between. The first digest of a place must be of a run of the last day. If
+ * the sender throws, the next call sends the digest again. Throws the first error, after all places.
  */
-export async function sendDigests(options: SendDigestsOptions): Promise<readonly SentDigest[]> {
-  const places = [...new Set(options.places)];
+async function sendDigests(options: Following): Promise<readonly SentDigest[]> {
   const sent: SentDigest[] = [];
   const errors: unknown[] = [];
-  for (const place of places)
+  for (const place of new Set(options.digests.places))
     try {
       sent.push(...(await sendOfPlace(place, options)));
     } catch (error) {
-      options.signal?.throwIfAborted();
+      options.signal.throwIfAborted();
       errors.push(error);
     }
   if (errors.length > 0) throw errors[0];
   return sent;
 }
+
+const openTopicSender = async (options: Parameters<typeof createTopicSender>[0]): Promise<SendDigest> =>
+  (await import('./digest/topic-sender.ts')).createTopicSender(options);
 
 const DAY_MS = 86_400_000;
 
@@ -214,8 +158,8 @@ const markSchema = z.object({ version: z.literal(1), run: z.nullable(z.string())
  * Sends the digest of a place. It is recorded before it is sent, so that only one of two processes sends it;
  * if sending fails, the record is undone. If the process is killed in between, nothing is sent.
  */
-async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<readonly SentDigest[]> {
-  const { store, send, now } = options;
+async function sendOfPlace(place: Place, options: Following): Promise<readonly SentDigest[]> {
+  const { store, digests, environment, warn, now, openSender = openTopicSender } = options;
   const key = `report/digests/${place}.json`;
   const latest = await readLatest(store, place);
   const mark = await findStored(store, key, markSchema);
@@ -230,6 +174,11 @@ async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<r
   // Another process sends it.
   if (recorded.kind !== 'stored' || digest === undefined) return [];
   try {
+    const send = await openSender({
+      topics: digests.topics,
+      environment,
+      warn: (what, err) => warn(what, { err }),
+    });
     await send(digest);
   } catch (error) {
     await record(last, recorded.etag).catch(() => undefined);
@@ -243,11 +192,11 @@ async function digestOf(
   place: Place,
   run: string,
   old: string | undefined,
-  { store, links, warn, signal }: SendDigestsOptions,
+  { store, links, warn, signal }: Following,
 ): Promise<PrintedDigest | undefined> {
   const collected = readAgain(() => collectDigest({ store, place, run, old, links, signal }));
   const digest = await collected.catch(
-    unlessDamaged((fault) => warn('no digest of a damaged run', new Error(fault))),
+    unlessDamaged((fault) => warn('no digest of a damaged run', { err: new Error(fault) })),
   );
   return digest && printDigest(digest, { location: store.location, hasReport: true });
 }
@@ -263,17 +212,11 @@ const KEY = 'work/report-failures.json';
 
 const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
 
-/** Creates a counter of recent failures of the report and the digests, over all processes. */
-export function createFailures(options: {
-  readonly store: Store;
-  /** The clock, in epoch milliseconds. */
-  readonly now: () => number;
-  /**
-   * Called with the number of failures within `OFTEN_MS`, from the third on; also if the store itself is unavailable.
-   */
-  readonly onOften: (times: number) => void;
-}) {
-  const { store, now, onOften } = options;
+/**
+ * Creates a counter of recent failures of the report and the digests, over all processes. It reports their number from
+ * the third within `OFTEN_MS` on, and also if the store itself is unavailable.
+ */
+function createFailures({ store, now, onOftenFailed }: FollowOptions) {
   async function change(next: (atMs: readonly number[]) => readonly number[]): Promise<readonly number[]> {
     const stored = await findStored(store, KEY, schema);
     const before = (stored?.value.atMs ?? []).filter((each) => now() - each < OFTEN_MS);
@@ -284,13 +227,13 @@ export function createFailures(options: {
     /** Records a failure. */
     async add(): Promise<void> {
       const before = await change((atMs) => [...atMs, now()]).catch(() => Array(OFTEN).fill(0));
-      if (before.length + 1 >= OFTEN) onOften(before.length + 1);
+      if (before.length + 1 >= OFTEN) onOftenFailed(before.length + 1);
     },
     /** Runs work whose process may be killed: it counts as a failure until it has ended. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       const at = now();
       const before = await change((atMs) => [...atMs, at]).catch(() => []);
-      if (before.length >= OFTEN) onOften(before.length);
+      if (before.length >= OFTEN) onOftenFailed(before.length);
       try {
         return await work();
       } finally {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterPublishing } from '../../lib/report/after-publishing.ts';
-import type { PrintedDigest } from '../../lib/report/digest/digest.ts';
+import { followPublications } from '../../lib/report/after-publishing.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { publishLines, wednesday } from '../snapshot/changes/publish-lines.ts';
@@ -8,11 +7,13 @@ import { createMemoryStore } from '../store/memory-store.ts';
 
 const NOON = Date.parse('2026-11-18T12:00:00.000Z');
 
-const writeReport = ({ store }: { readonly store: Store }) =>
-  store.put(
+const writeReport = async ({ store }: { readonly store: Store }) => {
+  await store.put(
     'report/latest.json',
     printStored({ version: 1, writtenAt: 1, startedAt: 1, runs: { calculations: wednesday.id }, bytes: 1 }),
   );
+  return [];
+};
 
 /** What follows a publication, at noon; `happened` is in the order in which it did. */
 async function follow(given: {
@@ -24,21 +25,27 @@ async function follow(given: {
   const store = createMemoryStore();
   await publishLines(store, { run: wednesday });
   const happened: string[] = [];
-  const call = () =>
-    afterPublishing({
-      places: ['calculations'],
-      ...(digests.length === 0 ? {} : { digests: { places: [...digests], topics: ['arn'] } }),
-      store,
-      write: (options) => {
-        happened.push('report');
-        return write(options);
-      },
-      renew: async () => void happened.push('model'),
-      openSender: async (topics) => async (_digest: PrintedDigest) => void happened.push(`mail to ${topics}`),
-      now: () => NOON,
-      warn: (what) => void happened.push(what),
-      signal,
-    });
+  const event = {
+    places: ['calculations'],
+    ...(digests.length === 0 ? {} : { digests: { places: [...digests], topics: ['arn'] } }),
+  };
+  const following = followPublications({
+    store,
+    environment: {},
+    write: (options) => {
+      happened.push('report');
+      return write(options);
+    },
+    renew: async () => void happened.push('model'),
+    openSender:
+      async ({ topics }) =>
+      async () =>
+        void happened.push(`mail to ${topics}`),
+    now: () => NOON,
+    warn: (what) => void happened.push(what),
+    onOftenFailed: () => undefined,
+  });
+  const call = () => following(event, signal);
   return { call, happened };
 }
 
@@ -74,7 +81,8 @@ test('when time is up the fault is recorded, and nothing else is begun', async (
     signal: ending.signal,
     write: async ({ store }) => {
       ending.abort(new Error('time is up'));
-      return await store.put('report/latest.html', Buffer.from(''));
+      await store.put('report/latest.html', Buffer.from(''));
+      return [];
     },
   });
 

@@ -1,53 +1,65 @@
 import { expect, test } from 'vitest';
-import { createFailures } from '../../lib/report/after-publishing.ts';
+import { followPublications } from '../../lib/report/after-publishing.ts';
+import { printStored } from '../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 
 const MINUTE = 60_000;
 
-/** Failures in a store whose clock the test moves, and what was reported. */
-function startFailures(store = createMemoryStore()) {
+/** Calls over a store with a run that no report shows. The test moves the clock; `often` is what was reported. */
+async function startCalls(store = createMemoryStore()) {
   const often: number[] = [];
   const clock = { minutes: 0 };
-  const failures = createFailures({
-    store,
-    now: () => clock.minutes * MINUTE,
-    onOften: (times) => often.push(times),
-  });
-  return { failures, clock, often };
+  await store.put(
+    'calculations/latest.json',
+    printStored({ run: 'a', manifest: 'm', startedAt: '2026-11-22' }),
+  );
+  const callAt = (minutes: number, write: () => Promise<readonly string[]>) => {
+    clock.minutes = minutes;
+    const follow = followPublications({
+      store,
+      environment: {},
+      write,
+      renew: async () => undefined,
+      now: () => clock.minutes * MINUTE,
+      warn: () => undefined,
+      onOftenFailed: (times) => often.push(times),
+    });
+    return follow({ places: [] }, new AbortController().signal);
+  };
+  return { callAt, often };
 }
 
-test('the third failure within 70 minutes is reported, and a single failure is not', async () => {
-  const { failures, clock, often } = startFailures();
+const fail = () => Promise.reject(new Error('full'));
+const succeed = async () => [];
 
-  for (const minutes of [0, 60, 80, 100]) {
-    clock.minutes = minutes;
-    await failures.add();
-  }
+test('the third failure within 70 minutes is reported, and a single failure is not', async () => {
+  const { callAt, often } = await startCalls();
+
+  for (const minutes of [0, 60, 80, 100]) await expect(callAt(minutes, fail)).rejects.toThrow('full');
 
   expect(often).toEqual([3]);
 });
 
-test('work whose process was killed counts as failed', async () => {
-  const { failures, clock, often } = startFailures();
+test('a call whose process was killed counts as failed', async () => {
+  const { callAt, often } = await startCalls();
 
   for (const minutes of [0, 20, 40]) {
-    clock.minutes = minutes;
-    void failures.during(() => new Promise(() => undefined));
-    await new Promise(setImmediate);
+    await new Promise<void>((resolve) => {
+      void callAt(minutes, () => {
+        resolve();
+        return new Promise(() => undefined);
+      });
+    });
   }
-  clock.minutes = 60;
-  await failures.during(async () => undefined);
+  await callAt(60, succeed);
 
   expect(often).toEqual([3]);
 });
 
-test('work that ended does not count as failed, and the caller adds work that threw', async () => {
-  const { failures, often } = startFailures();
+test('calls that ended do not count as failed, however many there are', async () => {
+  const { callAt, often } = await startCalls();
 
-  for (let count = 0; count < 5; count += 1) {
-    await failures.during(async () => undefined);
-    await expect(failures.during(() => Promise.reject(new Error('full')))).rejects.toThrow('full');
-  }
+  for (let minutes = 0; minutes < 50; minutes += 10) await callAt(minutes, succeed);
 
   expect(often).toEqual([]);
 });
@@ -60,9 +72,9 @@ test('if the store is unavailable, a failure is reported immediately', async () 
       throw new Error('away');
     },
   };
-  const { failures, often } = startFailures(away);
+  const { callAt, often } = await startCalls(away);
 
-  await failures.add();
+  await expect(callAt(0, succeed)).rejects.toThrow('away');
 
   expect(often).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renewReport } from '../../lib/report/after-publishing.ts';
+import { followPublications } from '../../lib/report/after-publishing.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import type { MemoryStore } from '../store/memory-store.ts';
 import { storeOfEach } from '../store/store-of-each.ts';
@@ -16,14 +16,21 @@ type Given = {
 };
 
 /** A call this number of minutes after 00:20. */
-const keep = ({ store, minutes = 0, write = (runs) => report(store, runs) }: Given) =>
-  renewReport({
+async function keep({ store, minutes = 0, write = (runs) => report(store, runs) }: Given) {
+  const follow = followPublications({
     store,
-    write,
-    places: [],
+    environment: {},
+    write: async ({ runs }) => {
+      await write(runs);
+      return [];
+    },
+    renew: async () => undefined,
     now: () => MIDNIGHT + (20 + minutes) * MINUTE,
     warn: () => undefined,
+    onOftenFailed: () => undefined,
   });
+  return (await follow({ places: [] }, new AbortController().signal)).report;
+}
 
 const publish = (store: MemoryStore, run: string, place = 'calculations') =>
   store.put(`${place}/latest.json`, printStored({ run, manifest: 'm', startedAt: '2026-11-22' }));

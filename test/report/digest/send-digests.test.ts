@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sendDigests } from '../../../lib/report/after-publishing.ts';
+import { followPublications } from '../../../lib/report/after-publishing.ts';
 import type { PrintedDigest, SendDigest } from '../../../lib/report/digest/digest.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -11,13 +11,18 @@ const MARK = 'report/digests/calculations.json';
 async function send(store: MemoryStore, sender?: SendDigest) {
   const mails: PrintedDigest[] = [];
   const warnings: string[] = [];
-  const sent = await sendDigests({
+  const follow = followPublications({
     store,
-    places: ['calculations'],
-    send: sender ?? (async (mail) => void mails.push(mail)),
+    environment: {},
+    write: async () => [],
+    renew: async () => undefined,
+    openSender: async () => sender ?? (async (mail) => void mails.push(mail)),
     now: () => NOON,
     warn: (what) => void warnings.push(what),
+    onOftenFailed: () => undefined,
   });
+  const digests = { places: ['calculations'], topics: ['arn'] };
+  const { digests: sent } = await follow({ places: [], digests }, new AbortController().signal);
   return { mails, warnings, runs: sent.map(({ run }) => run) };
 }
 
