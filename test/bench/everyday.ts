@@ -1,8 +1,8 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { stateOf } from '../sandbox/platform/call-platform.ts';
 import { type Bench, bounded, type Row } from './bench.ts';
 import { memoryAtStart } from './cold.ts';
 import { cost } from './cost.ts';
@@ -47,7 +47,7 @@ export const everyday: Bench = {
 async function night(): Promise<Row> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));
   await using sandbox = await startSandboxProcess('--latency', String(LATENCY_MS));
-  const filesets = createPlatformState().fileSets.map(({ id }) => id);
+  const filesets = stateOf().fileSets.map(({ id }) => id);
   const take = (...words: readonly string[]) =>
     measureProcess({
       command: () => ['lib/cli/bin.js', 'snapshot', ...words, '--json'],

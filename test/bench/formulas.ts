@@ -1,8 +1,8 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { stateOf } from '../sandbox/platform/call-platform.ts';
 import { type Bench, bounded, type Row } from './bench.ts';
 import { measureProcess, type Sample } from './measured-process.ts';
 import { makeAllTables, publishRecords } from './report-records.ts';
@@ -43,7 +43,7 @@ function linesOf(): readonly string[] {
     calculations,
     formulas: texts,
     datasets,
-  } = createPlatformState({
+  } = stateOf({
     calculations: FORMULAS,
     datasets: FORMULAS / 50,
     cards: Math.round(FORMULAS / 7),

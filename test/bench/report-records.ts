@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib/snapshot/keys.ts';
 import { manifestOf, type Part, readLatest } from '../../lib/snapshot/manifest.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { buildTables } from '../../lib/tables/build/build-tables.ts';
+import { stateOf } from '../sandbox/platform/call-platform.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 
 /**
@@ -15,14 +15,14 @@ import { publishedManifest } from '../snapshot/published-manifest.ts';
  */
 export async function publishRecords(store: Store, calculations: number): Promise<string> {
   const datasets = Math.max(1, Math.round(calculations / 50));
-  const state = createPlatformState({ calculations, datasets, cards: Math.round(calculations / 7) });
+  const state = stateOf({ calculations, datasets, cards: Math.round(calculations / 7) });
   await publish(store, 'calculations', rowsOf(state.calculations));
   await publish(store, 'cards', cardsOf(state));
   const [first = Buffer.from('{}')] = rowsOf(state.calculations);
   return String(JSON.parse(Buffer.from(first).toString()).id);
 }
 
-type State = ReturnType<typeof createPlatformState>;
+type State = ReturnType<typeof stateOf>;
 
 function* rowsOf(table: State['calculations']): Generator<Uint8Array> {
   for (const sequence of table.byId()) yield table.row(sequence);

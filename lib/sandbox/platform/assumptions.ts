@@ -20,6 +20,14 @@
  * - `errorInformation` is null where nothing is wrong.
  * - A card whose id is even contains its drills; those of its own dataset then have no separate row.
  * - With `odd`, members that decide an outcome keep their meaning: `http/faults.ts`, and `oddity` of each operation.
+ * Of code functions:
+ * - `number` is a whole number, `decimal` any finite one; `dateTime` may lack its offset; `duration` is ISO 8601.
+ * - `nullable` applies to the value itself: an element of a list is never null, and null is not an empty list.
+ * - A nullable input may be left out and is then null; an input that the function does not declare is refused.
+ * - `undefined` is OUTPUT_UNDEFINED even where the output is nullable; NaN and Infinity become null, as in JSON.
+ * - `result` is null unless the status is SUCCESS; a value of the wrong type is in `errorInformation.result`.
+ * - One console call is one log entry: a single argument as it is, several joined by spaces as text.
+ * - log, info and debug go to stdout, warn and error to stderr; the message of a failure is stderr's last entry.
  */
 export const assumptions = {
   /** The highest `limit` of a file search is not published. More is refused, so that no client relies on it. */
@@ -35,4 +43,15 @@ export const assumptions = {
   sentimentModel: 'sandbox.lexicon-v1',
   /** The token's owner: `startedBy` of an execution. */
   tokenOwner: '100000001',
+  /** The platform lets a function use 1 GB. The sandbox gives less: the interpreter never releases memory. */
+  functionMemoryBytes: 256 * 1024 * 1024,
+  /** The initial size of the interpreter's memory; the limit cannot be lower. */
+  lowestFunctionMemoryBytes: 16 * 1024 * 1024,
+  /** The stack of a function. With a larger one, a runaway recursion would overflow Node's own stack first. */
+  functionStackBytes: 256 * 1024,
+  logEntries: 1_000,
+  /** Maximum UTF-16 code units of JSON that are stored for each of stdout and stderr. */
+  logCharacters: 256 * 1024,
+  logCutMark: '... log truncated',
+  messageCharacters: 4_096,
 } as const;

@@ -16,33 +16,9 @@ type ExecutionRecord = {
   readonly status: string;
 };
 
-export type PlatformCounter = {
-  /** The number of the request, 1 is the first. */
-  arrived(atMs: number): number;
-  admitted(atMs: number): void;
-  responded(operation: string, status: number | 'reset' | 'cut'): void;
-  faulted(request: number, operation: string, kind: (typeof faultKinds)[number]): void;
-  executed(execution: ExecutionRecord): void;
-  updatedFormula(calculationId: string): void;
-  analyzedSentiment(text: string): void;
-  churned(what: string): void;
-  read(): {
-    readonly requests: number;
-    /** Counts by operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
-    readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
-    /** Maximum requests that arrived within any second: all of them, and those that the limiter admitted. */
-    readonly mostInOneSecond: number;
-    readonly mostAdmittedInOneSecond: number;
-    readonly faults: readonly FaultRecord[];
-    readonly executions: readonly ExecutionRecord[];
-    readonly executionsByFunction: Readonly<Record<string, number>>;
-    readonly formulaUpdates: Readonly<Record<string, number>>;
-    readonly sentimentCalls: Readonly<Record<string, number>>;
-    readonly churn: Readonly<Record<string, number>>;
-  };
-};
+export type PlatformCounter = ReturnType<typeof createPlatformCounter>;
 
-export function createPlatformCounter(): PlatformCounter {
+export function createPlatformCounter() {
   const arrivals = createPeak(1000);
   const admissions = createPeak(1000);
   const statuses = new Map<string, Map<string, number>>();
@@ -53,27 +29,30 @@ export function createPlatformCounter(): PlatformCounter {
   const sentimentCalls = new Map<string, number>();
   const churn = new Map<string, number>();
   return {
+    /** Returns the number of the request; 1 is the first. */
     arrived: arrivals.add,
-    admitted: (atMs) => void admissions.add(atMs),
-    responded(operation, status) {
+    admitted: admissions.add,
+    responded(operation: string, status: number | 'reset' | 'cut') {
       const ofOperation = statuses.get(operation) ?? new Map<string, number>();
       statuses.set(operation, ofOperation);
       countUp(ofOperation, String(status));
     },
-    faulted: (request, operation, kind) =>
+    faulted: (request: number, operation: string, kind: FaultRecord['kind']) =>
       void faultRecords.push({ request, operation, kind, when: faults[kind] }),
-    executed(execution) {
+    executed(execution: ExecutionRecord) {
       executions.push(execution);
       countUp(byFunction, `${execution.packageId}/${execution.version}/${execution.functionName}`);
     },
-    updatedFormula: (calculationId) => countUp(formulaUpdates, calculationId),
-    analyzedSentiment: (text) => countUp(sentimentCalls, text),
-    churned: (what) => countUp(churn, what),
+    updatedFormula: (calculationId: string) => countUp(formulaUpdates, calculationId),
+    analyzedSentiment: (text: string) => countUp(sentimentCalls, text),
+    churned: (what: string) => countUp(churn, what),
     read: () => ({
       requests: arrivals.total(),
+      /** Counts by operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
       byOperation: Object.fromEntries(
         [...statuses].map(([name, counts]) => [name, Object.fromEntries(counts)]),
       ),
+      /** Maximum requests that arrived within any second: all of them, and those that the limiter admitted. */
       mostInOneSecond: arrivals.peak(),
       mostAdmittedInOneSecond: admissions.peak(),
       faults: [...faultRecords],
@@ -91,16 +70,12 @@ function countUp(counts: Map<string, number>, key: string): void {
 }
 
 /** The most events within any window of `windowMs`, on a monotonic clock. */
-function createPeak(windowMs: number): {
-  add(atMs: number): number;
-  total(): number;
-  peak(): number;
-} {
+function createPeak(windowMs: number) {
   const recent: number[] = [];
   let total = 0;
   let peak = 0;
   return {
-    add(atMs) {
+    add(atMs: number): number {
       while (recent[0] !== undefined && recent[0] <= atMs - windowMs) recent.shift();
       recent.push(atMs);
       peak = Math.max(peak, recent.length);

@@ -58,7 +58,7 @@ const someOf = <const Kind extends string>(kinds: readonly Kind[]) =>
 const byRequest = <const Kind extends string>(kinds: readonly Kind[], words: string) =>
   z._default(z.record(z.string(), oneOf(kinds), { error: `${words} by request number` }), {});
 
-const stateShape = {
+const optionsSchema = z.strictObject({
   /** The seed of all random draws. Default 1. */
   seed: z._default(wholeNumber(0, 4_294_967_295), 1),
   calculations: amount(20_000),
@@ -70,9 +70,6 @@ const stateShape = {
   dataFiles: amount(200),
   /** The wall clock, in epoch milliseconds: the times of changes while the sandbox runs, never those of seeded records. */
   now: z._default(clock, () => Date.now),
-};
-
-const appShape = {
   token: z._default(z.string({ error: 'text' }).check(z.minLength(1, { error: 'text' })), 'sandbox-token'),
   tokenHeader: z._default(
     z.string({ error: 'a header name' }).check(z.regex(/^[\w-]+$/, { error: 'a header name' })),
@@ -122,12 +119,12 @@ const appShape = {
    */
   gzip: flag,
   functionTimeLimitMs: z._default(wholeNumber(1, 300_000), 300_000),
-  functionMemoryBytes: z._default(wholeNumber(16_777_216, 2_147_483_648), 268_435_456),
+  functionMemoryBytes: z._default(
+    wholeNumber(assumptions.lowestFunctionMemoryBytes, 2 ** 31),
+    assumptions.functionMemoryBytes,
+  ),
   /** A monotonic clock in milliseconds, for the limiter and the counts. */
   monotonicNow: z._default(clock, () => () => performance.now()),
-};
-
-const serverShape = {
   /** Records changed a second while the server runs: added, changed or deleted. Default 0. */
   churn: z._default(
     z
@@ -137,36 +134,16 @@ const serverShape = {
   ),
   /** The port on 127.0.0.1. Default 0: a free one. */
   port: z._default(wholeNumber(0, 65_535), 0),
-};
+});
 
-const stateSchema = z.object(stateShape);
-const appSchema = z.object(appShape);
-const platformSchema = z.strictObject({ ...stateShape, ...appShape, ...serverShape });
+export type PlatformOptions = z.input<typeof optionsSchema>;
+export type ResolvedOptions = z.output<typeof optionsSchema>;
 
-export type StateOptions = z.input<typeof stateSchema>;
-export type ResolvedStateOptions = z.output<typeof stateSchema>;
-
-export type AppOptions = z.input<typeof appSchema>;
-export type ResolvedAppOptions = z.output<typeof appSchema>;
-
-export type PlatformOptions = z.input<typeof platformSchema>;
 /** Checks the options and adds the defaults. Throws a `TypeError` that names every wrong option: expected, got. */
-export function checkOptions(options: PlatformOptions): z.output<typeof platformSchema> {
-  return parsed(platformSchema, options);
-}
-
-export function checkStateOptions(options: StateOptions): ResolvedStateOptions {
-  return parsed(stateSchema, options);
-}
-
-export function checkAppOptions(options: AppOptions): ResolvedAppOptions {
-  return parsed(appSchema, options);
-}
-
-function parsed<Output>(schema: z.ZodMiniType<Output, unknown>, options: unknown): Output {
-  const result = z.safeParse(schema, options);
-  if (result.success) return result.data;
-  throw new TypeError(`wrong options of the sandbox platform: ${faultsOf(result.error, options).join('; ')}`);
+export function checkOptions(options: PlatformOptions): ResolvedOptions {
+  const { data, error } = z.safeParse(optionsSchema, options);
+  if (error === undefined) return data;
+  throw new TypeError(`wrong options of the sandbox platform: ${faultsOf(error, options).join('; ')}`);
 }
 
 /** Creates the limiter. When a request arrives, it returns the 429 to send, or undefined if the request is admitted. */

@@ -12,18 +12,12 @@ import { createFunctionRunner, type RunFunction } from './functions/run-function
 import { createServe, deliver } from './http/serve-api.ts';
 import type { Operation } from './operations/operation.ts';
 import { operations } from './operations/operations.ts';
-import {
-  type AppOptions,
-  checkAppOptions,
-  checkOptions,
-  type PlatformOptions,
-  type ResolvedAppOptions,
-} from './options.ts';
+import { checkOptions, type PlatformOptions, type ResolvedOptions } from './options.ts';
 import { type Random, randomFor } from './records/random.ts';
 import { createPlatformState, type PlatformState } from './state.ts';
 
 /** A running reference platform. */
-export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
+export type Sandbox = Omit<ReturnType<typeof createPlatformApp>, 'fetch' | 'close'> & {
   /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
   close(): Promise<void>;
@@ -36,8 +30,7 @@ export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Sandbox> {
   const resolved = checkOptions(options);
-  const state = createPlatformState(options);
-  const { fetch, close: closeApp, ...app } = createPlatformApp(state, options);
+  const { fetch, close: closeApp, ...app } = createPlatformApp(resolved);
   const server = createAdaptorServer({
     fetch: (request, bindings) => fetch(request, bindings as HttpBindings),
     overrideGlobalObjects: false,
@@ -77,60 +70,42 @@ function startChurn(perSecond: number, churn: (steps: number) => unknown): () =>
   return () => clearInterval(timer);
 }
 
-/** The reference platform without a connection, and what tests need from it. */
-type PlatformApp = {
-  /** Responds to a request. Without `bindings`, a reset rejects, and a cut body fails while it is read. */
-  fetch(request: Request, bindings?: Partial<HttpBindings>): Promise<Response>;
-  readonly token: string;
-  readonly tokenHeader: string;
-  readonly state: PlatformState;
-  counts(): ReturnType<PlatformCounter['read']>;
-  /** The search row of every calculation, exactly as it is served, in the order of ids. */
-  calculations(): Generator<string>;
-  /** Every row of a FileSet, exactly as it is served, in the order of creation. */
-  files(fileSetId: string): Generator<string>;
-  ids(): PlatformIds;
-  /** Records that examples of snapshots and jobs can name. */
-  samples(): ReturnType<typeof samplesIn>;
-  /** The ids of calculations that existed the whole time, in ascending order. Times are epoch milliseconds by `now`. */
-  livedThrough(fromMs: number, toMs: number): readonly string[];
-  churn(steps: number): Readonly<Record<string, number>>;
-  /** Accepts only this token from now on: the old one is revoked. */
-  setToken(token: string): void;
-  close(): void;
-};
-
-/** Creates the platform without a connection. Throws a `TypeError` that names every wrong option. */
-export function createPlatformApp(state: PlatformState, options: AppOptions = {}): PlatformApp {
-  const resolved = checkAppOptions(options);
+/** Creates the platform without a connection, and what tests need from it. */
+export function createPlatformApp(options: ResolvedOptions) {
+  const state = createPlatformState(options);
   const counter = createPlatformCounter();
   const churn = createChurn(state, counter);
   const closing = new AbortController();
-  let token = resolved.token;
+  let { token } = options;
   const app = createApp({
     state,
-    options: resolved,
+    options,
     counter,
     churn,
-    runCodeFunction: functionRunner(state, resolved),
+    runCodeFunction: functionRunner(state, options),
     token: () => token,
     closing: closing.signal,
   });
   return {
-    fetch: async (request, bindings = {}) => app.fetch(request, bindings),
+    /** Responds to a request. Without `bindings`, a reset rejects, and a cut body fails while it is read. */
+    fetch: async (request: Request, bindings: Partial<HttpBindings> = {}) => app.fetch(request, bindings),
     get token() {
       return token;
     },
-    tokenHeader: resolved.tokenHeader,
+    tokenHeader: options.tokenHeader,
     state,
     counts: counter.read,
+    /** The search row of every calculation, exactly as it is served, in the order of ids. */
     calculations: () => calculationRows(state),
-    files: (fileSetId) => fileRows(state, fileSetId),
+    /** Every row of a FileSet, exactly as it is served, in the order of creation. */
+    files: (fileSetId: string) => fileRows(state, fileSetId),
     ids: () => platformIds(state),
+    /** Records that examples of snapshots and jobs can name. */
     samples: () => samplesIn(state),
     livedThrough: state.calculations.livedThrough,
-    churn: churn.run,
-    setToken(next) {
+    churn,
+    /** Accepts only this token from now on: the old one is revoked. */
+    setToken(next: string) {
       token = next;
     },
     close: () => closing.abort(),
@@ -139,7 +114,7 @@ export function createPlatformApp(state: PlatformState, options: AppOptions = {}
 
 function functionRunner(
   { seed, now, calculations, formulas, datasets }: PlatformState,
-  options: ResolvedAppOptions,
+  options: ResolvedOptions,
 ): RunFunction {
   let started = 0;
   return createFunctionRunner({
@@ -185,18 +160,7 @@ function createApp(parts: Parameters<typeof createServe>[0] & SandboxParts): Hon
 }
 
 /** The ids of everything that can be requested; no operation of the contract lists them. */
-type PlatformIds = {
-  readonly fileSets: readonly string[];
-  readonly datasets: readonly string[];
-  readonly dataFiles: readonly string[];
-  readonly functions: readonly {
-    readonly packageId: string;
-    readonly version: string;
-    readonly functionName: string;
-  }[];
-};
-
-function platformIds({ fileSets, datasets, dataFileIds }: PlatformState): PlatformIds {
+function platformIds({ fileSets, datasets, dataFileIds }: PlatformState) {
   return {
     fileSets: fileSets.map(({ id }) => id),
     datasets: datasets.map(({ id }) => id),
@@ -241,8 +205,8 @@ const MAX_STEPS = 100_000;
 
 /**
  * What other processes can request from the sandbox, outside the contract and without a token:
- * - `GET /_sandbox/counts`: `ReturnType<PlatformCounter['read']>`
- * - `GET /_sandbox/ids`: `PlatformIds`, the ids of what can be requested
+ * - `GET /_sandbox/counts`: what `counts.ts` reads
+ * - `GET /_sandbox/ids`: the ids of what can be requested
  * - `GET /_sandbox/truth/calculations`: every calculation's search row as it would be served, NDJSON, by id
  * - `GET /_sandbox/truth/files/FILESET-ID`: every row of a FileSet as it would be served, NDJSON
  * - `GET /_sandbox/lived-through?from=MS&to=MS[&fileset=ID]`: the ids of the calculations (or the files of a FileSet)
@@ -269,7 +233,7 @@ function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
     if (!Number.isInteger(steps) || steps < 0 || steps > MAX_STEPS) {
       return context.json({ message: `steps: expected a whole number from 0 to ${MAX_STEPS}` }, 400);
     }
-    return context.json(churn.run(steps));
+    return context.json(churn(steps));
   });
   return app;
 }
@@ -302,23 +266,19 @@ function ndjson(lines: Iterable<string>): Response {
 }
 
 /** Changes records while they are read. Step n makes the same change in every run that starts with the same records. */
-type Churn = {
-  run(steps: number): Readonly<Record<string, number>>;
-};
+type Churn = ReturnType<typeof createChurn>;
 
-function createChurn(state: PlatformState, counter: PlatformCounter): Churn {
+function createChurn(state: PlatformState, counter: PlatformCounter) {
   let taken = 0;
-  return {
-    run(steps) {
-      const done: Record<string, number> = {};
-      for (let step = 0; step < steps; step += 1) {
-        taken += 1;
-        const what = churnOne(state, randomFor(state.seed, 'churn', taken));
-        counter.churned(what);
-        done[what] = (done[what] ?? 0) + 1;
-      }
-      return done;
-    },
+  return (steps: number): Readonly<Record<string, number>> => {
+    const done: Record<string, number> = {};
+    for (let step = 0; step < steps; step += 1) {
+      taken += 1;
+      const what = churnOne(state, randomFor(state.seed, 'churn', taken));
+      counter.churned(what);
+      done[what] = (done[what] ?? 0) + 1;
+    }
+    return done;
   };
 }
 

@@ -10,7 +10,7 @@ import {
 import { createFormulas } from './calculations/formulas.ts';
 import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
-import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
 import { cardAt, type Drills, holdsDrills, ownerFor, type SeededCard, userIdAt } from './records/cards.ts';
 import { type Dataset, datasetAt, goneDatasetId, goneDatasets } from './records/datasets.ts';
 import {
@@ -40,26 +40,24 @@ export type PlatformState = {
   readonly dataFile: (id: string) => DataFile | undefined;
 };
 
-/** Creates the state. Throws a `TypeError` for wrong options. */
-export function createPlatformState(options: StateOptions = {}): PlatformState {
-  const resolved = checkStateOptions(options);
-  const { seed, now } = resolved;
-  const datasets = Array.from({ length: resolved.datasets }, (_, index) => datasetAt(seed, index));
-  const cards = createCardIndex(seed, resolved.cards, datasets);
+export function createPlatformState(options: ResolvedOptions): PlatformState {
+  const { seed, now } = options;
+  const datasets = Array.from({ length: options.datasets }, (_, index) => datasetAt(seed, index));
+  const cards = createCardIndex(seed, options.cards, datasets);
   return {
     seed,
     now,
     datasets,
     goneDatasets: goneDatasets(seed),
     cards,
-    ...calculationsOf(resolved, datasets, cards),
-    ...filesOf(resolved),
-    ...dataFilesOf(resolved),
+    ...calculationsOf(options, datasets, cards),
+    ...filesOf(options),
+    ...dataFilesOf(options),
   };
 }
 
 function calculationsOf(
-  { seed, calculations: seeded, now }: ResolvedStateOptions,
+  { seed, calculations: seeded, now }: ResolvedOptions,
   datasets: readonly Dataset[],
   cards: CardIndex,
 ): Pick<PlatformState, 'calculations' | 'searchCalculations' | 'formulas'> {
@@ -82,7 +80,7 @@ function filesOf({
   fileSets: count,
   filesPerSet,
   now,
-}: ResolvedStateOptions): Pick<PlatformState, 'fileSets' | 'searchFiles'> {
+}: ResolvedOptions): Pick<PlatformState, 'fileSets' | 'searchFiles'> {
   const fileSets = Array.from({ length: count }, (_, index) =>
     createFileSet({ seed, id: randomFor(seed, 'FileSet', index).uuid(), seeded: filesPerSet, now }),
   );
@@ -93,7 +91,7 @@ function filesOf({
 function dataFilesOf({
   seed,
   dataFiles: count,
-}: ResolvedStateOptions): Pick<PlatformState, 'dataFileIds' | 'dataFile'> {
+}: ResolvedOptions): Pick<PlatformState, 'dataFileIds' | 'dataFile'> {
   const dataFileIds = Array.from({ length: count }, (_, index) => String(dataFileId(seed, index)));
   return {
     dataFileIds,

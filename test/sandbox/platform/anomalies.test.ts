@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FileRow } from '../../../lib/sandbox/platform/files/file-set.ts';
-import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
+import type { PlatformOptions } from '../../../lib/sandbox/platform/options.ts';
 import { call, type PlatformApp, search, smallPlatform } from './call-platform.ts';
 
 type Page = {
@@ -8,7 +8,7 @@ type Page = {
   readonly pageContext: { readonly next: string | null; readonly total: number };
 };
 
-const start = (options: AppOptions & StateOptions) =>
+const start = (options: PlatformOptions) =>
   smallPlatform({ fileSets: 1, filesPerSet: 30, calculations: 30, ...options });
 
 async function filesAfter(platform: PlatformApp, next?: string | null): Promise<Page> {

@@ -1,5 +1,5 @@
 import { parseJson } from '../../../lib/base/json/json.ts';
-import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
+import { checkOptions, type PlatformOptions } from '../../../lib/sandbox/platform/options.ts';
 import { createPlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 
@@ -12,11 +12,13 @@ export const small = {
   filesPerSet: 600,
   dataFiles: 6,
   now: () => Date.UTC(2026, 10, 21),
-} satisfies StateOptions;
+} satisfies PlatformOptions;
 
-export function smallPlatform(options: AppOptions & StateOptions = {}) {
-  return createPlatformApp(createPlatformState({ ...small, ...options }), options);
-}
+export const smallPlatform = (options: PlatformOptions = {}) =>
+  createPlatformApp(checkOptions({ ...small, ...options }));
+
+/** What a platform with these options stores. */
+export const stateOf = (options: PlatformOptions = {}) => createPlatformState(checkOptions(options));
 
 export type PlatformApp = ReturnType<typeof smallPlatform>;
 

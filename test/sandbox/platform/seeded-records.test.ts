@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 import { cpuMs } from '../../cpu-time.ts';
-import { call, search, small, smallPlatform } from './call-platform.ts';
+import { call, search, small, smallPlatform, stateOf } from './call-platform.ts';
 
 describe('seeded records:', () => {
   test('the same seed gives the same bytes, and another seed gives different ones', async () => {
@@ -33,8 +32,8 @@ describe('seeded records:', () => {
   });
 
   test('an instance of the default size is created in less than a second and a half', async () => {
-    const tookMs = await cpuMs(createPlatformState);
-    const state = createPlatformState();
+    const tookMs = await cpuMs(stateOf);
+    const state = stateOf();
 
     expect(tookMs).toBeLessThan(1_500);
     expect(state.calculations.size()).toBe(20_000);
@@ -69,7 +68,7 @@ describe('seeded records:', () => {
   });
 
   test('a formula has the status of its calculation', () => {
-    const { calculations, formulas } = createPlatformState({ ...small, calculations: 2000 });
+    const { calculations, formulas } = stateOf({ ...small, calculations: 2000 });
     const drawn = calculations.byId().map((sequence) => calculations.at(sequence));
 
     const found = drawn.map(
@@ -80,7 +79,7 @@ describe('seeded records:', () => {
   });
 
   test('formulas are of many kinds', () => {
-    const { calculations, formulas } = createPlatformState({ ...small, calculations: 2000 });
+    const { calculations, formulas } = stateOf({ ...small, calculations: 2000 });
     const texts = calculations
       .byId()
       .map((sequence) => formulas.expressionOf(calculations.at(sequence)))

@@ -100,6 +100,16 @@ describe('wrong options', () => {
       'calculations: expected a whole number from 0 to 10000000, got 0.5',
     ],
     ['negative latency', { latencyMs: -1 }, 'latencyMs: expected a whole number from 0 to 600000, got -1'],
+    [
+      'no time for functions',
+      { functionTimeLimitMs: 0 },
+      'functionTimeLimitMs: expected a whole number from 1 to 300000, got 0',
+    ],
+    [
+      'no memory for functions',
+      { functionMemoryBytes: 1 },
+      'functionMemoryBytes: expected a whole number from 16777216 to 2147483648, got 1',
+    ],
     ['an invalid port', { port: 70_000 }, 'port: expected a whole number from 0 to 65535, got 70000'],
     ['an invalid clock', { now: 5 }, 'now: expected a function, got 5'],
     [

@@ -1,32 +1,5 @@
 import { createLifetimes } from '../records/lifetimes.ts';
 
-/** All calculations that exist now, by the sequence number of their creation or by the digits of their ids. */
-export type CalculationTable = {
-  size(): number;
-  /** Increases with every change: anything derived from an older version is stale. */
-  version(): number;
-  get(id: string): Calculation | undefined;
-  /** The calculation with this sequence number, even if it was deleted. */
-  at(sequence: number): Calculation;
-  byId(): readonly number[];
-  /** All calculations by name; case does not matter. Equal names are in the order of ids. */
-  byName(): readonly number[];
-  /** The JSON of the search row, in UTF-8. */
-  row(sequence: number): Uint8Array;
-  /**
-   * Adds a calculation with the next higher id. Its creation time is the table's clock, but never before that
-   * of the one before.
-   */
-  add(): Calculation;
-  /** Changes a calculation, and increases `lastModified` by at least 1. Undefined if it does not exist. */
-  change(id: string, changes: CalculationChanges): Calculation | undefined;
-  delete(id: string): boolean;
-  /** The sequence numbers of calculations that were added after `fromMs`, by the table's clock. */
-  addedAfter(fromMs: number): ReadonlySet<number>;
-  /** The ids that existed before `fromMs` and still existed after `toMs`, ascending, by the table's clock. */
-  livedThrough(fromMs: number, toMs: number): readonly string[];
-};
-
 type TableOptions = {
   readonly seeded: number;
   readonly idOf: (sequence: number) => string;
@@ -38,28 +11,36 @@ type TableOptions = {
   readonly now: () => number;
 };
 
+export type CalculationTable = ReturnType<typeof createCalculationTable>;
+
 /**
- * Creates a table that stores only differences from the drawn records: a million calculations take a few bytes each.
+ * Creates the table of all calculations that exist now, by the sequence number of their creation or by the digits of
+ * their ids. It stores only differences from the drawn records: a million calculations take a few bytes each.
  */
-export function createCalculationTable(options: TableOptions): CalculationTable {
+export function createCalculationTable(options: TableOptions) {
   const state = seededState(options);
   const { live, at, names, rows, lifetimes } = state;
   return {
     size: () => live.length,
+    /** Increases with every change: anything derived from an older version is stale. */
     version: () => state.version,
-    get(id) {
+    get(id: string): Calculation | undefined {
       const sequence = liveSequence(state, id);
       return sequence === undefined ? undefined : at(sequence);
     },
+    /** The calculation with this sequence number, even if it was deleted. */
     at,
-    byId: () => live,
+    byId: (): readonly number[] => live,
+    /** All calculations by name; case does not matter. Equal names are in the order of ids. */
     byName: names.sequences,
+    /** The JSON of the search row, in UTF-8. */
     row: rows.row,
     add: () => add(state),
-    change: (id, changes) => change(state, id, changes),
-    delete: (id) => remove(state, id),
+    change: (id: string, changes: CalculationChanges) => change(state, id, changes),
+    delete: (id: string) => remove(state, id),
     addedAfter: lifetimes.addedAfter,
-    livedThrough: (fromMs, toMs) =>
+    /** The ids that existed before `fromMs` and still existed after `toMs`, ascending, by the table's clock. */
+    livedThrough: (fromMs: number, toMs: number): readonly string[] =>
       lifetimes
         .livedThrough(live, fromMs, toMs)
         .sort((a, b) => a - b)
@@ -98,6 +79,7 @@ function seededState({ seeded, idOf, sequenceOf, draw, references, now }: TableO
   };
 }
 
+/** Adds a calculation with the next higher id, created now, but never before the one before. */
 function add(state: State): Calculation {
   const { live, names, lifetimes, at, now } = state;
   const sequence = state.next;
@@ -106,22 +88,21 @@ function add(state: State): Calculation {
   const references = at(sequence).references.filter(({ id }) => liveSequence(state, id) !== undefined);
   refer(state, sequence, [], references);
   const added = put(state, sequence, { created, lastModified: created, references });
-  insertSorted(live, sequence, (a, b) => a - b);
-  names.add(sequence);
+  live.push(sequence);
+  names.changed(sequence);
   lifetimes.added(sequence, now());
   return added;
 }
 
+/** Changes a calculation, and increases `lastModified` by at least 1. Undefined if it does not exist. */
 function change(state: State, id: string, changes: CalculationChanges): Calculation | undefined {
   const { names, at, now } = state;
   const sequence = liveSequence(state, id);
   if (sequence === undefined) return undefined;
   const lastModified = Math.max(now(), at(sequence).lastModified + 1);
-  names.remove(sequence);
   if (changes.references !== undefined) refer(state, sequence, at(sequence).references, changes.references);
-  const after = put(state, sequence, { ...changes, lastModified });
-  names.add(sequence);
-  return after;
+  names.changed(sequence);
+  return put(state, sequence, { ...changes, lastModified });
 }
 
 function remove(state: State, id: string): boolean {
@@ -130,8 +111,8 @@ function remove(state: State, id: string): boolean {
   if (sequence === undefined) return false;
   refer(state, sequence, state.at(sequence).references, []);
   state.version += 1;
-  names.remove(sequence);
-  removeSorted(live, sequence, (a, b) => a - b);
+  names.changed(sequence);
+  live.splice(live.indexOf(sequence), 1);
   rows.drop(sequence);
   lifetimes.deleted(sequence, now());
   return true;
@@ -166,13 +147,10 @@ function liveSequence({ sequenceOf, lifetimes, next }: State, id: string): numbe
 /** Maximum rows in the cache: a million rows of 700 bytes would be too much. */
 const CACHED_ROWS = 65_536;
 
-function createRowCache(print: (sequence: number) => string): {
-  row(sequence: number): Uint8Array;
-  drop(sequence: number): void;
-} {
+function createRowCache(print: (sequence: number) => string) {
   const rows = new Map<number, Uint8Array>();
   return {
-    row(sequence) {
+    row(sequence: number): Uint8Array {
       const cached = rows.get(sequence);
       if (cached !== undefined) return cached;
       if (rows.size >= CACHED_ROWS) rows.clear();
@@ -180,81 +158,37 @@ function createRowCache(print: (sequence: number) => string): {
       rows.set(sequence, row);
       return row;
     },
-    drop: (sequence) => void rows.delete(sequence),
+    drop: (sequence: number) => void rows.delete(sequence),
   };
 }
 
-function createNameOrder(
-  nameOf: (sequence: number) => string,
-  live: () => readonly number[],
-): {
-  sequences(): readonly number[];
-  /** Call it after the change. */
-  add(sequence: number): void;
-  /** Call it before the change. */
-  remove(sequence: number): void;
-} {
+/** The calculations by name; they are sorted when they are next read after a change. */
+function createNameOrder(nameOf: (sequence: number) => string, live: () => readonly number[]) {
   const lowered: string[] = [];
-  let sorted: number[] | undefined;
+  let sorted: readonly number[] | undefined;
   const keyOf = (sequence: number) => {
     lowered[sequence] ??= nameOf(sequence).toLowerCase();
     return lowered[sequence];
   };
-  const compare = (a: number, b: number) => {
-    const left = keyOf(a);
-    const right = keyOf(b);
-    return left < right ? -1 : left > right ? 1 : a - b;
-  };
   return {
-    sequences() {
-      sorted ??= [...live()].sort(compare);
+    sequences(): readonly number[] {
+      sorted ??= live().toSorted((a, b) => compareTexts(keyOf(a), keyOf(b)) || a - b);
       return sorted;
     },
-    add(sequence) {
-      if (sorted !== undefined) insertSorted(sorted, sequence, compare);
-    },
-    remove(sequence) {
-      if (sorted !== undefined) removeSorted(sorted, sequence, compare);
+    changed(sequence: number): void {
+      sorted = undefined;
       delete lowered[sequence];
     },
   };
 }
 
-type Compare = (a: number, b: number) => number;
-
-function positionOf(sorted: readonly number[], item: number, compare: Compare): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compare(sorted[middle] ?? 0, item) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function insertSorted(sorted: number[], item: number, compare: Compare): void {
-  sorted.splice(positionOf(sorted, item, compare), 0, item);
-}
-
-function removeSorted(sorted: number[], item: number, compare: Compare): void {
-  const position = positionOf(sorted, item, compare);
-  if (sorted[position] === item) sorted.splice(position, 1);
-}
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Creates an index of references by the calculation that they name. They are read from the formulas once, and
  * updated with them.
  */
-function createReferenceIndex(
-  seeded: number,
-  referencesOf: (sequence: number) => readonly Reference[],
-): {
-  /** The calculations that refer to this one, by sequence number in ascending order, with each reference. */
-  usersOf(id: string): readonly (readonly [user: number, valid: Link['valid']])[];
-  /** Replaces a calculation's references. Returns the ids of all calculations whose users changed. */
-  set(user: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string>;
-} {
+function createReferenceIndex(seeded: number, referencesOf: (sequence: number) => readonly Reference[]) {
   let byTarget: Map<string, Map<number, Link['valid']>> | undefined;
 
   const add = (users: Map<string, Map<number, Link['valid']>>, user: number, all: readonly Reference[]) => {
@@ -271,8 +205,10 @@ function createReferenceIndex(
   };
 
   return {
-    usersOf: (id) => [...(index().get(id) ?? [])].sort(([a], [b]) => a - b),
-    set(user, before, after) {
+    /** The calculations that refer to this one, by sequence number in ascending order, with each reference. */
+    usersOf: (id: string) => [...(index().get(id) ?? [])].sort(([a], [b]) => a - b),
+    /** Replaces a calculation's references. Returns the ids of all calculations whose users changed. */
+    set(user: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string> {
       for (const { id } of before) index().get(id)?.delete(user);
       add(index(), user, after);
       return new Set([...before, ...after].map(({ id }) => id));

@@ -2,20 +2,9 @@ import { userIdAt } from '../records/cards.ts';
 import { createLifetimes } from '../records/lifetimes.ts';
 import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
 
-/** A FileSet. Its rows are drawn when it is first read. */
-export type FileSet = {
-  readonly id: string;
-  version(): number;
-  rows(): readonly FileRow[];
-  get(fileId: string): FileRow | undefined;
-  add(): FileRow;
-  change(fileId: string, changes: Partial<Omit<FileRow, 'id'>>): FileRow | undefined;
-  delete(fileId: string): boolean;
-  addedAfter(fromMs: number): ReadonlySet<string>;
-  livedThrough(fromMs: number, toMs: number): readonly string[];
-};
+export type FileSet = ReturnType<typeof createFileSet>;
 
-/** Creates a FileSet whose first rows are drawn from the seed and its id. */
+/** Creates a FileSet whose first rows are drawn from the seed and its id, when it is first read. */
 export function createFileSet({
   seed,
   id,
@@ -26,7 +15,7 @@ export function createFileSet({
   readonly id: string;
   readonly seeded: number;
   readonly now: () => number;
-}): FileSet {
+}) {
   const draw = createFileDraw(seed, id);
   const lifetimes = createLifetimes<string>();
   let drawn: Map<string, FileRow> | undefined;
@@ -46,35 +35,32 @@ export function createFileSet({
   return {
     id,
     version: () => version,
-    rows() {
+    rows(): readonly FileRow[] {
       list ??= [...byId().values()];
       return list;
     },
-    get: (fileId) => byId().get(fileId),
-    add() {
+    add(): void {
       const rows = byId();
       const row = draw(next, now());
       next += 1;
       rows.set(row.id, row);
       lifetimes.added(row.id, now());
       changed();
-      return row;
     },
-    change(fileId, changes) {
+    change(fileId: string, changes: Partial<Omit<FileRow, 'id'>>): void {
       const before = byId().get(fileId);
-      if (before === undefined) return undefined;
+      if (before === undefined) return;
       byId().set(fileId, { ...before, ...changes });
       changed();
-      return byId().get(fileId);
     },
-    delete(fileId) {
-      if (!byId().delete(fileId)) return false;
+    delete(fileId: string): void {
+      if (!byId().delete(fileId)) return;
       lifetimes.deleted(fileId, now());
       changed();
-      return true;
     },
     addedAfter: lifetimes.addedAfter,
-    livedThrough: (fromMs, toMs) => lifetimes.livedThrough(byId().keys(), fromMs, toMs),
+    livedThrough: (fromMs: number, toMs: number): readonly string[] =>
+      lifetimes.livedThrough(byId().keys(), fromMs, toMs),
   };
 }
 

@@ -5,7 +5,7 @@ import type {
   QuickJSSyncVariant,
   QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
-import { assumed } from './assumed.ts';
+import { assumptions } from '../assumptions.ts';
 
 /** How a call ended. `broken`: the interpreter itself failed, for example because Node's stack overflowed inside it. */
 type Outcome =
@@ -51,7 +51,7 @@ const PAGE_BYTES = 65_536;
  */
 async function loadEngine(memoryLimitBytes: number): Promise<Engine> {
   const { newQuickJSWASMModuleFromVariant, newVariant } = await import('quickjs-emscripten-core');
-  const initial = assumed.lowestMemoryLimitBytes / PAGE_BYTES;
+  const initial = assumptions.lowestFunctionMemoryBytes / PAGE_BYTES;
   const wasmMemory = new WebAssembly.Memory({ initial, maximum: Math.floor(memoryLimitBytes / PAGE_BYTES) });
   const variant = newVariant(await importVariant(), { wasmMemory });
   const module = await newQuickJSWASMModuleFromVariant(variant);
@@ -86,7 +86,7 @@ function interpretOnce(
   try {
     const runtime = engine.module.newRuntime({
       interruptHandler: isLate,
-      maxStackSizeBytes: assumed.stackLimitBytes,
+      maxStackSizeBytes: assumptions.functionStackBytes,
     });
     const outcome = callGuest(runtime, call, isLate);
     if (late) return timedOut;
@@ -180,7 +180,7 @@ function outcomeOf(context: QuickJSContext, promise: QuickJSHandle): GuestOutcom
 
 function thrown(context: QuickJSContext, error: QuickJSHandle): GuestOutcome {
   const dumped: unknown = context.dump(error);
-  return { kind: 'thrown', message: describeThrown(dumped).slice(0, assumed.messageCharacters) };
+  return { kind: 'thrown', message: describeThrown(dumped).slice(0, assumptions.messageCharacters) };
 }
 
 /** A thrown value as text: `RangeError: too far` for an error, a text unchanged, JSON for other objects. */

@@ -1,4 +1,4 @@
-import { assumed } from './assumed.ts';
+import { assumptions } from '../assumptions.ts';
 import {
   actualTypeOf,
   type CodeFunction,
@@ -77,41 +77,29 @@ function createStream() {
   const write = (json: string) => {
     if (cut) return 'full';
     characters += json.length;
-    cut = entries.length >= assumed.logEntries || characters > assumed.logCharacters;
-    entries.push(cut ? assumed.logCutMark : JSON.parse(json));
+    cut = entries.length >= assumptions.logEntries || characters > assumptions.logCharacters;
+    entries.push(cut ? assumptions.logCutMark : JSON.parse(json));
     return cut ? 'full' : 'open';
   };
   return { entries, write };
 }
 
-/** Creates a runner of packaged code functions. Throws a RangeError for limits out of range. */
+/** Creates a runner of packaged code functions. */
 export function createFunctionRunner(options: {
-  /** Milliseconds that one call may take. Default 300,000, as on the platform. Meanwhile the process is blocked. */
-  readonly timeLimitMs?: number;
-  /** Maximum bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256 MiB. */
-  readonly memoryLimitBytes?: number;
+  /** Milliseconds that one call may take. Meanwhile the process is blocked. */
+  readonly timeLimitMs: number;
+  /** Maximum bytes for one call, including the interpreter itself (about 8 MiB). */
+  readonly memoryLimitBytes: number;
   readonly now: () => number;
   readonly newId: () => string;
-  readonly monotonicMs?: () => number;
+  readonly monotonicMs: () => number;
+  /** Default: those that the sandbox has. */
   readonly packages?: readonly CodePackage[];
-  /** Returns all formulas: `{id, name, expression, datasetId}`. Default: none. */
-  readonly formulas?: () => readonly object[];
+  /** Returns all formulas: `{id, name, expression, datasetId}`. */
+  readonly formulas: () => readonly object[];
 }): RunFunction {
-  const {
-    now,
-    newId,
-    packages = codePackages,
-    formulas = () => [],
-    monotonicMs = () => performance.now(),
-  } = options;
-  const timeLimitMs = within('timeLimitMs', options.timeLimitMs ?? 300_000, 1, 300_000);
-  const memoryLimitBytes = within(
-    'memoryLimitBytes',
-    options.memoryLimitBytes ?? assumed.memoryLimitBytes,
-    assumed.lowestMemoryLimitBytes,
-    2 ** 31,
-  );
-  const interpret = createInterpreter({ timeLimitMs, memoryLimitBytes, monotonicMs });
+  const { now, newId, packages = codePackages, formulas } = options;
+  const interpret = createInterpreter(options);
 
   return async (request) => {
     const lookup = findFunction(packages, request);
@@ -159,11 +147,6 @@ function recordOf(
     stderr: { log: getLogs ? [...log.entries('stderr'), ...messages] : [] },
     ...(verdict.errorInformation && { errorInformation: verdict.errorInformation }),
   };
-}
-
-function within(name: string, value: number, lowest: number, highest: number): number {
-  if (value >= lowest && value <= highest) return value;
-  throw new RangeError(`${name}: expected ${lowest} to ${highest}, got ${value}`);
 }
 
 function isoTime(epochMs: number): string {

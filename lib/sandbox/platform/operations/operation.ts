@@ -4,12 +4,12 @@ import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
 import { type Oddity, usualErrors } from '../http/faults.ts';
-import type { ResolvedAppOptions } from '../options.ts';
+import type { ResolvedOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
 export type OperationContext = {
   readonly state: PlatformState;
-  readonly options: ResolvedAppOptions;
+  readonly options: ResolvedOptions;
   readonly counter: PlatformCounter;
   readonly runCodeFunction: RunFunction;
   readonly number: number;

@@ -1,29 +1,21 @@
-/** When records were added and deleted. Those that were never added have existed from the start. */
-type Lifetimes<Key> = {
-  added(key: Key, atMs: number): void;
-  deleted(key: Key, atMs: number): void;
-  isDeleted(key: Key): boolean;
-  addedAfter(fromMs: number): ReadonlySet<Key>;
-  /**
-   * The records that existed from `fromMs` to `toMs`, without those that were added or deleted in exactly
-   * these milliseconds.
-   */
-  livedThrough(live: Iterable<Key>, fromMs: number, toMs: number): Key[];
-};
-
-export function createLifetimes<Key>(): Lifetimes<Key> {
+/** Records when records were added and deleted. Those that were never added have existed from the start. */
+export function createLifetimes<Key>() {
   const addedAt = new Map<Key, number>();
   const deletedAt = new Map<Key, number>();
   return {
-    added: (key, atMs) => void addedAt.set(key, atMs),
-    deleted: (key, atMs) => void deletedAt.set(key, atMs),
-    isDeleted: (key) => deletedAt.has(key),
-    addedAfter(fromMs) {
+    added: (key: Key, atMs: number) => void addedAt.set(key, atMs),
+    deleted: (key: Key, atMs: number) => void deletedAt.set(key, atMs),
+    isDeleted: (key: Key) => deletedAt.has(key),
+    addedAfter(fromMs: number): ReadonlySet<Key> {
       const keys = new Set<Key>();
       for (const [key, atMs] of addedAt) if (atMs > fromMs) keys.add(key);
       return keys;
     },
-    livedThrough(live, fromMs, toMs) {
+    /**
+     * The records that existed from `fromMs` to `toMs`, without those that were added or deleted in exactly
+     * these milliseconds.
+     */
+    livedThrough(live: Iterable<Key>, fromMs: number, toMs: number): Key[] {
       const keys: Key[] = [];
       const existedBefore = (key: Key) => (addedAt.get(key) ?? Number.NEGATIVE_INFINITY) < fromMs;
       for (const key of live) if (existedBefore(key)) keys.push(key);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assumed } from '../../../../lib/sandbox/platform/functions/assumed.ts';
+import { assumptions } from '../../../../lib/sandbox/platform/assumptions.ts';
 import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions/run-function.ts';
 import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 
@@ -40,8 +40,8 @@ describe('with getLogs', () => {
       '() => { for (let at = 0; at < 5000; at += 1) console.log(at); console.error("kept"); return null; }',
     );
 
-    expect(execution.stdout.log).toHaveLength(assumed.logEntries + 1);
-    expect(execution.stdout.log.at(-1)).toBe(assumed.logCutMark);
+    expect(execution.stdout.log).toHaveLength(assumptions.logEntries + 1);
+    expect(execution.stdout.log.at(-1)).toBe(assumptions.logCutMark);
     expect(execution.stderr.log).toEqual(['kept']);
   });
 
@@ -50,7 +50,12 @@ describe('with getLogs', () => {
       '() => { for (let at = 0; at < 100; at += 1) console.error("x".repeat(1e5)); throw "the end"; }',
     );
 
-    expect(execution.stderr.log).toEqual(['x'.repeat(1e5), 'x'.repeat(1e5), assumed.logCutMark, 'the end']);
+    expect(execution.stderr.log).toEqual([
+      'x'.repeat(1e5),
+      'x'.repeat(1e5),
+      assumptions.logCutMark,
+      'the end',
+    ]);
   });
 });
 

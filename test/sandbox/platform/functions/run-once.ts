@@ -22,6 +22,8 @@ export const quickOptions = {
   memoryLimitBytes: 32 * 1024 * 1024,
   now: () => Date.UTC(2026, 10, 21, 9, 15),
   newId: () => 'execution-1',
+  monotonicMs: () => performance.now(),
+  formulas: () => [],
 } as const satisfies FunctionRunnerOptions;
 
 /** A request for one of the runtime trials. */
