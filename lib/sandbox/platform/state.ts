@@ -1,17 +1,16 @@
-import { type CalculationSearch, createCalculationSearch } from './calculations/calculation-search.ts';
+import { createCalculationSearch } from './calculations/calculation-search.ts';
 import {
   type Calculation,
-  type CalculationTable,
   createCalculationTable,
   type Link,
   link,
   type Reference,
 } from './calculations/calculation-table.ts';
 import { createFormulas } from './calculations/formulas.ts';
-import { createFileSearch, type SearchFiles } from './files/file-search.ts';
+import { createFileSearch } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import type { ResolvedOptions } from './options.ts';
-import { cardAt, type Drills, holdsDrills, ownerFor, type SeededCard, userIdAt } from './records/cards.ts';
+import { createCardIndex, ownerFor, type SeededCard, userIdAt } from './records/cards.ts';
 import { type Dataset, datasetAt, goneDatasetId, goneDatasets } from './records/datasets.ts';
 import {
   drawFor,
@@ -22,32 +21,20 @@ import {
   SEEDED_UNTIL_MS,
 } from './records/random.ts';
 
-/** Everything that the platform stores. The same options lead to the same records; requests and churn change them. */
-export type PlatformState = {
-  readonly seed: number;
-  readonly now: () => number;
-  readonly datasets: readonly Dataset[];
-  /** The status of each dataset that no longer exists, by id. */
-  readonly goneDatasets: ReadonlyMap<string, 404 | 410>;
-  readonly cards: CardIndex;
-  readonly calculations: CalculationTable;
-  readonly searchCalculations: CalculationSearch;
-  readonly formulas: ReturnType<typeof createFormulas>;
-  readonly fileSets: readonly FileSet[];
-  /** Finds the search of a FileSet, by its UUID in either case. */
-  readonly searchFiles: (fileSetId: string) => SearchFiles | undefined;
-  readonly dataFileIds: readonly string[];
-  readonly dataFile: (id: string) => DataFile | undefined;
-};
+export type PlatformState = ReturnType<typeof createPlatformState>;
 
-export function createPlatformState(options: ResolvedOptions): PlatformState {
+/** Everything that the platform stores. The same options lead to the same records; requests and churn change them. */
+export function createPlatformState(options: ResolvedOptions) {
   const { seed, now } = options;
-  const datasets = Array.from({ length: options.datasets }, (_, index) => datasetAt(seed, index));
+  const datasets: readonly Dataset[] = Array.from({ length: options.datasets }, (_, index) =>
+    datasetAt(seed, index),
+  );
   const cards = createCardIndex(seed, options.cards, datasets);
   return {
     seed,
     now,
     datasets,
+    /** The status of each dataset that no longer exists, by id. */
     goneDatasets: goneDatasets(seed),
     cards,
     ...calculationsOf(options, datasets, cards),
@@ -59,8 +46,8 @@ export function createPlatformState(options: ResolvedOptions): PlatformState {
 function calculationsOf(
   { seed, calculations: seeded, now }: ResolvedOptions,
   datasets: readonly Dataset[],
-  cards: CardIndex,
-): Pick<PlatformState, 'calculations' | 'searchCalculations' | 'formulas'> {
+  cards: ReturnType<typeof createCardIndex>,
+) {
   const ids = createCalculationIds(seed, seeded);
   const surroundings = { seed, seeded, ids, datasets, cardsOf: cards.of };
   const calculations = createCalculationTable({
@@ -75,104 +62,37 @@ function calculationsOf(
   return { calculations, formulas, searchCalculations: createCalculationSearch(calculations, formulas) };
 }
 
-function filesOf({
-  seed,
-  fileSets: count,
-  filesPerSet,
-  now,
-}: ResolvedOptions): Pick<PlatformState, 'fileSets' | 'searchFiles'> {
-  const fileSets = Array.from({ length: count }, (_, index) =>
+function filesOf({ seed, fileSets: count, filesPerSet, now }: ResolvedOptions) {
+  const fileSets: readonly FileSet[] = Array.from({ length: count }, (_, index) =>
     createFileSet({ seed, id: randomFor(seed, 'FileSet', index).uuid(), seeded: filesPerSet, now }),
   );
   const searches = new Map(fileSets.map((fileSet) => [fileSet.id, createFileSearch(fileSet)]));
-  return { fileSets, searchFiles: (fileSetId) => searches.get(fileSetId.toLowerCase()) };
+  return {
+    fileSets,
+    /** Finds the search of a FileSet, by its UUID in either case. */
+    searchFiles: (fileSetId: string) => searches.get(fileSetId.toLowerCase()),
+  };
 }
 
-function dataFilesOf({
-  seed,
-  dataFiles: count,
-}: ResolvedOptions): Pick<PlatformState, 'dataFileIds' | 'dataFile'> {
-  const dataFileIds = Array.from({ length: count }, (_, index) => String(dataFileId(seed, index)));
+function dataFilesOf({ seed, dataFiles: count }: ResolvedOptions) {
+  const dataFileIds: readonly string[] = Array.from({ length: count }, (_, index) =>
+    String(dataFileId(seed, index)),
+  );
   return {
     dataFileIds,
-    dataFile(id) {
+    dataFile(id: string) {
       const index = dataFileIds.indexOf(id);
       return index < 0 ? undefined : dataFileAt(seed, index);
     },
   };
 }
 
-type CardIndex = {
-  of(datasetIndex: number): readonly SeededCard[];
-  /** The rows of a list of cards. A card may contain its drills; those of its own dataset then have no row. */
-  listed(datasetIndex: number, withDrill: boolean): readonly (SeededCard['row'] & Partial<Drills>)[];
-};
-
-function createCardIndex(seed: number, cards: number, datasets: readonly Dataset[]): CardIndex {
-  const byDataset: SeededCard[][] = datasets.map(() => []);
-  const byId = new Map<number, SeededCard>();
-  const inside = new Map<number, SeededCard[]>();
-  const ids = datasets.map(({ id }) => id);
-  for (let index = 0; index < cards && datasets.length > 0; index += 1) {
-    const card = cardAt(seed, index, ids);
-    byDataset[card.datasetIndex]?.push(card);
-    byId.set(card.row.id, card);
-    if (card.rootId !== undefined && holdsDrills(card.rootId))
-      inside.set(card.rootId, [...(inside.get(card.rootId) ?? []), card]);
-  }
-  const of = (datasetIndex: number) => byDataset[datasetIndex] ?? [];
-  const isInside = ({ rootId = 0, datasetIndex }: SeededCard) =>
-    holdsDrills(rootId) && byId.get(rootId)?.datasetIndex === datasetIndex;
-  const drillsOf = (rootId: number): Partial<Drills> => {
-    const drills = inside.get(rootId)?.map(({ row: { id, urn, title, datasourceId } }) => ({
-      id,
-      urn,
-      title,
-      datasetId: datasourceId,
-      ...drillsOf(id),
-    }));
-    return drills === undefined ? {} : { drills };
-  };
-  return {
-    of,
-    listed: (datasetIndex, withDrill) =>
-      withDrill
-        ? of(datasetIndex)
-            .filter((card) => !isInside(card))
-            .map(({ row }) => ({ ...row, ...drillsOf(row.id) }))
-        : of(datasetIndex).flatMap(({ row, rootId }) => (rootId === undefined ? [row] : [])),
-  };
-}
-
-/** One upload of a data file. Hashes are upper-case hex. */
-type Revision = {
-  readonly dataFileRevisionId: number;
-  readonly dataFileId: number;
-  readonly contentType: string;
-  readonly uploadUserId: number;
-  readonly sizeBytes: number;
-  readonly uploadTimeMillis: number;
-  readonly md5Hash: string;
-  readonly datetimeUploaded: number;
-  readonly scanState: string;
-  readonly sha256HashValue: string;
-};
-
-type DataFile = {
-  readonly dataFileId: number;
-  readonly name: string;
-  readonly responsibleUserId: number;
-  readonly datetimeCreated: number;
-  readonly revisions: readonly Revision[];
-  readonly existing: boolean;
-};
-
 /** The id of the data file with this index; ids ascend, with gaps. */
 function dataFileId(seed: number, index: number): number {
   return 40_001 + index * 29 + randomFor(seed, 'data file id', index).below(29);
 }
 
-function dataFileAt(seed: number, index: number): DataFile {
+function dataFileAt(seed: number, index: number) {
   const random = randomFor(seed, 'data file', index);
   const id = dataFileId(seed, index);
   const { extension, contentType } = random.pick(KINDS);
@@ -191,22 +111,18 @@ function dataFileAt(seed: number, index: number): DataFile {
   };
 }
 
-/** The revision with this number (0 is the first), about a month after the one before. */
+/** The revision with this number (0 is the first), about a month after the one before. Hashes are upper-case hex. */
 function revisionAt(
   seed: number,
   random: Random,
-  {
-    id,
-    number,
-    contentType,
-    createdMs,
-  }: {
+  of: {
     readonly id: number;
     readonly number: number;
     readonly contentType: string;
     readonly createdMs: number;
   },
-): Revision {
+) {
+  const { id, number, contentType, createdMs } = of;
   return {
     dataFileRevisionId: id * 100 + number,
     dataFileId: id,
@@ -235,7 +151,7 @@ const KINDS = [
 type Surroundings = {
   readonly seed: number;
   readonly seeded: number;
-  readonly ids: CalculationIds;
+  readonly ids: ReturnType<typeof createCalculationIds>;
   readonly datasets: readonly Dataset[];
   readonly cardsOf: (datasetIndex: number) => readonly SeededCard[];
 };
@@ -367,12 +283,6 @@ function momentOf(seed: number, sequence: number, seeded: number): number {
   return Math.floor(SEEDED_FROM_MS + (sequence + drawFor(seed, 'created', sequence)) * stepMs);
 }
 
-/** The ids in the order of creation: ascending, with gaps. The last seeded ones and all added ones are above 2^53. */
-type CalculationIds = {
-  idOf(sequence: number): string;
-  sequenceOf(id: string): number | undefined;
-};
-
 const FIRST_ID = 1_003;
 const GAP = 37;
 /**
@@ -384,7 +294,8 @@ const BIG_GAP = 1_010;
 /** How many seeded records there are for each one with an id above 2^53; there are at least three. */
 const BIG_SHARE = 4_000;
 
-function createCalculationIds(seed: number, seeded: number): CalculationIds {
+/** The ids in the order of creation: ascending, with gaps. The last seeded ones and all added ones are above 2^53. */
+function createCalculationIds(seed: number, seeded: number) {
   const big = seeded < 3 ? 0 : Math.max(3, Math.floor(seeded / BIG_SHARE));
   const firstBig = seeded - big;
   const offset = (sequence: number, gap: number) =>
@@ -399,7 +310,7 @@ function createCalculationIds(seed: number, seeded: number): CalculationIds {
       : Math.floor((Number(id) - FIRST_ID) / GAP);
   return {
     idOf,
-    sequenceOf(id) {
+    sequenceOf(id: string): number | undefined {
       const sequence = guess(BigInt(id));
       return sequence >= 0 && Number.isSafeInteger(sequence) && idOf(sequence) === id ? sequence : undefined;
     },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Drills, SeededCard } from '../../../lib/sandbox/platform/records/cards.ts';
+import type { PlatformState } from '../../../lib/sandbox/platform/state.ts';
 import { call, smallPlatform } from './call-platform.ts';
 import { cardsListed } from './listed-cards.ts';
 
@@ -9,7 +9,7 @@ const { datasets, dataFiles, functions } = platform.ids();
 describe('the cards of a dataset:', () => {
   const cardsOf = async (datasetId: string, query = '') =>
     (await call(platform, { path: `/api/content/v1/datasources/${datasetId}/cards${query}` }))
-      .json as readonly (SeededCard['row'] & Partial<Drills>)[];
+      .json as ReturnType<PlatformState['cards']['listed']>;
 
   test('every card of the dataset is in one array', async () => {
     const lists = await Promise.all(datasets.map((id) => cardsOf(id)));

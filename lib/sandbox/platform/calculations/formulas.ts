@@ -12,13 +12,7 @@ import {
   type Reference,
 } from './calculation-table.ts';
 
-/** The formulas of all calculations. Those that were never set are drawn and analysed only when needed. */
-type Formulas = {
-  expressionOf(calculation: Calculation): string;
-  factsOf(calculation: Calculation, expression: string): FormulaFacts;
-  dataTypeOf(calculation: Calculation): string;
-  textOf(calculation: Calculation): string;
-};
+type Formulas = ReturnType<typeof createFormulas>;
 
 const CACHED_TYPES = 65_536;
 
@@ -26,7 +20,8 @@ const CACHED_TYPES = 65_536;
 const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
   links.some(({ resource }) => resource.type === 'DATA_SOURCE');
 
-export function createFormulas(seed: number, datasets: readonly Dataset[]): Formulas {
+/** The formulas of all calculations. Those that were never set are drawn and analysed only when needed. */
+export function createFormulas(seed: number, datasets: readonly Dataset[]) {
   const types = new Map<string, string>();
   const columnsOf = ({ datasetIndex }: Calculation) =>
     datasetIndex === undefined ? undefined : datasets[datasetIndex]?.columns;
@@ -41,7 +36,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
   return {
     expressionOf,
     factsOf,
-    dataTypeOf(calculation) {
+    dataTypeOf(calculation: Calculation): string {
       const expression = expressionOf(calculation);
       const shape = shapeOf(expression, columnsOf(calculation));
       const dataType = types.get(shape) ?? factsOf(calculation, expression).dataType;
@@ -49,7 +44,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
       types.set(shape, dataType);
       return dataType;
     },
-    textOf(calculation) {
+    textOf(calculation: Calculation): string {
       const expression = expressionOf(calculation);
       return calculationText(
         { ...calculation, links: [...calculation.links, ...ownUses(calculation)] },
@@ -120,23 +115,13 @@ function leadsTo(table: CalculationTable, from: string, id: string): boolean {
   return reached.has(id);
 }
 
-/** What the platform reports about a formula (contract 2.1). */
-type FormulaFacts = {
-  readonly status: Calculation['status'];
-  readonly dataType: string;
-  readonly checkSum: string;
-  readonly functions: readonly string[];
-  readonly columnPositions: readonly { readonly columnName: string; readonly columnPosition: number }[];
-  readonly aggregated: boolean;
-  readonly analytic: boolean;
-  readonly nonAggregatedColumns: readonly string[];
-  readonly references: readonly Pick<Reference, 'kind' | 'id'>[];
-  /** Why `strict` refuses the formula. */
-  readonly objection: string | undefined;
-};
+type FormulaFacts = ReturnType<typeof formulaFacts>;
 
-/** Analyses a formula with the columns of its dataset. Without a dataset, unknown columns are not an error. */
-function formulaFacts(expression: string, columns: readonly Column[] | undefined): FormulaFacts {
+/**
+ * What the platform reports about a formula (contract 2.1), with the columns of its dataset. Without a dataset, unknown
+ * columns are not an error.
+ */
+function formulaFacts(expression: string, columns: readonly Column[] | undefined) {
   const types = new Map(columns?.map(({ name, type }) => [name, type]));
   const analysis = analyzeFormula(expression, types);
   const missing = columns === undefined ? [] : analysis.columns.filter((name) => !types.has(name));
@@ -148,7 +133,7 @@ function formulaFacts(expression: string, columns: readonly Column[] | undefined
         : undefined;
   const { functions, columnPositions, aggregated, analytic, nonAggregatedColumns, references } = analysis;
   return {
-    status: objection === undefined ? 'VALID' : 'INVALID',
+    status: objection === undefined ? ('VALID' as const) : ('INVALID' as const),
     dataType: analysis.status === 'VALID' ? analysis.dataType : assumptions.dataTypeOfInvalid,
     checkSum: checkSum(expression),
     functions,
@@ -157,6 +142,7 @@ function formulaFacts(expression: string, columns: readonly Column[] | undefined
     analytic,
     nonAggregatedColumns,
     references,
+    /** Why `strict` refuses the formula. */
     objection,
   };
 }

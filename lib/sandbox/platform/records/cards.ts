@@ -24,14 +24,14 @@ export type SeededCard = {
 };
 
 /** The steps of a card's drill paths, which may be built on other datasets. */
-export type Drills = {
+type Drills = {
   readonly drills: readonly (Pick<CardRow, 'id' | 'urn' | 'title'> & {
     readonly datasetId: string;
   } & Partial<Drills>)[];
 };
 
 /** Whether a card's row contains its drills. */
-export const holdsDrills = (rootId: number): boolean => rootId % 2 === 0;
+const holdsDrills = (rootId: number): boolean => rootId % 2 === 0;
 
 /** The share of cards that are a step of a drill path: one in six. */
 const DRILL_SHARE = 1 / 6;
@@ -44,7 +44,7 @@ function cardId(seed: number, index: number): number {
  * The card with this index, of one of the datasets. The first one is never in a drill path, so that every
  * drill has a root before it.
  */
-export function cardAt(seed: number, index: number, datasetIds: readonly string[]): SeededCard {
+function cardAt(seed: number, index: number, datasetIds: readonly string[]): SeededCard {
   const random = randomFor(seed, 'card', index);
   const datasetIndex = random.below(datasetIds.length);
   const rootId = index > 0 && random.chance(DRILL_SHARE) ? cardId(seed, random.below(index)) : undefined;
@@ -63,6 +63,44 @@ export function cardAt(seed: number, index: number, datasetIds: readonly string[
     datasourceId: datasetIds[datasetIndex] ?? '',
   };
   return { row, datasetIndex, rootId };
+}
+
+/** All cards, by their datasets. */
+export function createCardIndex(seed: number, cards: number, datasets: readonly { readonly id: string }[]) {
+  const byDataset: SeededCard[][] = datasets.map(() => []);
+  const byId = new Map<number, SeededCard>();
+  const inside = new Map<number, SeededCard[]>();
+  const ids = datasets.map(({ id }) => id);
+  for (let index = 0; index < cards && datasets.length > 0; index += 1) {
+    const card = cardAt(seed, index, ids);
+    byDataset[card.datasetIndex]?.push(card);
+    byId.set(card.row.id, card);
+    if (card.rootId !== undefined && holdsDrills(card.rootId))
+      inside.set(card.rootId, [...(inside.get(card.rootId) ?? []), card]);
+  }
+  const of = (datasetIndex: number): readonly SeededCard[] => byDataset[datasetIndex] ?? [];
+  const isInside = ({ rootId = 0, datasetIndex }: SeededCard) =>
+    holdsDrills(rootId) && byId.get(rootId)?.datasetIndex === datasetIndex;
+  const drillsOf = (rootId: number): Partial<Drills> => {
+    const drills = inside.get(rootId)?.map(({ row: { id, urn, title, datasourceId } }) => ({
+      id,
+      urn,
+      title,
+      datasetId: datasourceId,
+      ...drillsOf(id),
+    }));
+    return drills === undefined ? {} : { drills };
+  };
+  return {
+    of,
+    /** The rows of a list of cards. A card may contain its drills; those of its own dataset then have no row. */
+    listed: (datasetIndex: number, withDrill: boolean): readonly (CardRow & Partial<Drills>)[] =>
+      withDrill
+        ? of(datasetIndex)
+            .filter((card) => !isInside(card))
+            .map(({ row }) => ({ ...row, ...drillsOf(row.id) }))
+        : of(datasetIndex).flatMap(({ row, rootId }) => (rootId === undefined ? [row] : [])),
+  };
 }
 
 function ownersOf(
