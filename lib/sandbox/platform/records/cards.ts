@@ -24,7 +24,7 @@ export type SeededCard = {
 };
 
 /** The steps of a card's drill paths, which may be built on other datasets. */
-type Drills = {
+export type Drills = {
   readonly drills: readonly (Pick<CardRow, 'id' | 'urn' | 'title'> & {
     readonly datasetId: string;
   } & Partial<Drills>)[];
