@@ -1,6 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { broken, corpus } from '../formula/corpus.ts';
 import { runCommand } from './run-command.ts';
+
+/**
+ * A formula in a form that people write, and what is known of it. The lists have spaces between their items, columns
+ * have | between them. `warned`: the words that are warned of, by what a warning names; absent: nothing is.
+ */
+type KnownFormula = Readonly<Record<'formula' | 'type', string>> & {
+  readonly [Name in 'columns' | 'functions' | 'references' | 'is' | 'warned']?: string;
+};
+
+/**
+ * One a line: first what is documented, and MySQL's common core; then syntax that the platform is not known to accept,
+ * which is parsed anyway, with a warning.
+ */
+const corpus = readFileSync(join(import.meta.dirname, '../formula/corpus.ndjson'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line): KnownFormula => JSON.parse(line));
+
+/** What is broken: the line and column of the fault, and what it says. */
+const broken: readonly (readonly [formula: string, place: string, expected: string])[] = [
+  ['', '1:1', 'Expected a value'],
+  ['SUM(`A`', '1:8', 'Expected ")"'],
+  ['SUM(`A`))', '1:9', 'has no matching "("'],
+  ['SUM(`A`) +', '1:11', 'Expected a value'],
+  ['`A` * / 3', '1:7', 'Expected a value'],
+  ["CASE WHEN `A` = 1 THEN 'x'", '1:27', 'Expected END'],
+  ['CASE WHEN `A` THEN END', '1:20', 'Expected a value'],
+  ['CASE WHEN\n  THEN 1 END', '2:3', 'Expected a value'],
+  ["`A` = 'x", '1:7', 'not closed'],
+  ['`A = 1', '1:1', 'not closed'],
+  ['[A = 1', '1:1', 'not closed'],
+  ['"A', '1:1', 'not closed'],
+  ['1 /* to do', '1:3', 'not closed'],
+  ['CONCAT(`A`,, `B`)', '1:12', 'Expected a value'],
+  ['CONCAT(`A`, )', '1:13', 'Expected a value'],
+  ['`A` IN ()', '1:9', 'Expected a value'],
+  ['`A` IN (1, 2', '1:13', 'Expected ")"'],
+  ['`A` BETWEEN 1 OR 2', '1:15', 'Expected AND'],
+  ['`A` `B`', '1:5', 'Expected an operator'],
+  ['‘Closed Won’', '1:1', 'Unexpected ‘'],
+  ['DATE_ADD(`D`, INTERVAL 1)', '1:25', 'Expected a unit'],
+  ['SUM()', '1:1', 'SUM takes 1 argument'],
+  ['IFNULL(`A`)', '1:1', 'IFNULL takes 2 arguments'],
+  ['SUM(SUM(`A`) FIXED (BY))', '1:23', 'Expected a column'],
+  ['RANK() OVER (PARTITION `A`)', '1:24', 'Expected BY'],
+];
 
 const check = (formula: string, ...flags: readonly string[]) =>
   runCommand(['formula', 'check', '-', ...flags], {}, formula);
