@@ -1,7 +1,7 @@
 import { sleep } from '../../lib/base/async.ts';
 import { openSession } from '../../lib/session.ts';
-import { scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
-import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
+import { scanOfRun, startRun } from '../../lib/snapshot/run/begin-run.ts';
+import { takeRun } from '../../lib/snapshot/run/take-run.ts';
 
 /*
  * `node snapshot-by-small-pages.ts ROWS`: `platform-sync snapshot calculations` with pages of this many rows, so that a

@@ -4,7 +4,7 @@ import { changesKey, parquetFolder, publishedFolder, type Run } from '../../lib/
 import { publishedRuns } from '../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../lib/snapshot/publish/publish.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/publish-parts.ts';
-import { startRun } from '../../lib/snapshot/run/take-run.ts';
+import { startRun } from '../../lib/snapshot/run/begin-run.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { finishedRun } from '../snapshot/publish/finished-run.ts';

@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { foundRun } from '../../lib/cli/snapshots/show-publication.ts';
-import { printFound } from '../../lib/cli/terminal/terminal.ts';
+import { endWith } from '../../lib/cli/snapshots/show-publication.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
@@ -134,10 +134,10 @@ describe('a name from the platform cannot move the cursor', () => {
   const unsafe = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
   const moving = /(?!\n)\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
-  test('in words', () => {
+  test('in words', async () => {
     const { terminal, out } = createFakeTerminal();
 
-    printFound(foundRun(publication, { location: folder.path }), undefined, terminal);
+    await endWith(publication, createMemoryStore(), { tables: false }, terminal);
 
     expect(out()).toContain('missing: x');
     expect(out()).not.toMatch(moving);
@@ -161,7 +161,7 @@ describe('a name from the platform cannot move the cursor', () => {
   });
 });
 
-test('publish names the first five missing ids, and counts the rest', () => {
+test('publish names the first five missing ids, and counts the rest', async () => {
   const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({
     id,
     status: 404,
@@ -169,9 +169,16 @@ test('publish names the first five missing ids, and counts the rest', () => {
   }));
   const manifest = publishedManifest({ missing, records: 1 });
 
-  const { ended, words } = foundRun({ kind: 'published', manifest, key: 'x' }, { location: folder.path });
+  const { terminal, out } = createFakeTerminal();
+
+  const ended = await endWith(
+    { kind: 'published', manifest, key: 'x' },
+    createMemoryStore(),
+    { tables: false },
+    terminal,
+  );
 
   expect(ended).toBe('done');
-  expect(words).toContain('missing: 1 (404), 2 (404), 3 (404), 4 (404), 5 (404), and 2 more');
-  expect(words).toContain('calculations: 1 record in 1 part,');
+  expect(out()).toContain('missing: 1 (404), 2 (404), 3 (404), 4 (404), 5 (404), and 2 more');
+  expect(out()).toContain('calculations: 1 record in 1 part,');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Place, Run } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
-import { startRun } from '../../lib/snapshot/run/take-run.ts';
+import { startRun } from '../../lib/snapshot/run/begin-run.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';

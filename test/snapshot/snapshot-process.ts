@@ -1,8 +1,8 @@
 import { sleep } from '../../lib/base/async.ts';
 import { countCalls } from '../../lib/platform/events.ts';
-import { scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
+import { scanOfRun, startRun } from '../../lib/snapshot/run/begin-run.ts';
 import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
-import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
+import { takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { platformOf } from './sandbox-call.ts';
 

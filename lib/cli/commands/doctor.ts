@@ -5,7 +5,7 @@ import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import { readGates } from '../../snapshot/sources/index.ts';
 import type { Run } from '../command.ts';
-import { type Check, type CheckName, checks, failed, ok, skipped } from '../doctor/checks.ts';
+import { type Check, type CheckName, checks, failed } from '../doctor/checks.ts';
 import { whatToDo } from '../errors/explain.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
@@ -63,7 +63,7 @@ export async function examine(
     add(
       name,
       examined === undefined || missing !== undefined
-        ? skipped(`needs ${missing ?? 'settings'}`)
+        ? { status: 'skipped', detail: `needs ${missing ?? 'settings'}` }
         : await found(check, examined),
     );
   }
@@ -76,7 +76,8 @@ function settingsOf(environment: Terminal['environment']): Finding {
     readAllow(SYNC_ALLOW);
     readFollowers(SYNC_FOLLOWERS);
     readGates(SYNC_GATES);
-    return ok(`${settingNames.filter((name) => environment[name]).length} set, the others by default`);
+    const set = settingNames.filter((name) => environment[name]).length;
+    return { status: 'ok', detail: `${set} set, the others by default` };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     return failed(

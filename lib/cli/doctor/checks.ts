@@ -32,8 +32,8 @@ type Examined = {
 /** Runs a check. Throws if there is a problem; then the error is the finding. */
 export type Check = (examined: Examined) => Promise<Finding>;
 
-export const ok = (detail: string): Finding => ({ status: 'ok', detail });
-export const skipped = (detail: string): Finding => ({ status: 'skipped', detail });
+const ok = (detail: string): Finding => ({ status: 'ok', detail });
+const skipped = (detail: string): Finding => ({ status: 'skipped', detail });
 export const failed = (detail: string, advice?: string): Finding => ({
   status: 'failed',
   detail,

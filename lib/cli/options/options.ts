@@ -79,25 +79,23 @@ const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const MOMENT = 'an age such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
 
 /** Parses an age, a date (which means its start in UTC) or a time, to a past time in epoch milliseconds. */
-const momentOption =
-  (now: () => number = () => Date.now()) =>
-  (text: string): number => {
-    const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
-    const nowMs = now();
-    const momentMs =
-      unit === undefined
-        ? Date.parse(utcTime.safeParse(text).data ?? '')
-        : nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-    if (momentMs <= nowMs) return momentMs;
-    throw invalid(Number.isNaN(momentMs) ? MOMENT : 'a time in the past', text);
-  };
+function momentOption(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
+  const nowMs = Date.now();
+  const momentMs =
+    unit === undefined
+      ? Date.parse(utcTime.safeParse(text).data ?? '')
+      : nowMs - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  if (momentMs <= nowMs) return momentMs;
+  throw invalid(Number.isNaN(momentMs) ? MOMENT : 'a time in the past', text);
+}
 
 /**
  * Parses a past time for commands that delete. An age counts back from the newest stored run or job, or from the
  * clock if that is earlier. So a clock that is ahead does not make anything look older.
  */
 export function ageOption(text: string): (newestMs: number) => number {
-  const momentMs = momentOption()(text);
+  const momentMs = momentOption(text);
   const isAge = /^\d+[hdw]$/.test(text);
   return (newestMs) => momentMs - (isAge ? Math.max(0, Date.now() - newestMs) : 0);
 }
@@ -146,7 +144,7 @@ export const CSV_STYLE = [
 
 /** The option `--since`; `help` says what it does. */
 export const sinceOf = (help: string) =>
-  ['--since <time>', `${help}: an age (12h, 7d, 4w) or a date`, momentOption()] as const;
+  ['--since <time>', `${help}: an age (12h, 7d, 4w) or a date`, momentOption] as const;
 
 /** The option `--at`: read the store as of a time, in epoch milliseconds. */
 export const AT = [

@@ -44,7 +44,7 @@ export async function endWith(
  * A finished run, in words and as its manifest, with the key `manifest` and what happened to it. It counts as
  * incomplete if it was not published, or with `countsMissing` if it could not read an id that the last run had read.
  */
-export function foundRun(
+function foundRun(
   publication: Publication,
   store: Pick<Store, 'location'>,
   countsMissing = false,

@@ -7,12 +7,11 @@ import { type Environment, readPaceSettings } from '../../settings.ts';
  */
 export async function currentRate(
   environment: Environment,
-  now = Date.now,
 ): Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined> {
   if (!environment['PLATFORM_BASE_URL']) return undefined;
   const { rate, item } = await fleetOf(environment);
   if (item === undefined) return { rate, isPaused: false };
-  const { effectiveRate, budget } = await readPaceStatus(item, rate, now);
+  const { effectiveRate, budget } = await readPaceStatus(item, rate);
   return { rate: effectiveRate, isPaused: budget.pausedAtMs !== undefined };
 }
 

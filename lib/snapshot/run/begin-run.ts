@@ -12,7 +12,7 @@ import {
 } from '../../store/index.ts';
 import { createRecordFields } from '../changes/line-members.ts';
 import { eachLine } from '../changes/line-reader.ts';
-import { type Place, sourceOf, workFolder } from '../keys.ts';
+import { type Place, type Run, sourceOf, workFolder } from '../keys.ts';
 import { type Manifest, manifestOf, type Part, readLatest } from '../manifest.ts';
 import { isSamePlatform, knownRefusals } from '../publish/gates.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
@@ -20,8 +20,8 @@ import type { GateName, Scan } from '../scan.ts';
 import { placeOfRequest, type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
-import type { Checkpoint } from './checkpoint.ts';
-import { type Saved, type SnapshotOptions, startRun } from './take-run.ts';
+import { type Checkpoint, saveCheckpoint } from './checkpoint.ts';
+import type { Saved, SnapshotOptions } from './take-run.ts';
 
 type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
   Pick<Parameters<typeof startRun>[0], 'compression' | 'idsFrom'> & {
@@ -59,6 +59,61 @@ export async function beginRun(request: SnapshotRequest, options: BeginOptions):
   const saved = await startRun({ source: place, compression, platform, idsFrom, ...found }, options);
   if (ids !== undefined) await storeIds(store, saved.checkpoint, ids);
   return saved;
+}
+
+/**
+ * Creates the name of a run from its start (epoch milliseconds) and 24 random bits. `random` returns numbers
+ * from 0 up to 1.
+ */
+function createRun(nowMs: number, random: () => number): Run {
+  const startedAt = new Date(nowMs).toISOString();
+  const start = `${startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+  const suffix = Math.floor(random() * 0x1000000)
+    .toString(16)
+    .padStart(6, '0');
+  return { id: `${start}-${suffix}`, startedAt };
+}
+
+/** Creates the name of a run and stores its first checkpoint. */
+export async function startRun(
+  {
+    source,
+    compression,
+    selection,
+    platform,
+    idsFrom,
+    missing = [],
+  }: Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
+    /** Ids that are known to be missing, so they are not requested. Default: none. */
+    Partial<Pick<Checkpoint, 'missing'>>,
+  { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
+): Promise<Saved> {
+  // Read before the start of this run is set, so that the run in `begunAfter` certainly started earlier. Damage
+  // is reported when this run is published.
+  const { etag, latest } = await readLastPublication(store, source);
+  const begunAfter = latest?.run ?? (etag === undefined ? null : '');
+  const run = createRun(now(), random);
+  const checkpoint: Checkpoint = {
+    version: 1,
+    source,
+    run: run.id,
+    startedAt: run.startedAt,
+    platform,
+    begunAfter,
+    selection: { ...selection },
+    ...(idsFrom === undefined ? {} : { idsFrom }),
+    compression,
+    position: null,
+    outcome: null,
+    parts: 0,
+    lastPart: null,
+    open: null,
+    missing,
+    records: 0,
+    fields: {},
+    calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
+  };
+  return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
 }
 
 /**
@@ -157,7 +212,7 @@ type LinkedIds = {
  * The ids that the last published run of a source links to. Throws `StoredObjectError` if there is no such
  * run, or it was taken from another platform.
  */
-export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
+async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
   const { store, from, field, platform } = options;
   const found = await withWayOut(options, async () => {
     const latest = await readLatest(store, from);

@@ -3,12 +3,11 @@ import type { PaceCounts } from '../../pace/index.ts';
 import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
 import { runKeys } from '../changes/line-members.ts';
-import { type Run, sourceOf, workFolder } from '../keys.ts';
+import { sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import { countNames, type typesSeen } from '../page/record-fields.ts';
 import { checkPlatform, type Gates } from '../publish/gates.ts';
 import { type Publication, publishRun, type readFinishedRun } from '../publish/publish.ts';
-import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, readParts, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
@@ -31,61 +30,6 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'maxLineByt
   readonly now: () => number;
   readonly random: () => number;
 };
-
-/**
- * Creates the name of a run from its start (epoch milliseconds) and 24 random bits. `random` returns numbers
- * from 0 up to 1.
- */
-function createRun(nowMs: number, random: () => number): Run {
-  const startedAt = new Date(nowMs).toISOString();
-  const start = `${startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
-  const suffix = Math.floor(random() * 0x1000000)
-    .toString(16)
-    .padStart(6, '0');
-  return { id: `${start}-${suffix}`, startedAt };
-}
-
-/** Creates the name of a run and stores its first checkpoint. */
-export async function startRun(
-  {
-    source,
-    compression,
-    selection,
-    platform,
-    idsFrom,
-    missing = [],
-  }: Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
-    /** Ids that are known to be missing, so they are not requested. Default: none. */
-    Partial<Pick<Checkpoint, 'missing'>>,
-  { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
-): Promise<Saved> {
-  // Read before the start of this run is set, so that the run in `begunAfter` certainly started earlier. Damage
-  // is reported when this run is published.
-  const { etag, latest } = await readLastPublication(store, source);
-  const begunAfter = latest?.run ?? (etag === undefined ? null : '');
-  const run = createRun(now(), random);
-  const checkpoint: Checkpoint = {
-    version: 1,
-    source,
-    run: run.id,
-    startedAt: run.startedAt,
-    platform,
-    begunAfter,
-    selection: { ...selection },
-    ...(idsFrom === undefined ? {} : { idsFrom }),
-    compression,
-    position: null,
-    outcome: null,
-    parts: 0,
-    lastPart: null,
-    open: null,
-    missing,
-    records: 0,
-    fields: {},
-    calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
-  };
-  return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
-}
 
 /**
  * Takes a run to its end and publishes it unless a gate refuses it. Throws `SnapshotStoppedError`, with the

@@ -3,7 +3,7 @@ import { readSnapshots } from '../../../lib/report/collect/snapshots.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
 import { findRuns } from '../../../lib/snapshot/history/runs.ts';
 import { MANIFEST_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import { linkedIds } from '../../../lib/snapshot/run/begin-run.ts';
+import { beginRun } from '../../../lib/snapshot/run/begin-run.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines, tuesday } from './publish-lines.ts';
 
@@ -36,13 +36,13 @@ test('the manifest of another place is neither in the history of a report nor us
   await moveElsewhere(monday);
   const [snapshot] = await readSnapshots({ store, addFault, signal: new AbortController().signal });
   await moveElsewhere(tuesday);
-  const linked = linkedIds({
-    store,
-    ...{ from: 'calculations', field: 'datasets', platform: 'acme.example.com' },
-    ...{ fields: [], idsIn: () => [] },
-  });
+  const clock = { now: Date.now, random: Math.random };
+  const cards = beginRun(
+    { source: 'cards', drill: true },
+    { store, platform: 'acme.example.com', compression: 'gzip', ...clock },
+  );
 
-  await expect(linked).rejects.toThrow(`expected the manifest of run ${tuesday.id} of calculations, got`);
+  await expect(cards).rejects.toThrow(`expected the manifest of run ${tuesday.id} of calculations, got`);
   expect(snapshot?.facts.history.map(({ run }) => run)).toEqual([tuesday.id]);
   expect(faults).toEqual([expect.stringContaining(`expected the manifest of run ${monday.id}`)]);
 });

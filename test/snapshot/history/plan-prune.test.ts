@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { planPrune } from '../../../lib/snapshot/history/prune.ts';
 import { latestKey, parquetFolder, publishedFolder, type Run, runOfId } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
-import { startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { startRun } from '../../../lib/snapshot/run/begin-run.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { monday, publishFinished, tuesday, wednesday } from '../publish/finished-run.ts';
 

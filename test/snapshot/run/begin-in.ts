@@ -1,4 +1,5 @@
-import { type Saved, type SnapshotOptions, startRun, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
+import { startRun } from '../../../lib/snapshot/run/begin-run.ts';
+import { type Saved, type SnapshotOptions, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 type SliceOptions = Parameters<typeof takeSlice>[1];

@@ -1,22 +1,21 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { datasetsUsed, linkFields } from '../../../lib/model/rules/record-rules.ts';
-import { linkedIds } from '../../../lib/snapshot/run/begin-run.ts';
+import { datasetsUsed } from '../../../lib/model/rules/record-rules.ts';
+import { beginRun } from '../../../lib/snapshot/run/begin-run.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';
 import { storeRun } from '../changes/stored-run.ts';
 
-const datasetsIn = (store: Store, platform = 'acme.example.com') =>
-  linkedIds({
-    store,
-    platform,
-    from: 'calculations',
-    field: 'datasets',
-    fields: linkFields.calculations,
-    idsIn: datasetsUsed,
-  });
+/** Begins a run of cards, and returns the ids that it must read, and the run that they are from. */
+async function datasetsIn(store: Store, platform = 'acme.example.com') {
+  const clock = { now: Date.now, random: Math.random };
+  const request = { source: 'cards', drill: true } as const;
+  const { checkpoint } = await beginRun(request, { store, platform, compression: 'gzip', ...clock });
+  const stored = await store.get(`work/cards/${checkpoint.run}/_ids.json`);
+  return { ids: JSON.parse(String(stored?.body)).ids as readonly string[], from: checkpoint.idsFrom };
+}
 
 const links = (...resources: readonly unknown[]) =>
   JSON.stringify({ id: 1, links: resources.map((resource) => ({ resource, visible: true })) });
@@ -35,8 +34,7 @@ test('each dataset that a calculation links to is returned once, in any spelling
 
   expect(await datasetsIn(store)).toEqual({
     ids: ['10', 'A', 'B', 'c', 'd'],
-    gone: new Set(),
-    run: tuesday.id,
+    from: `calculations, run ${tuesday.id}`,
   });
 });
 
@@ -47,7 +45,7 @@ test('the ids are collected from all parts of the last published run', async () 
 
   const linked = await datasetsIn(store);
 
-  expect(linked).toEqual({ ids: ['of-wednesday'], gone: new Set(), run: wednesday.id });
+  expect(linked).toEqual({ ids: ['of-wednesday'], from: `calculations, run ${wednesday.id}` });
 });
 
 test('a narrowed snapshot is ignored: without a whole one the error says what is missing', async () => {

@@ -1,4 +1,3 @@
-/** A column of a list. Rows are numbered from 0. */
 import { csvCell } from '../../../text/cells/index.ts';
 
 /** A column of a list. Rows are numbered from 0. */
