@@ -1,5 +1,12 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { describeFailure } from '../../lib/platform/failure.ts';
+import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../base/aws/own-authority.ts';
+import { listening } from '../listening.ts';
 import { startMute } from './mute-server.ts';
 import { startProxy } from './proxy-server.ts';
 import { json, startServer } from './scripted-server.ts';
@@ -101,6 +108,36 @@ describe('a proxy', () => {
     expect(result.kind === 'failure' && describeFailure(result.failure)).toBe(
       `no complete response within 0.1 s through the proxy http://127.0.0.1:${mute.port}`,
     );
+  });
+
+  test('that takes too long is disconnected at once, so that the process can end', async () => {
+    const closed = Promise.withResolvers<'closed'>();
+    await using mute = await startMute((socket) =>
+      socket.on('close', () => closed.resolve('closed')).resume(),
+    );
+    const proxyEnv = { HTTPS_PROXY: `http://127.0.0.1:${mute.port}` };
+
+    await sendOnce('https://platform.invalid', { proxyEnv, timeoutMs: 60_000, connectMs: 50 });
+
+    expect(await Promise.race([closed.promise, delay(3_000)])).toBe('closed');
+  });
+
+  test('may wait for a response longer than for a connection', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'proxy-'));
+    const AWS_CA_BUNDLE = join(folder.path, 'authority.pem');
+    await writeFile(AWS_CA_BUNDLE, AUTHORITY);
+    await using server = await listening(
+      createServer({ cert: SERVER_CERTIFICATE, key: SERVER_KEY }, async (_, response) => {
+        await delay(900);
+        response.end('{"a":1}');
+      }),
+    );
+    await using proxy = await startProxy({ port: server.port });
+    const proxyEnv = { HTTPS_PROXY: proxy.url, AWS_CA_BUNDLE };
+
+    const result = await sendOnce('https://platform.invalid', { proxyEnv, connectMs: 300 });
+
+    expect(result).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
   });
 
   test('does not show its password when it refuses', async () => {

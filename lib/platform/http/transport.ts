@@ -172,7 +172,7 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
         : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(request.body)) }),
     },
     body: request.body,
-    timeoutMs: request.timeoutMs,
+    timeoutMs: request.connectMs ?? request.timeoutMs,
     fresh: !request.mayRepeat,
   };
 }
