@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { settingNames } from '../lib/contract.ts';
 import { readPaceSettings, readSettings, readSyncSettings, SettingsError } from '../lib/settings.ts';
 
-const least = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret-token' };
+const minimal = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret-token' };
 
 /** The faults of an environment, or none. */
 function faultsOf(
@@ -21,8 +21,8 @@ function faultsOf(
 const IN_STORE = 'sqlite:platform-sync-data/.store/jobs.db';
 
 test('two variables are enough; all the others have defaults', () => {
-  expect(readSettings(least)).toEqual({
-    ...least,
+  expect(readSettings(minimal)).toEqual({
+    ...minimal,
     PLATFORM_TOKEN_HEADER: 'X-SERVICE-Developer-Token',
     PLATFORM_RATE: 2,
     PLATFORM_CONCURRENCY: 8,
@@ -66,14 +66,14 @@ test.each([
 ])('SYNC_ENCRYPTION may be %s', (SYNC_ENCRYPTION) => {
   const fault = `SYNC_ENCRYPTION: expected SYNC_STORE to be in S3, got "./data"`;
 
-  expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([]);
-  expect(faultsOf({ ...least, SYNC_STORE: './data', SYNC_ENCRYPTION })).toEqual([fault]);
+  expect(faultsOf({ ...minimal, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([]);
+  expect(faultsOf({ ...minimal, SYNC_STORE: './data', SYNC_ENCRYPTION })).toEqual([fault]);
 });
 
 test.each(['aes256', 'AES256:key', 'aws:kms:', 'aws:kms:a key', 'kms'])(
   'SYNC_ENCRYPTION may not be %s',
   (SYNC_ENCRYPTION) => {
-    expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([
+    expect(faultsOf({ ...minimal, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([
       expect.stringMatching(/^SYNC_ENCRYPTION: expected AES256, aws:kms or aws:kms: with/),
     ]);
   },
@@ -88,7 +88,7 @@ describe('the base URL', () => {
     'http://localhost:1',
     'http://[::1]:80',
   ])('may be %s', (url) => {
-    expect(faultsOf({ ...least, PLATFORM_BASE_URL: url })).toEqual([]);
+    expect(faultsOf({ ...minimal, PLATFORM_BASE_URL: url })).toEqual([]);
   });
 
   test.each([
@@ -101,14 +101,14 @@ describe('the base URL', () => {
     'acme.example.com',
     'http://127.0.0.1.example.com',
   ])('may not be %s', (url) => {
-    expect(faultsOf({ ...least, PLATFORM_BASE_URL: url })[0]).toMatch(
+    expect(faultsOf({ ...minimal, PLATFORM_BASE_URL: url })[0]).toMatch(
       /^PLATFORM_BASE_URL: expected an origin over https .* got /,
     );
   });
 });
 
 test('a token that cannot be a header is refused without being shown', () => {
-  const faults = faultsOf({ ...least, PLATFORM_TOKEN: 'sec ret\ntoken' });
+  const faults = faultsOf({ ...minimal, PLATFORM_TOKEN: 'sec ret\ntoken' });
 
   expect(faults).toEqual([
     'PLATFORM_TOKEN: expected visible ASCII characters without spaces, got 13 characters (not shown)',
@@ -126,7 +126,7 @@ test.each([
   ['ALL_PROXY', 'socks5://user:password@proxy.example.com:1080'],
   ['SYNC_STACK', 'https://user:password@acme.example.com'],
 ])('%s is refused, and the error hides the password in %s', (name, given) => {
-  const [fault, ...others] = faultsOf({ ...least, [name]: given });
+  const [fault, ...others] = faultsOf({ ...minimal, [name]: given });
 
   expect(fault).toMatch(`${name}: expected `);
   expect(fault).toContain('***');
@@ -138,7 +138,7 @@ test.each(['socks5://proxy.example.com:1080', 'proxy:port', 'http://', ' http://
   'a proxy that Node would ignore or cannot use is refused: %s',
   (proxy) => {
     for (const read of [readSettings, readSyncSettings, readPaceSettings]) {
-      expect(faultsOf({ ...least, HTTPS_PROXY: proxy }, read)).toEqual([
+      expect(faultsOf({ ...minimal, HTTPS_PROXY: proxy }, read)).toEqual([
         expect.stringMatching(/^HTTPS_PROXY: expected the address of an http or https proxy, got "/),
       ]);
     }
@@ -149,16 +149,16 @@ test.each(['127.0.0.1:80800', 'socks5://127.0.0.1:1080', 'socks5h://proxy'])(
   'a proxy for everything that cannot be used is refused, unless there is one for https: %s',
   (proxy) => {
     for (const read of [readSettings, readSyncSettings, readPaceSettings]) {
-      expect(faultsOf({ ...least, ALL_PROXY: proxy }, read)).toEqual([
+      expect(faultsOf({ ...minimal, ALL_PROXY: proxy }, read)).toEqual([
         expect.stringMatching(/^ALL_PROXY: expected the address of an http or https proxy, got "/),
       ]);
-      expect(faultsOf({ ...least, all_proxy: proxy, HTTPS_PROXY: 'http://proxy:3128' }, read)).toEqual([]);
+      expect(faultsOf({ ...minimal, all_proxy: proxy, HTTPS_PROXY: 'http://proxy:3128' }, read)).toEqual([]);
     }
   },
 );
 
 test('a header name that may be a token by mistake is not shown', () => {
-  expect(faultsOf({ ...least, PLATFORM_TOKEN_HEADER: 'X-Token: DDCI0123456789' })).toEqual([
+  expect(faultsOf({ ...minimal, PLATFORM_TOKEN_HEADER: 'X-Token: DDCI0123456789' })).toEqual([
     'PLATFORM_TOKEN_HEADER: expected a header name, got 23 characters (not shown)',
   ]);
 });
@@ -171,31 +171,31 @@ test.each([
   'user:word@127.0.0.1:3128',
   '[::1]:3128',
 ])('a proxy may be %s', (HTTPS_PROXY) => {
-  expect(faultsOf({ ...least, HTTPS_PROXY })).toEqual([]);
+  expect(faultsOf({ ...minimal, HTTPS_PROXY })).toEqual([]);
 });
 
 test.each(['Host', 'content-length', 'Transfer-Encoding', 'CONNECTION', 'Content-Type', 'Upgrade'])(
   'the token cannot be in the header %s, which every request needs',
   (PLATFORM_TOKEN_HEADER) => {
-    expect(faultsOf({ ...least, PLATFORM_TOKEN_HEADER })).toEqual([
+    expect(faultsOf({ ...minimal, PLATFORM_TOKEN_HEADER })).toEqual([
       `PLATFORM_TOKEN_HEADER: expected a header of its own, not one that the request or its connection needs, got "${PLATFORM_TOKEN_HEADER}"`,
     ]);
   },
 );
 
 test('a token and a secret together are refused, since choosing one would be a guess', () => {
-  const faults = faultsOf({ ...least, PLATFORM_TOKEN_SECRET: 'platform/token' });
+  const faults = faultsOf({ ...minimal, PLATFORM_TOKEN_SECRET: 'platform/token' });
 
   expect(faults).toEqual(['PLATFORM_TOKEN or PLATFORM_TOKEN_SECRET: expected one of the two, got both']);
 });
 
 test('an empty variable counts as unset', () => {
-  expect(readSettings({ ...least, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
+  expect(readSettings({ ...minimal, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
 });
 
 test('the rate has no separate ceiling unless one is configured', () => {
-  expect(readSettings(least)).not.toHaveProperty('PLATFORM_RATE_CEILING', expect.anything());
-  expect(readSettings({ ...least, PLATFORM_RATE_CEILING: '20.5' }).PLATFORM_RATE_CEILING).toBe(20.5);
+  expect(readSettings(minimal)).not.toHaveProperty('PLATFORM_RATE_CEILING', expect.anything());
+  expect(readSettings({ ...minimal, PLATFORM_RATE_CEILING: '20.5' }).PLATFORM_RATE_CEILING).toBe(20.5);
 });
 
 describe('the table and the queues', () => {
@@ -207,13 +207,13 @@ describe('the table and the queues', () => {
       SYNC_ALLOW: '{"types":["score"]}',
     };
 
-    expect(readSettings({ ...least, ...given })).toMatchObject(given);
+    expect(readSettings({ ...minimal, ...given })).toMatchObject(given);
   });
 
   test.each(['ab', 'two words', 'arn:aws:dynamodb:eu-west-1:123456789012:table/jobs', 'x'.repeat(256)])(
     '%s is refused as a table',
     (SYNC_TABLE) => {
-      expect(faultsOf({ ...least, SYNC_TABLE })[0]).toMatch(
+      expect(faultsOf({ ...minimal, SYNC_TABLE })[0]).toMatch(
         /^SYNC_TABLE: expected the name of a table, 3 to 255 letters, digits, _, \. and -, or sqlite:FILE, got "/,
       );
     },
@@ -227,7 +227,7 @@ describe('the table and the queues', () => {
     'https://sqs.eu-west-1.amazonaws.com/',
     'https://user:word@sqs.example.com/1/jobs',
   ])('%s is refused as a queue', (url) => {
-    expect(faultsOf({ ...least, SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: url })).toEqual([
+    expect(faultsOf({ ...minimal, SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: url })).toEqual([
       expect.stringMatching(/^SYNC_QUEUE_URL: expected the http or https URL of a queue, .* got "/),
       expect.stringMatching(/^SYNC_DEAD_LETTER_URL: expected the http or https URL of a queue, .* got "/),
     ]);
@@ -238,13 +238,13 @@ describe('the Glue database', () => {
   test('is read together with a store in S3', () => {
     const given = { SYNC_STORE: 's3://bucket/sync', SYNC_GLUE_DATABASE: 'acme_catalog' };
 
-    expect(readSettings({ ...least, ...given })).toMatchObject(given);
+    expect(readSettings({ ...minimal, ...given })).toMatchObject(given);
   });
 
   test.each([undefined, './platform-sync-data', '/srv/s3://runs'])(
     'is refused with the store %s',
     (SYNC_STORE) => {
-      const faults = faultsOf({ ...least, SYNC_GLUE_DATABASE: 'acme', ...(SYNC_STORE && { SYNC_STORE }) });
+      const faults = faultsOf({ ...minimal, SYNC_GLUE_DATABASE: 'acme', ...(SYNC_STORE && { SYNC_STORE }) });
 
       expect(faults).toEqual([
         expect.stringMatching(/^SYNC_GLUE_DATABASE: expected SYNC_STORE to be in S3, got /),
@@ -255,7 +255,7 @@ describe('the Glue database', () => {
   test.each(['Acme', 'arn:aws:glue:eu-west-1:1:database/acme', 'two words', 'x'.repeat(256)])(
     '%s is refused as a name',
     (SYNC_GLUE_DATABASE) => {
-      expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_GLUE_DATABASE })[0]).toMatch(
+      expect(faultsOf({ ...minimal, SYNC_STORE: 's3://bucket', SYNC_GLUE_DATABASE })[0]).toMatch(
         /^SYNC_GLUE_DATABASE: expected the name of a database, lower-case letters, digits, _ and -, got "/,
       );
     },
@@ -268,13 +268,13 @@ describe('the snapshot function', () => {
     'snapshot:7',
     'arn:aws:lambda:eu-central-1:123456789012:function:acme-snapshot:live',
   ])('may be %s', (name) => {
-    expect(faultsOf({ ...least, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([]);
+    expect(faultsOf({ ...minimal, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([]);
   });
 
   test.each(['snapshot', 'arn:aws:lambda:eu-west-1:123456789012:function:a', 'snapshot:'])(
     'may not be %s',
     (name) => {
-      expect(faultsOf({ ...least, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([
+      expect(faultsOf({ ...minimal, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([
         `SYNC_SNAPSHOT_FUNCTION: expected a function’s ARN or name with its version or alias, got "${name}"`,
       ]);
     },
@@ -282,7 +282,7 @@ describe('the snapshot function', () => {
 });
 
 describe('the links into the platform', () => {
-  const links = (value: object) => ({ ...least, PLATFORM_LINKS: JSON.stringify(value) });
+  const links = (value: object) => ({ ...minimal, PLATFORM_LINKS: JSON.stringify(value) });
 
   test('are URLs by kind, with {id} in place of the id', () => {
     const given = { card: 'https://acme.example.com/cards/{id}', 'data-file': 'http://localhost:80/{id}' };
@@ -307,7 +307,7 @@ describe('the links into the platform', () => {
   test.each(['{', '[]', 'null', '{"page": "https://acme.example.com/{id}"}'])(
     'must be an object: %s',
     (text) => {
-      expect(faultsOf({ ...least, PLATFORM_LINKS: text })).toEqual([
+      expect(faultsOf({ ...minimal, PLATFORM_LINKS: text })).toEqual([
         `PLATFORM_LINKS: expected an object of calculation, card, dataset and data-file, got ${JSON.stringify(text)}`,
       ]);
     },
@@ -333,7 +333,7 @@ test('the contract names exactly the settings that are read', () => {
     SYNC_ENCRYPTION: 'AES256',
   };
 
-  const read = Object.keys(readSettings({ ...least, ...optional }));
+  const read = Object.keys(readSettings({ ...minimal, ...optional }));
 
   expect(settingNames.filter((name) => name !== 'PLATFORM_TOKEN_SECRET').toSorted()).toEqual(read.toSorted());
 });
@@ -358,7 +358,7 @@ describe('a command that needs no platform', () => {
     };
 
     expect(faultsOf(wrong, readSyncSettings)).toHaveLength(4);
-    expect(faultsOf(wrong, readSyncSettings)).toEqual(faultsOf({ ...least, ...wrong }));
+    expect(faultsOf(wrong, readSyncSettings)).toEqual(faultsOf({ ...minimal, ...wrong }));
   });
 });
 
@@ -381,7 +381,7 @@ describe('a command that needs only the budget', () => {
     const wrong = { PLATFORM_BASE_URL: 'acme', PLATFORM_RATE: '0', SYNC_TABLE: 'a b' };
 
     expect(faultsOf(wrong, readPaceSettings)).toHaveLength(3);
-    expect(faultsOf(wrong, readPaceSettings)).toEqual(faultsOf({ ...least, ...wrong }));
+    expect(faultsOf(wrong, readPaceSettings)).toEqual(faultsOf({ ...minimal, ...wrong }));
   });
 });
 
@@ -397,10 +397,10 @@ test.each([
   ['LOG_LEVEL', ' WARN', 'warn'],
   ['PLATFORM_LINKS', ' \'{"card":"https://a.example.com/{id}"}\' ', { card: 'https://a.example.com/{id}' }],
 ])('%s is read without surrounding space and quotes: %j', (name, value, read) => {
-  expect(readSettings({ ...least, [name]: value })).toHaveProperty(name, read);
+  expect(readSettings({ ...minimal, [name]: value })).toHaveProperty(name, read);
 });
 
 test('an unpaired quote, or a quote of another kind, is part of the value', () => {
-  expect(readSettings({ ...least, PLATFORM_TOKEN: '"abc\'' }).PLATFORM_TOKEN).toBe('"abc\'');
-  expect(readSettings({ ...least, PLATFORM_TOKEN: '"' }).PLATFORM_TOKEN).toBe('"');
+  expect(readSettings({ ...minimal, PLATFORM_TOKEN: '"abc\'' }).PLATFORM_TOKEN).toBe('"abc\'');
+  expect(readSettings({ ...minimal, PLATFORM_TOKEN: '"' }).PLATFORM_TOKEN).toBe('"');
 });

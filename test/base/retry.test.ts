@@ -21,7 +21,7 @@ function retrying(untilMs: number) {
   return { clock, troubles, options };
 }
 
-const away = () => Promise.reject(new Error('away'));
+const unavailable = () => Promise.reject(new Error('away'));
 
 test('a call that succeeds is made once, and no trouble is reported', async () => {
   const { clock, troubles, options } = retrying(10_000);
@@ -33,7 +33,7 @@ test('a call that succeeds is made once, and no trouble is reported', async () =
 test('a failing call is repeated as long as the next try begins before the time limit', async () => {
   const { troubles, options } = retrying(3_000);
 
-  await expect(retryUntil(away, options)).rejects.toThrow('away');
+  await expect(retryUntil(unavailable, options)).rejects.toThrow('away');
 
   // Waits of 200, 400, 800 and 1,600 ms: the last try would begin at the end.
   expect(troubles).toEqual([0, 200, 600, 1_400]);
@@ -43,7 +43,7 @@ test('the time limit may change between tries', async () => {
   const { clock, troubles, options } = retrying(Number.POSITIVE_INFINITY);
   const untilMs = () => (clock.nowMs < 600 ? Number.POSITIVE_INFINITY : 601);
 
-  await expect(retryUntil(away, { ...options, untilMs })).rejects.toThrow('away');
+  await expect(retryUntil(unavailable, { ...options, untilMs })).rejects.toThrow('away');
 
   expect(troubles).toEqual([0, 200, 600]);
 });
@@ -62,7 +62,7 @@ test('a call that fails or hangs is treated the same if no callback is given', a
   const { onTrouble: _, ...quiet } = retrying(5_000).options;
   let tries = 0;
 
-  expect(await retryUntil(async () => (tries++ === 0 ? away() : 'done'), quiet)).toBe('done');
+  expect(await retryUntil(async () => (tries++ === 0 ? unavailable() : 'done'), quiet)).toBe('done');
   await expect(retryUntil(() => new Promise<never>(() => undefined), quiet)).rejects.toThrow('no response');
 });
 
@@ -90,7 +90,7 @@ test('each try receives its number, and the waits between tries are those config
   const seen: number[] = [];
   const work = async (tries: number) => {
     seen.push(tries);
-    return tries < 3 ? away() : 'done';
+    return tries < 3 ? unavailable() : 'done';
   };
 
   expect(await retryUntil(work, { ...options, waitMs: (retry) => retry * 1_000 })).toBe('done');

@@ -27,10 +27,10 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
   const open = accepted.filter(({ atMs }) => !isIn(atMs, closed));
   const openSeconds = seconds - (closed.untilMs - closed.fromMs) / 1000;
   const used = open.length / (rate * openSeconds);
-  const most = maxInASecond(arrivals);
+  const max = maxInASecond(arrivals);
   const value = [
     `${percent(used)} used`,
-    `${most} in a second`,
+    `${max} in a second`,
     `${Math.ceil(rate) + 1} within ${minSpanMs(arrivals, Math.ceil(rate) + 1)} ms`,
     `${percent(wasted / granted)} of the slots wasted`,
     `${arrivals.length - accepted.length} times 429`,
@@ -41,11 +41,11 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
     `${name} (${rate}/s, ${workers} workers, ${seconds} s)`,
     value.join('; '),
     `at least ${percent(minUsed)} where nothing is down; at most ${Math.ceil(rate)}${down === undefined ? '' : '; 60 s'}`,
-    used >= minUsed && most <= Math.ceil(rate) && (down === undefined || (backAfter ?? 61) <= 60),
+    used >= minUsed && max <= Math.ceil(rate) && (down === undefined || (backAfter ?? 61) <= 60),
   );
 }
 
-const downOf = ({ refuses, faults }: PaceScenario): Span | undefined => refuses ?? faults?.tableAway;
+const downOf = ({ refuses, faults }: PaceScenario): Span | undefined => refuses ?? faults?.tableUnavailable;
 
 /**
  * When the rate cannot be used: until the first call has recorded that it leaves, and while something is down, up to
@@ -100,12 +100,12 @@ function keepCoresBusy(burners: number): Disposable {
 }
 
 function maxInASecond(arrivals: readonly Arrival[]): number {
-  let [first, most] = [0, 0];
+  let [first, max] = [0, 0];
   for (const [last, { atMs }] of arrivals.entries()) {
     while ((arrivals[first]?.atMs ?? atMs) <= atMs - 1000) first += 1;
-    most = Math.max(most, last - first + 1);
+    max = Math.max(max, last - first + 1);
   }
-  return most;
+  return max;
 }
 
 /** The shortest time in which `count` requests arrived. Above one second, the rate was kept. */

@@ -4,7 +4,7 @@ export type Span = { readonly fromMs: number; readonly untilMs: number };
 /** The faults of the workers. */
 export type WorkerFaults = {
   /** No request of theirs reaches the table. */
-  readonly tableAway?: Span;
+  readonly tableUnavailable?: Span;
   /** How long each call writes, as a job does with SENT, before it may leave, in milliseconds. */
   readonly sentMs?: number;
   /** How much their clock is ahead, in milliseconds. */
@@ -50,7 +50,7 @@ export const scenarios: readonly PaceScenario[] = [
     rate: 49,
     workers: 10,
     seconds: 90,
-    faults: { tableAway: { fromMs: 10_000, untilMs: 30_000 } },
+    faults: { tableUnavailable: { fromMs: 10_000, untilMs: 30_000 } },
   },
   { name: 'SENT stalled by 200 ms', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 200 } },
   { name: 'SENT stalled by 1 s', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 1_000 } },

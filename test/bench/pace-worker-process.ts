@@ -96,7 +96,7 @@ function now(): number {
 }
 
 function isTableUnavailable(): boolean {
-  const { fromMs, untilMs } = plan.faults?.tableAway ?? { fromMs: 0, untilMs: 0 };
+  const { fromMs, untilMs } = plan.faults?.tableUnavailable ?? { fromMs: 0, untilMs: 0 };
   const atMs = Date.now() - startedMs;
   return atMs >= fromMs && atMs < untilMs;
 }

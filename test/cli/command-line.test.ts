@@ -31,13 +31,13 @@ test.each([
   [130, 130],
   [90, 90],
   [40, 80],
-])('on a terminal of %i columns, lines of help have at most %i characters', async (width, most) => {
+])('on a terminal of %i columns, lines of help have at most %i characters', async (width, max) => {
   const { out } = await runCommand(['formula', 'apply', '--help'], {}, '', { width });
 
   const described = out.slice(0, out.indexOf('Examples:')).split('\n');
   const longest = Math.max(...described.map((line) => line.length));
-  expect(longest).toBeLessThanOrEqual(most);
-  expect(longest).toBeGreaterThan(most - 30);
+  expect(longest).toBeLessThanOrEqual(max);
+  expect(longest).toBeGreaterThan(max - 30);
 });
 
 test('a token that the platform echoes in its response is not printed', async () => {

@@ -86,14 +86,14 @@ function explained(error: unknown) {
 }
 
 test('any other error names its causes, and a circle of causes ends', () => {
-  const away = new TableError('read', { kind: 'unreachable', code: 'ECONNREFUSED' });
+  const unavailable = new TableError('read', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const circle = new Error('one');
   circle.cause = new Error('other', { cause: circle });
 
-  expect(explained(new Error('wrapped', { cause: away }))).toMatchObject({
+  expect(explained(new Error('wrapped', { cause: unavailable }))).toMatchObject({
     kind: 'table',
     failure: 'unreachable',
   });
-  expect(explained(new AggregateError([away, new Error('unsaved')]))).toMatchObject({ kind: 'table' });
+  expect(explained(new AggregateError([unavailable, new Error('unsaved')]))).toMatchObject({ kind: 'table' });
   expect(explained(circle)).toEqual({ kind: 'other' });
 });

@@ -90,8 +90,8 @@ describe('a log line for people', () => {
     const err = new StoreError('put a in s3://acme', { kind: 'busy', code: 'SlowDown' });
 
     logger.error({ messageId: 'm1', err }, 'message not handled');
-    const away = new TableError('read', { kind: 'busy', code: 'Throttling' });
-    logger.warn({ err: away, problem: 'TableUnavailable' }, 'table unavailable: nothing is sent');
+    const unavailable = new TableError('read', { kind: 'busy', code: 'Throttling' });
+    logger.warn({ err: unavailable, problem: 'TableUnavailable' }, 'table unavailable: nothing is sent');
     logger.warn(
       { refused: 'refused/m2.json', faults: ['type: expected a job', 'id: no'] },
       'message refused',

@@ -33,7 +33,7 @@ const aws = (tried: string, code: string) =>
     tried,
     Object.assign(new Error('no'), { name: code, $metadata: { httpStatusCode: 400 } }),
   );
-const away = (tried: string) =>
+const unavailable = (tried: string) =>
   new AwsError('queue', tried, Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
 
 const REGION = 'it must be in eu-central-1 (AWS_REGION) of the account of your credentials';
@@ -104,7 +104,7 @@ test.each<[string, unknown, string | undefined]>([
   ],
   [
     'a queue that is away',
-    away(`receive from ${QUEUE}`),
+    unavailable(`receive from ${QUEUE}`),
     'check SYNC_QUEUE_URL; check that this machine can reach the endpoint in eu-central-1 (AWS_REGION)',
   ],
   ['what no setting names', aws('do something', 'QueueDoesNotExist'), undefined],
@@ -128,7 +128,7 @@ test('the advice names the setting of an endpoint or a proxy, without its passwo
     HTTPS_PROXY: 'http://me:secret@proxy:3128',
   };
 
-  expect(whatToDo(away(`receive from ${QUEUE}`), given)).toBe(
+  expect(whatToDo(unavailable(`receive from ${QUEUE}`), given)).toBe(
     'check SYNC_QUEUE_URL; check that this machine can reach https://***@sqs.example.com, which AWS_ENDPOINT_URL_SQS names, through the proxy http://proxy:3128 that HTTPS_PROXY or ALL_PROXY names',
   );
 });

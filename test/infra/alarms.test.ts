@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Alarms, alarmOf } from '../../infra/alarms.ts';
 import { alarmsPage } from '../../infra/alarms-page.ts';
 import { measureNames, parts, problemNames } from '../../lib/contract.ts';
-import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, minimal, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 import { at, type FilterProperties, matches } from './metric-filter.ts';
 
 type AlarmProperties = {
@@ -222,7 +222,7 @@ test('every problem that functions report is counted', () => {
 
 /** What an instance with these schedules expects, by its alarms and by what looks each hour, and its warnings. */
 function expectedOf(schedules: readonly object[]) {
-  const app = appOf({ ...least, schedules });
+  const app = appOf({ ...minimal, schedules });
   const [stack] = app.node.children.filter(Stack.isStack);
   if (stack === undefined) throw new Error('expected a stack');
   const resources = resourcesOf(Template.fromStack(stack));
@@ -293,7 +293,7 @@ test('a snapshot whose next time is unknown has no such alarm, and synth warns; 
 });
 
 test('the hourly check exists even if no snapshot is expected, since it also checks the token and the table', () => {
-  const ids = resourcesOf(templateOf(least)).map(([id]) => id.replace(/[0-9A-F]{8}$/, ''));
+  const ids = resourcesOf(templateOf(minimal)).map(([id]) => id.replace(/[0-9A-F]{8}$/, ''));
 
   expect(ids).toEqual(expect.arrayContaining(['ExpectedSnapshotsWatchFunction', 'ExpectedSnapshotsHourly']));
 });
@@ -335,7 +335,7 @@ test('a Slack channel shows alarms, and no one can run AWS commands from it', ()
 });
 
 describe('overrides', () => {
-  const overridden = (overrides: object) => ({ ...least, alarms: { ...full.alarms, overrides } });
+  const overridden = (overrides: object) => ({ ...minimal, alarms: { ...full.alarms, overrides } });
 
   test('of a threshold create a separate alarm, which counts in five minutes', () => {
     const instance = overridden({ JobsFailed: { threshold: 10, severity: 'page' } });
@@ -403,10 +403,10 @@ describe('overrides', () => {
 test('an instance has no condition that its job types cannot cause', () => {
   const namesOf = (instance: object) => conditionsOf(instance).conditions.map(([name]) => name);
 
-  expect(namesOf(least)).toEqual(
+  expect(namesOf(minimal)).toEqual(
     expect.arrayContaining(['SentimentCalls', 'SentimentTokens', 'JobsUnknown']),
   );
-  expect(namesOf({ ...least, allow: { types: ['snapshot'] } })).toEqual([
+  expect(namesOf({ ...minimal, allow: { types: ['snapshot'] } })).toEqual([
     ...'Unauthorized Forbidden Throttling OperationThrottled RateReduced TableUnavailable PartMissing PartRefused'.split(
       ' ',
     ),

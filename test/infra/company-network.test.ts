@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../infra/config.ts';
 import { endpointServices } from '../../infra/endpoints.ts';
 import { PlatformSync } from '../../infra/index.ts';
-import { appOf, full, least, propertiesOf, templateOf, within } from './instances.ts';
+import { appOf, full, minimal, propertiesOf, templateOf, within } from './instances.ts';
 
 const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/11111111-7d53-4c0d-9d4a-0d8c7f3f1a11';
 
@@ -64,7 +64,7 @@ test('the configured key may belong to the same app', () => {
   const key = new Key(stack, 'Key');
   const bucket = new Bucket(stack, 'Lake');
 
-  new PlatformSync(stack, 'Sync', { baseUrl: least.baseUrl, bucket, encryption: `aws:kms:${key.keyArn}` });
+  new PlatformSync(stack, 'Sync', { baseUrl: minimal.baseUrl, bucket, encryption: `aws:kms:${key.keyArn}` });
 
   const [{ Environment } = {}] = propertiesOf(Template.fromStack(stack), 'AWS::Lambda::Function');
   expect(Environment.Variables.SYNC_ENCRYPTION).toEqual({
@@ -161,6 +161,6 @@ test.each([
   [{ certificates: join(folder, 'none.pem') }, 'certificates: expected a file that can be read'],
   [{ certificates: 'package.json' }, 'certificates: expected PEM certificates in package.json, got none'],
 ])('a wrong network setting is a fault: %j', (wrong, fault) => {
-  expect(() => appOf({ ...least, ...wrong })).toThrow(ConfigError);
-  expect(() => appOf({ ...least, ...wrong })).toThrow(fault);
+  expect(() => appOf({ ...minimal, ...wrong })).toThrow(ConfigError);
+  expect(() => appOf({ ...minimal, ...wrong })).toThrow(fault);
 });

@@ -8,7 +8,7 @@ import { followersOf } from '../../infra/schedules.ts';
 import { readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { readFollowers } from '../../lib/jobs/types/snapshot/open-snapshots.ts';
-import { filesetId, full, least, packageId } from './instances.ts';
+import { filesetId, full, minimal, packageId } from './instances.ts';
 
 function faultsOf(context: unknown): readonly string[] {
   try {
@@ -20,15 +20,17 @@ function faultsOf(context: unknown): readonly string[] {
   return [];
 }
 
-const faultsIn = (instance: object) => faultsOf({ instances: [{ ...least, ...instance }] });
+const faultsIn = (instance: object) => faultsOf({ instances: [{ ...minimal, ...instance }] });
 
 describe('the configuration', () => {
   test('may be an object, or JSON from -c', () => {
-    expect(readConfig({ instances: [least] })).toEqual(readConfig(JSON.stringify({ instances: [least] })));
+    expect(readConfig({ instances: [minimal] })).toEqual(
+      readConfig(JSON.stringify({ instances: [minimal] })),
+    );
   });
 
   test('has the documented defaults', () => {
-    expect(readConfig({ instances: [least] })[0]).toMatchObject({
+    expect(readConfig({ instances: [minimal] })[0]).toMatchObject({
       rate: 2,
       concurrency: 8,
       compression: 'gzip',
@@ -40,15 +42,15 @@ describe('the configuration', () => {
   });
 
   test('accepts everything that can be set', () => {
-    expect(faultsOf({ instances: [full, least] })).toEqual([]);
+    expect(faultsOf({ instances: [full, minimal] })).toEqual([]);
   });
 
   test('reports all faults together: the field, what was expected, and what it got', () => {
     const faults = faultsOf({
       instances: [
-        { ...least, baseUrl: 'http://acme.example.com', rate: 0, rateCeiling: 'all', rat: 3 },
+        { ...minimal, baseUrl: 'http://acme.example.com', rate: 0, rateCeiling: 'all', rat: 3 },
         {
-          ...least,
+          ...minimal,
           workers: 3,
           schedules: [
             { source: 'calculations', cron: '0 2 * * *', name: 'Revenue' },
@@ -176,7 +178,7 @@ describe('synth accepts exactly what the functions accept:', () => {
     };
 
     const [narrowed] = readConfig({
-      instances: [{ ...least, schedules: [{ ...request, cron: '0 2 * * ? *' }] }],
+      instances: [{ ...minimal, schedules: [{ ...request, cron: '0 2 * * ? *' }] }],
     });
 
     const [message] = (narrowed?.schedules ?? []).map(messageOf);
@@ -339,7 +341,7 @@ describe('the account and region in ARNs', () => {
       'instances.0.account: expected where it is deployed: it names 111122223333 and 444455556666, got nothing',
     ]);
     expect(faultsIn({ ...instance, account: '111122223333' })).toEqual([]);
-    const [read] = readConfig({ instances: [{ ...least, tokenSecretArn: secret }] });
+    const [read] = readConfig({ instances: [{ ...minimal, tokenSecretArn: secret }] });
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
   });
 
@@ -370,7 +372,7 @@ describe('the account and region in ARNs', () => {
     expect(faultsIn({ tokenParameter: '/acme/token', tokenSecretArn: secret })).toEqual([
       expect.stringMatching(/^instances\.0\.tokenSecretArn: expected none beside tokenParameter/),
     ]);
-    const [read] = readConfig({ instances: [{ ...least, tokenParameter }] });
+    const [read] = readConfig({ instances: [{ ...minimal, tokenParameter }] });
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
   });
 
@@ -468,7 +470,7 @@ test('an editor accepts the configuration that synth accepts, and marks an unkno
   const withInstances = (...instances: object[]) => ({ context: { 'platform-sync': { instances } } });
 
   expect(accepts(JSON.parse(readFileSync('cdk.json', 'utf8')))).toBe(true);
-  expect(accepts(withInstances(full, least))).toBe(true);
-  expect(accepts(withInstances({ ...least, rat: 3 }))).toBe(false);
-  expect(accepts(withInstances({ ...least, alarms: { emial: 'a@example.com' } }))).toBe(false);
+  expect(accepts(withInstances(full, minimal))).toBe(true);
+  expect(accepts(withInstances({ ...minimal, rat: 3 }))).toBe(false);
+  expect(accepts(withInstances({ ...minimal, alarms: { emial: 'a@example.com' } }))).toBe(false);
 });

@@ -4,7 +4,7 @@ import { costOf, itemized, page, YEAR } from './cost/page.ts';
 import { type Priced, prices } from './cost/prices.ts';
 import { costOfType } from './cost/resources.ts';
 import { FILESET, networks, sizes } from './cost/sizes.ts';
-import { full, least, propertiesOf, resourcesOf, templateOf, within } from './instances.ts';
+import { full, minimal, propertiesOf, resourcesOf, templateOf, within } from './instances.ts';
 
 test('docs/cost.md is what `npm run bench -- cost` computes', () => {
   expect(readFileSync('docs/cost.md', 'utf8')).toBe(page());
@@ -16,14 +16,14 @@ test.each(sizes)('$name costs at most $maxUsd USD on demand, even after a year',
 });
 
 const instances = [...sizes, ...networks].map(({ instance }) => instance);
-const certificates = { ...least, name: 'trusting', certificates: 'test/infra/cost/certificates.pem' };
+const certificates = { ...minimal, name: 'trusting', certificates: 'test/infra/cost/certificates.pem' };
 const templates = [
   ...instances,
   certificates,
-  least,
+  minimal,
   full,
   within,
-  { ...least, name: 'shown', dashboard: true },
+  { ...minimal, name: 'shown', dashboard: true },
 ].map(templateOf);
 const types = new Set(templates.flatMap((template) => resourcesOf(template).map(([, { Type }]) => Type)));
 
@@ -44,7 +44,7 @@ test('each price belongs to a resource, or to what it sends to', () => {
 
 test('the dashboard exists above 20 requests a second, or if configured, and its queries always exist', () => {
   const dashboardsOf = (settings: object) => {
-    const template = templateOf({ ...least, ...settings });
+    const template = templateOf({ ...minimal, ...settings });
     expect(propertiesOf(template, 'AWS::Logs::QueryDefinition').length).toBeGreaterThan(5);
     return propertiesOf(template, 'AWS::CloudWatch::Dashboard').length;
   };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { printJson } from '../../lib/base/json/json.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { startBus } from '../conformance/services/start-bus.ts';
-import { full, least, resourcesOf, templateOf } from './instances.ts';
+import { full, minimal, resourcesOf, templateOf } from './instances.ts';
 
 const inputVariables = {
   text: '$.detail.text',
@@ -18,7 +18,7 @@ const inputVariables = {
 /** The transformer of the stack's rule with these variables. */
 function transformerOf(variables: object): InputTransformer {
   const eventRules = [{ ...full.eventRules[1], inputVariables: variables }];
-  const [target] = resourcesOf(templateOf({ ...least, eventRules })).flatMap(([id, { Properties }]) =>
+  const [target] = resourcesOf(templateOf({ ...minimal, eventRules })).flatMap(([id, { Properties }]) =>
     id.startsWith('Eventsbare')
       ? (Properties['Targets'] as readonly { readonly InputTransformer: InputTransformer }[])
       : [],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { full, least, packageId, propertiesOf, resourcesOf, templateOf } from './instances.ts';
+import { full, minimal, packageId, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 
 type Transformer = { readonly InputPathsMap?: object; readonly InputTemplate: string };
 
@@ -82,7 +82,7 @@ test('any number of fields may be optional, and constants may have any value', (
   };
   const eventRules = [{ ...full.eventRules[0], inputVariables: variables }];
 
-  const message = messageOf(rulesOf({ ...least, eventRules }).get('Eventsuploads'), upload({}));
+  const message = messageOf(rulesOf({ ...minimal, eventRules }).get('Eventsuploads'), upload({}));
 
   expect(message).toMatchObject({
     job: { inputVariables: { size: null, many: variables.many.keys().toArray(), price: '$5 "each"' } },
@@ -104,7 +104,7 @@ test('a pattern with all match types and branches is deployed unchanged', () => 
     'detail.size': [{ numeric: ['>', 0, '<=', 5] }, { exists: false }],
     $or: [{ a: [{ suffix: { 'equals-ignore-case': '.PNG' } }] }, { b: [{ cidr: '10.0.0.0/24' }, null, 1.5] }],
   };
-  const template = templateOf({ ...least, eventRules: [{ ...full.eventRules[1], pattern }] });
+  const template = templateOf({ ...minimal, eventRules: [{ ...full.eventRules[1], pattern }] });
 
   const deployed = propertiesOf(template, 'AWS::Events::Rule').map(({ EventPattern }) => EventPattern);
 
@@ -118,7 +118,7 @@ test('a rule on a custom bus gets its events from there, and may send to the que
     { ...bare, name: 'orders', bus: 'orders' },
     { ...bare, name: 'same', bus: 'default' },
   ];
-  const template = templateOf({ ...least, eventRules });
+  const template = templateOf({ ...minimal, eventRules });
 
   const buses = propertiesOf(template, 'AWS::Events::Rule').map(({ Name = '', EventBusName }) => [
     Name.replace(/^.*-/, ''),

@@ -3,9 +3,9 @@ import { createAccess } from '../local-aws/permissions/access.ts';
 import { targetsOf } from '../local-aws/stack/event-targets.ts';
 import type { Template } from '../local-aws/stack/template.ts';
 import { templateValues } from '../local-aws/stack/template-values.ts';
-import { full, least, templateOf } from './instances.ts';
+import { full, minimal, templateOf } from './instances.ts';
 
-const template = templateOf({ ...least, eventRules: full.eventRules.slice(1) }).toJSON() as Template;
+const template = templateOf({ ...minimal, eventRules: full.eventRules.slice(1) }).toJSON() as Template;
 
 const event = { id: 'e-1', source: 'mine', detail: { text: '$& <b> "quoted"' } };
 

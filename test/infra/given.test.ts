@@ -3,7 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../infra/config.ts';
 import { PlatformSync } from '../../infra/index.ts';
-import { appOf, least, propertiesOf, resourcesOf, templateOf, within } from './instances.ts';
+import { appOf, minimal, propertiesOf, resourcesOf, templateOf, within } from './instances.ts';
 
 const template = templateOf(within);
 
@@ -55,15 +55,15 @@ describe('an existing resource, by its name or id in cdk.json,', () => {
     [{ removal: 'keep' }, 'removal: expected retain, protect or destroy'],
     [{ canaryMinutes: 7 }, 'canaryMinutes: expected 5, 10, 15 or 30, got 7'],
   ])('causes a fault if the name or id is wrong: %j', (wrong, fault) => {
-    expect(() => appOf({ ...least, ...wrong })).toThrow(ConfigError);
-    expect(() => appOf({ ...least, ...wrong })).toThrow(fault);
+    expect(() => appOf({ ...minimal, ...wrong })).toThrow(ConfigError);
+    expect(() => appOf({ ...minimal, ...wrong })).toThrow(fault);
   });
 });
 
 describe('removal of the stack', () => {
   const policiesOf = (instance: object, type: string) =>
     Object.values(templateOf(instance).findResources(type)).map(({ DeletionPolicy }) => DeletionPolicy);
-  const trial = { ...least, removal: 'destroy' };
+  const trial = { ...minimal, removal: 'destroy' };
 
   test('leaves nothing with destroy: buckets are emptied, and bucket, table and address are deleted', () => {
     const [functions] = [templateOf(trial).findResources('Custom::S3AutoDeleteObjects')];
@@ -75,7 +75,7 @@ describe('removal of the stack', () => {
   });
 
   test('is refused with protect, for the table, the bucket, and the stack', () => {
-    const protectedOne = { ...least, removal: 'protect' };
+    const protectedOne = { ...minimal, removal: 'protect' };
     const [stack] = appOf(protectedOne).node.children.filter(Stack.isStack);
     const made = templateOf(protectedOne);
 
@@ -150,11 +150,11 @@ test('an existing table is used by its name', () => {
 
 test('the construct takes the same names and ids', () => {
   const { account: _, region: __, ...settings } = readConfig({ instances: [within] })[0] ?? within;
-  const stack = new Stack(appOf(least), 'theirs', {
+  const stack = new Stack(appOf(minimal), 'theirs', {
     env: { account: '111122223333', region: 'eu-central-1' },
   });
 
-  new PlatformSync(stack, 'Sync', { ...least, ...(settings as object) });
+  new PlatformSync(stack, 'Sync', { ...minimal, ...(settings as object) });
 
   Template.fromStack(stack).resourceCountIs('AWS::S3::Bucket', 0);
 });

@@ -7,8 +7,8 @@ import { createApp } from '../../infra/create-app.ts';
 export const packageId = '0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
 export const filesetId = '5f0d1c2b-3a49-4857-9665-748392a1b0c9';
 
-/** The least that can be deployed. */
-export const least = { name: 'least', baseUrl: 'https://least.example.com' };
+/** The smallest valid instance. */
+export const minimal = { name: 'least', baseUrl: 'https://least.example.com' };
 
 /** An instance with all that can be set. */
 export const full = {
@@ -123,7 +123,7 @@ export const full = {
 
 /** An instance in a bucket and a network that exist, protected, whose new versions come step by step. */
 export const within = {
-  ...least,
+  ...minimal,
   name: 'within',
   account: '111122223333',
   region: 'eu-central-1',

@@ -1,7 +1,7 @@
 import type { App } from 'aws-cdk-lib';
 import { describe, expect, test } from 'vitest';
 import { sizeOf } from '../../infra/template-size.ts';
-import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, minimal, resourcesOf, templateOf } from './instances.ts';
 
 const [rule] = full.eventRules.slice(1);
 const many = <T>(count: number, make: (index: number) => T): T[] =>
@@ -23,7 +23,7 @@ function faultOf(app: App): string {
 }
 
 const excessive = {
-  ...least,
+  ...minimal,
   allow: { functions: ['f', ...many(400, (index) => `function${index}`)] },
   eventRules: [
     { ...rule, name: 'long', pattern: { source: many(300, (index) => `source-${index}`) } },
@@ -53,7 +53,7 @@ describe('synth stops if a limit of AWS is exceeded', () => {
   });
 
   test('or if a stack has more than 500 resources', () => {
-    expect(faultOf(appOf({ ...least, schedules: many(220, (index) => filesInto(`p${index}`)) }))).toMatch(
+    expect(faultOf(appOf({ ...minimal, schedules: many(220, (index) => filesInto(`p${index}`)) }))).toMatch(
       /Number of resources in stack 'platform-sync-least': \d+ is greater than allowed maximum of 500/,
     );
   });
@@ -62,7 +62,7 @@ describe('synth stops if a limit of AWS is exceeded', () => {
 test('the largest configuration works: thirty event rules need one statement in the policy of each queue', () => {
   const eventRules = many(30, (index) => ({ ...rule, name: `rule-${index}` }));
 
-  const policies = resourcesOf(templateOf({ ...least, eventRules })).flatMap(([id, resource]) =>
+  const policies = resourcesOf(templateOf({ ...minimal, eventRules })).flatMap(([id, resource]) =>
     resource.Type === 'AWS::SQS::QueuePolicy' ? [[id, resource.Properties['PolicyDocument']] as const] : [],
   );
 

@@ -13,7 +13,7 @@ import { createFakeTerminal } from '../cli/fake-terminal.ts';
 import { textOf } from '../docs/blocks.ts';
 import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
 import type { Template } from '../local-aws/stack/template.ts';
-import { least, templateOf } from './instances.ts';
+import { minimal, templateOf } from './instances.ts';
 
 /*
  * Every command that the pages about a stack give, by people who have their managed policies and no other right in the
@@ -87,7 +87,7 @@ async function asOwner(line: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  const template = templateOf({ ...least, name: 'people', functionsQueue: true }).toJSON() as Template;
+  const template = templateOf({ ...minimal, name: 'people', functionsQueue: true }).toJSON() as Template;
   stack = running.use(await startStack({ template, assets: new Map(), secret: 'none' }));
   platform = running.use(
     await startPlatform({

@@ -4,12 +4,12 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, test } from 'vitest';
 import { PlatformSync } from '../../infra/index.ts';
-import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, minimal, resourcesOf, templateOf } from './instances.ts';
 import { lineOf, placeOf, type Statement } from './statement-lines.ts';
 
 /** What a policy allows, an action a line, without the resources that all have. */
 const linesOf = (name: string): readonly string[] =>
-  resourcesOf(templateOf({ ...least, functionsQueue: true }))
+  resourcesOf(templateOf({ ...minimal, functionsQueue: true }))
     .filter(([id, { Type }]) => Type === 'AWS::IAM::ManagedPolicy' && id.startsWith(`Policies${name}`))
     .flatMap(
       ([, { Properties }]) => (Properties['PolicyDocument'] as { Statement: readonly Statement[] }).Statement,
@@ -86,9 +86,9 @@ describe('readers in other accounts', () => {
     );
 
   test('may decrypt with a key of the app, through S3 only', () => {
-    const stack = new Stack(appOf(least), 'theirs');
+    const stack = new Stack(appOf(minimal), 'theirs');
     new PlatformSync(stack, 'Sync', {
-      ...least,
+      ...minimal,
       readers: ['444455556666'],
       key: new Key(stack, 'Key', { enableKeyRotation: true }),
     });
@@ -153,15 +153,15 @@ describe('readers in other accounts', () => {
   });
 
   test('do not exist unless they are configured', () => {
-    expect(policiesOf(least)).not.toContain('"Allow","Principal":{"AWS":"arn');
-    expect(policiesOf(least)).not.toContain('444455556666');
+    expect(policiesOf(minimal)).not.toContain('"Allow","Principal":{"AWS":"arn');
+    expect(policiesOf(minimal)).not.toContain('444455556666');
   });
 
   test('must be let in by the owner of an existing bucket, and a warning says so', () => {
-    const [stack] = appOf(least).node.children.filter(Stack.isStack);
+    const [stack] = appOf(minimal).node.children.filter(Stack.isStack);
     if (stack === undefined) throw new Error('expected a stack');
     const bucket = Bucket.fromBucketName(stack, 'Given', 'their-bucket');
-    new PlatformSync(stack, 'Other', { baseUrl: least.baseUrl, bucket, readers: ['444455556666'] });
+    new PlatformSync(stack, 'Other', { baseUrl: minimal.baseUrl, bucket, readers: ['444455556666'] });
 
     expect(
       Annotations.fromStack(stack).findWarning(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { enginesOf } from '../base/aws/engines.ts';
-import { least, resourcesOf, templateOf } from './instances.ts';
+import { minimal, resourcesOf, templateOf } from './instances.ts';
 import { nameOf, type Statement } from './statement-lines.ts';
 
 const run = promisify(execFile);
@@ -47,7 +47,7 @@ export async function createRoleUsers(bucket: string): Promise<readonly string[]
 function statementsByRole(bucket: string): Readonly<Record<string, readonly Statement[]>> {
   const schedules = [{ source: 'calculations', cron: '0 2 * * ? *' }];
   const allow = { types: ['run-function', 'update-formula', 'score', 'data-files', 'snapshot'] };
-  const template = templateOf({ ...least, functionsQueue: true, allow, schedules });
+  const template = templateOf({ ...minimal, functionsQueue: true, allow, schedules });
   const byRole: Record<string, Statement[]> = {};
   for (const [, { Type, Properties }] of resourcesOf(template)) {
     if (Type !== 'AWS::IAM::Policy') continue;

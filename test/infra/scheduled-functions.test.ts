@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../infra/config.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { appOf, full, least, packageId, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, minimal, packageId, resourcesOf, templateOf } from './instances.ts';
 
 const [sums = {}] = full.functions;
 
 function faultsIn(instance: object): readonly string[] {
   try {
-    readConfig({ instances: [{ ...least, ...instance }] });
+    readConfig({ instances: [{ ...minimal, ...instance }] });
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((fault) => fault.replace('instances.0.', ''));
     throw error;
@@ -63,7 +63,7 @@ describe('a scheduled function', () => {
   });
 
   test('may return formulas, which the job imports', () => {
-    const [message] = schedulesOf({ ...least, functions: [{ ...sums, importFormulas: true }] });
+    const [message] = schedulesOf({ ...minimal, functions: [{ ...sums, importFormulas: true }] });
 
     expect(parseMessage(message?.said ?? '', { messageId: 'm', allow: {} })).toMatchObject({
       job: { importFormulas: true },
@@ -71,13 +71,13 @@ describe('a scheduled function', () => {
   });
 
   test('uses the queue of all jobs if code functions have no queue of their own, at no cost', () => {
-    const [message] = schedulesOf({ ...least, functions: [sums] });
+    const [message] = schedulesOf({ ...minimal, functions: [sums] });
 
     expect(message?.to).toBe('JobsQueue');
   });
 
   test('is checked for missing jobs every hour, by its name', () => {
-    const [input] = resourcesOf(templateOf({ ...least, functions: [sums] }))
+    const [input] = resourcesOf(templateOf({ ...minimal, functions: [sums] }))
       .filter(([id]) => id.startsWith('ExpectedSnapshotsHourly'))
       .map(([, { Properties }]) => (Properties['Target'] as Target).Input);
 
@@ -88,14 +88,14 @@ describe('a scheduled function', () => {
     const queuesOf = (instance: object) =>
       resourcesOf(templateOf(instance)).flatMap(([id, { Type }]) => (Type === 'AWS::SQS::Queue' ? [id] : []));
 
-    expect(queuesOf({ ...least, functions: [sums] })).toEqual(queuesOf(least));
+    expect(queuesOf({ ...minimal, functions: [sums] })).toEqual(queuesOf(minimal));
   });
 
   test('stops synth if its input exceeds 256 KB', () => {
     const large = { ...sums, inputVariables: { text: 'x'.repeat(270_000) } };
     const { exitCode } = process;
 
-    expect(() => appOf({ ...least, functions: [large] }).synth()).toThrow(
+    expect(() => appOf({ ...minimal, functions: [large] }).synth()).toThrow(
       /expected at most 262144 bytes of input, got 27\d{4}/,
     );
 
@@ -178,7 +178,7 @@ describe('a fault of a scheduled function is reported with its name:', () => {
 
   test('even the longest name gives a valid job id', () => {
     const name = `a${'-'.repeat(40)}`;
-    const [message] = schedulesOf({ ...least, functions: [{ ...sums, name }] });
+    const [message] = schedulesOf({ ...minimal, functions: [{ ...sums, name }] });
 
     expect(faultsIn({ functions: [{ ...sums, name }] })).toEqual([]);
     expect(parseMessage(message?.said ?? '', { messageId: 'm', allow: {} })).toMatchObject({

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { jobTimes } from '../../lib/contract.ts';
 import { runFunction } from '../../lib/platform/operations/run-function.ts';
 import { readSettings, settingNames } from '../../lib/settings.ts';
-import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, minimal, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 
-const small = templateOf(least);
+const small = templateOf(minimal);
 const large = templateOf(full);
 
 describe('the bucket', () => {
@@ -187,13 +187,13 @@ test('synth warns of alarms that notify no one', () => {
       .synth()
       .stacks.flatMap(({ messages }) => messages.map(({ entry }) => String(entry.data)));
 
-  expect(warningsOf(least).filter((text) => text.startsWith('alarms have no recipient'))).toHaveLength(1);
+  expect(warningsOf(minimal).filter((text) => text.startsWith('alarms have no recipient'))).toHaveLength(1);
   expect(warningsOf(full).filter((text) => text.startsWith('alarms have no recipient'))).toEqual([]);
 });
 
 test('synth warns of a region in which Lambda may lack durable functions, and names it', () => {
   const warningsIn = (region: string) =>
-    appOf({ ...least, region })
+    appOf({ ...minimal, region })
       .synth()
       .stacks.flatMap(({ messages }) => messages.map(({ entry }) => String(entry.data)))
       .filter((text) => text.includes('durable executions'));
@@ -232,12 +232,12 @@ describe('jobs', () => {
       propertiesOf(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
 
     // 2/s × 1 s ÷ 8 in flight; 2/s × 10 s, of which 10 workers leave 8.
-    expect(concurrency(templateOf({ ...least, functionsQueue: true }))).toEqual([
+    expect(concurrency(templateOf({ ...minimal, functionsQueue: true }))).toEqual([
       { MaximumConcurrency: 2 },
       { MaximumConcurrency: 8 },
     ]);
     // Texts have as many as the jobs of all types, and code functions what is left.
-    expect(concurrency(templateOf({ ...least, functionsQueue: true, textsQueue: true }))).toEqual([
+    expect(concurrency(templateOf({ ...minimal, functionsQueue: true, textsQueue: true }))).toEqual([
       { MaximumConcurrency: 2 },
       { MaximumConcurrency: 6 },
       { MaximumConcurrency: 2 },
@@ -254,7 +254,7 @@ describe('an instance has', () => {
     propertiesOf(template, 'AWS::Lambda::Function').map(({ Description }) => Description);
 
   test('a queue for texts only if it is configured, with a function of half the memory that takes nothing else', () => {
-    const template = templateOf({ ...least, textsQueue: true });
+    const template = templateOf({ ...minimal, textsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of texts');
     template.hasResourceProperties('AWS::Lambda::Function', {
@@ -269,7 +269,7 @@ describe('an instance has', () => {
   });
 
   test('a queue for code functions only with event rules, or if it is configured', () => {
-    const onItsOwn = templateOf({ ...least, functionsQueue: true });
+    const onItsOwn = templateOf({ ...minimal, functionsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of code functions');
     // They exist anyway: turning them off deletes no jobs.
@@ -281,7 +281,7 @@ describe('an instance has', () => {
   });
 
   test('a function that builds tables, unless that is turned off', () => {
-    const without = templateOf({ ...least, writeTables: false });
+    const without = templateOf({ ...minimal, writeTables: false });
 
     expect(descriptions(small)).toContain('Writes tables as Parquet');
     expect(descriptions(without)).not.toContain('Writes tables as Parquet');
@@ -293,7 +293,7 @@ describe('an instance has', () => {
   });
 
   test('a report after each publication, unless that is turned off', () => {
-    const without = templateOf({ ...least, writeTables: false, writeReport: false });
+    const without = templateOf({ ...minimal, writeTables: false, writeReport: false });
 
     expect(descriptions(without)).not.toContain('Writes the report and sends digests');
     expect(without.findOutputs('ReportLocation')).toEqual({});
@@ -308,7 +308,7 @@ describe('an instance has', () => {
   });
 
   test('an inbox of texts only if texts may be scored', () => {
-    const onlySnapshots = templateOf({ ...least, allow: { types: ['snapshot'] } });
+    const onlySnapshots = templateOf({ ...minimal, allow: { types: ['snapshot'] } });
 
     expect(descriptions(onlySnapshots)).toEqual([
       'Takes snapshots, each a durable execution',
@@ -554,7 +554,7 @@ test('no resource has a name that another stack could have', () => {
 });
 
 test('turning a queue off keeps the queue and its jobs: only its poller is removed, and a new poller moves them', () => {
-  const on = templateOf({ ...least, eventRules: full.eventRules, textsQueue: true });
+  const on = templateOf({ ...minimal, eventRules: full.eventRules, textsQueue: true });
   const queuesIn = (template: typeof small) =>
     Object.fromEntries(
       Object.entries(template.findResources('AWS::SQS::Queue')).map(([id, { Properties }]) => [
@@ -610,13 +610,15 @@ describe('the rights of functions:', () => {
     });
 
   test('the queue of code functions takes nothing else, and formulas are changed only if allow permits it', () => {
-    const [inLeast, ofFunctions] = typesIn(templateOf({ ...least, functionsQueue: true }));
+    const [inLeast, ofFunctions] = typesIn(templateOf({ ...minimal, functionsQueue: true }));
 
     expect(inLeast).not.toContain('update-formula');
     expect(inLeast).toContain('score');
     expect(ofFunctions).toEqual(['run-function']);
     expect(
-      typesIn(templateOf({ ...least, functionsQueue: true, allow: { types: ['update-formula', 'score'] } })),
+      typesIn(
+        templateOf({ ...minimal, functionsQueue: true, allow: { types: ['update-formula', 'score'] } }),
+      ),
     ).toEqual([['update-formula', 'score'], ['update-formula']]);
   });
 

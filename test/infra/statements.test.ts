@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { full, least, resourcesOf, templateOf } from './instances.ts';
+import { full, minimal, resourcesOf, templateOf } from './instances.ts';
 import { lineOf, nameOf, type Statement } from './statement-lines.ts';
 
 type Policy = {
@@ -20,7 +20,7 @@ const linesOf = (template: ReturnType<typeof templateOf>): readonly string[] =>
 
 const plain = linesOf(
   templateOf({
-    ...least,
+    ...minimal,
     schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }],
     eventRules: full.eventRules,
   }),

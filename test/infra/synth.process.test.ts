@@ -13,7 +13,7 @@ import { bundleOf } from '../../infra/bundles.ts';
 import { createApp } from '../../infra/create-app.ts';
 import { PlatformSync } from '../../infra/index.ts';
 import { compileCache } from '../compile-cache.ts';
-import { appOf, full, least, within } from './instances.ts';
+import { appOf, full, minimal, within } from './instances.ts';
 
 const folders: string[] = [];
 function newFolder() {
@@ -82,7 +82,7 @@ describe('npx cdk synth', { timeout: 240_000 }, () => {
   });
 
   test('names every fault of the configuration, and writes no template', () => {
-    const faulty = { ...least, baseUrl: 'acme', rate: -1 };
+    const faulty = { ...minimal, baseUrl: 'acme', rate: -1 };
     const { make, written: files } = synthHere({ 'platform-sync': { instances: [faulty] } });
 
     expect(make).toThrow(/instances\.0\.baseUrl: expected an origin over https/);
@@ -92,7 +92,7 @@ describe('npx cdk synth', { timeout: 240_000 }, () => {
 });
 
 test('several instances are several stacks of one app', () => {
-  const { stacks } = appOf(full, least).synth();
+  const { stacks } = appOf(full, minimal).synth();
 
   expect(stacks.map(({ stackName }) => stackName).sort()).toEqual([
     'platform-sync-full',
@@ -101,12 +101,12 @@ test('several instances are several stacks of one app', () => {
 });
 
 test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
-  const app = appOf(full, least, within, { ...least, name: 'trial', removal: 'destroy' });
+  const app = appOf(full, minimal, within, { ...minimal, name: 'trial', removal: 'destroy' });
   const theirs = new Stack(app, 'theirs');
   const key = new Key(theirs, 'Key', { enableKeyRotation: true });
-  new PlatformSync(theirs, 'WithKey', { baseUrl: least.baseUrl, key });
+  new PlatformSync(theirs, 'WithKey', { baseUrl: minimal.baseUrl, key });
   new PlatformSync(theirs, 'WithBucket', {
-    baseUrl: least.baseUrl,
+    baseUrl: minimal.baseUrl,
     bucket: Bucket.fromBucketAttributes(theirs, 'Bucket', { bucketName: 'theirs', encryptionKey: key }),
     table: Table.fromTableAttributes(theirs, 'Table', { tableName: 'theirs', encryptionKey: key }),
   });

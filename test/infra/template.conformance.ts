@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enginesOf } from '../base/aws/engines.ts';
 import { linesOf } from '../run-program.ts';
-import { appOf, full, least, packageId, within } from './instances.ts';
+import { appOf, full, minimal, packageId, within } from './instances.ts';
 
 const REGIONS = [
   'us-east-1',
@@ -19,13 +19,13 @@ const target = { packageId, packageVersion: '1.0.0', functionName: 'f' };
 
 /** Configurations that between them have each resource, and lack each that can be left out. */
 const configurations = {
-  least,
+  minimal,
   full,
   within,
-  trial: { ...least, removal: 'destroy' },
-  'fixed-address': { ...least, fixedAddress: true },
+  trial: { ...minimal, removal: 'destroy' },
+  'fixed-address': { ...minimal, fixedAddress: true },
   schedules: {
-    ...least,
+    ...minimal,
     schedules: [
       { source: 'calculations', cron: '*/30 22-4 ? JAN-NOV MON-SUN 2026-2030', timeZone: 'Asia/Kolkata' },
       { source: 'calculations', cron: '0 3 LW * ? *', name: 'Revenue', as: 'revenue' },
@@ -34,7 +34,7 @@ const configurations = {
     lifetimes: { runs: 30 },
   },
   events: {
-    ...least,
+    ...minimal,
     eventRules: [
       {
         ...target,
@@ -58,7 +58,7 @@ const configurations = {
     ],
   },
   operators: {
-    ...least,
+    ...minimal,
     tokenHeader: 'X-Token',
     allow: { types: ['run-function'] },
     alarms: { topicArn: 'arn:aws:sns:eu-central-1:111122223333:alarms' },

@@ -20,7 +20,7 @@ const fields = [...readFileSync('docs/config.md', 'utf8').matchAll(/^\| `(.+?)` 
 
 const later = (path: string) => Fn.importValue(path);
 const number = (path: string) => Token.asNumber(Fn.importValue(path));
-const least = { baseUrl: 'https://a.example.com' };
+const minimal = { baseUrl: 'https://a.example.com' };
 const rule = { name: 'r', pattern: { source: ['a'] }, packageId, packageVersion: '1.0.0', functionName: 'f' };
 const cron = '0 2 * * ? *';
 
@@ -117,7 +117,7 @@ const instances = (): readonly object[] => [
     tags: { a: later('tags') },
   },
   {
-    ...least,
+    ...minimal,
     tokenSecretArn: later('tokenSecretArn'),
     fixedAddress: later('fixedAddress'),
     readers: [later('readers')],
@@ -131,14 +131,14 @@ const instances = (): readonly object[] => [
       runs: number('lifetimes.runs'),
     },
   },
-  { ...least, vpc: { id: later('vpc.id'), subnets: ['subnet-0a1b2c3d'] } },
+  { ...minimal, vpc: { id: later('vpc.id'), subnets: ['subnet-0a1b2c3d'] } },
 ];
 
 /** The template of one instance in a stack of somebody else's, with the limits and cdk-nag as checks. */
 function templateWith(make: (stack: Stack, app: App) => object, isChecked = true): Template {
   const app = new App({ context: { [BUNDLING_STACKS]: [] }, analyticsReporting: false });
   const stack = new Stack(app, 'theirs');
-  const props = { ...least, ...make(stack, app) } as PlatformSyncProps;
+  const props = { ...minimal, ...make(stack, app) } as PlatformSyncProps;
   new PlatformSync(stack, 'Sync', props);
   if (isChecked) {
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

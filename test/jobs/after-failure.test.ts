@@ -127,11 +127,11 @@ describe('a send that may be repeated', () => {
 
   test('ends after a fault of our own code, but not while the table or the store is unavailable', () => {
     const decide = (error: unknown) => afterFailure({ ...facts, mayRepeat: true, attempts: 5, error });
-    const away = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
+    const unavailable = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
 
     expect(decide(new TypeError('a fault'))).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
-    expect(decide(new TableError('get a row', away))).toMatchObject({ kind: 'later', counts: 'try' });
-    expect(decide(new StoreError('put a part', away))).toMatchObject({ kind: 'later', counts: 'try' });
+    expect(decide(new TableError('get a row', unavailable))).toMatchObject({ kind: 'later', counts: 'try' });
+    expect(decide(new StoreError('put a part', unavailable))).toMatchObject({ kind: 'later', counts: 'try' });
   });
 });
 

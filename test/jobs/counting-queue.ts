@@ -47,9 +47,9 @@ export function countingQueue(
     /** When each message that is left can be received. */
     visibleAt: () => [...queued.values()].map(({ visibleAtMs }) => visibleAtMs),
     /** Receives at most this number of messages, and hides them for a while. */
-    receive(most: number, hiddenMs: number): readonly QueueMessage[] {
+    receive(max: number, hiddenMs: number): readonly QueueMessage[] {
       const visible = queued.values().filter(({ visibleAtMs }) => visibleAtMs <= now());
-      return [...visible.take(most)].flatMap((message) => {
+      return [...visible.take(max)].flatMap((message) => {
         const received = { ...message, receives: message.receives + 1, visibleAtMs: now() + hiddenMs };
         seen.mostReceives = Math.max(seen.mostReceives, received.receives);
         const isLost = received.receives > maxReceives || now() - message.sentAtMs > RETENTION_MS;

@@ -67,7 +67,7 @@ test('a job is listed as running while it runs', async () => {
 });
 
 describe('while the platform is unavailable', () => {
-  const awayFor = (times: number) => ({
+  const unavailableFor = (times: number) => ({
     blockedMs: async () => (times-- > 0 ? 8_000 : undefined),
     knownBlockedMs: () => undefined,
     knownOutageMs: () => undefined,
@@ -77,7 +77,7 @@ describe('while the platform is unavailable', () => {
     const fake = fakeWorker({ 'run-function': succeeds });
     const { nowMs } = fake.clock;
 
-    const handled = await fake.handle(runFunctionJob, { worker: { breaker: awayFor(3) } });
+    const handled = await fake.handle(runFunctionJob, { worker: { breaker: unavailableFor(3) } });
 
     expect(handled).toEqual({ kind: 'done' });
     expect(await fake.ledger.read('job-1')).toMatchObject({ createdAt: nowMs + 24_003, attempts: 1 });
@@ -92,7 +92,7 @@ describe('while the platform is unavailable', () => {
     const deadlineMs = leftMs === undefined ? undefined : nowMs + leftMs;
 
     const handled = await fake.handle(runFunctionJob, {
-      worker: { breaker: awayFor(1_000) },
+      worker: { breaker: unavailableFor(1_000) },
       lease: { deadlineMs },
     });
 
@@ -110,7 +110,7 @@ describe('while the platform is unavailable', () => {
     };
 
     const handled = await fake.handle(runFunctionJob, {
-      worker: { sleep, breaker: awayFor(1) },
+      worker: { sleep, breaker: unavailableFor(1) },
       lease: { stop: stopping.signal },
     });
 
@@ -411,7 +411,7 @@ test.each([
   [undefined, { attempts: 1 }],
 ])(
   'a failed send that may be repeated, while a harmless read fails for %s ms, counts as %o',
-  async (awayMs, counts) => {
+  async (unavailableMs, counts) => {
     let suspectedMs: number | undefined;
     const fake = fakeWorker({
       'data-files': async (_, turn) => {
@@ -422,7 +422,7 @@ test.each([
       },
     });
     const breaker = {
-      blockedMs: async () => suspectedMs && awayMs,
+      blockedMs: async () => suspectedMs && unavailableMs,
       knownBlockedMs: () => suspectedMs,
       knownOutageMs: () => undefined,
     };

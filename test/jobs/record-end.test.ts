@@ -27,7 +27,7 @@ function succeeding(response = '{"executionId":"e-1"}') {
   return { fake, runs };
 }
 
-const away = () => new TableError('put job#job-1', { kind: 'busy', code: 'ThrottlingException' });
+const unavailable = () => new TableError('put job#job-1', { kind: 'busy', code: 'ThrottlingException' });
 
 /** The worker with a ledger whose steps fail until `untilMs`. */
 function withLedger({ worker, clock }: Fake, steps: readonly (keyof Ledger)[], untilMs: number): Worker {
@@ -35,7 +35,7 @@ function withLedger({ worker, clock }: Fake, steps: readonly (keyof Ledger)[], u
     steps.map((name) => [
       name,
       async (...args: readonly unknown[]) => {
-        if (clock.nowMs < untilMs) throw away();
+        if (clock.nowMs < untilMs) throw unavailable();
         return (worker.ledger[name] as (...given: readonly unknown[]) => unknown)(...args);
       },
     ]),
@@ -140,7 +140,7 @@ describe('while the table is unavailable', () => {
     const failing = withLedger(fake, ['release'], fake.clock.nowMs + 20_000);
     const claim: Ledger['claim'] = async (request, options) => {
       await ledger.claim(request, options);
-      throw away();
+      throw unavailable();
     };
 
     const worker = { ...failing, ledger: { ...failing.ledger, claim } };

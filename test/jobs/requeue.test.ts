@@ -138,17 +138,17 @@ describe('a waiting message', () => {
   test('is not lost if the table is unavailable for two days, and becomes visible within half a minute', async () => {
     const fake = fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
     const untilMs = fake.clock.nowMs + 48 * HOUR;
-    const away = new TableError('claim', { kind: 'unreachable', code: 'ECONNREFUSED' });
-    const unlessAway = async <T>(act: () => Promise<T>): Promise<T> => {
-      if (fake.clock.nowMs < untilMs) throw away;
+    const unavailable = new TableError('claim', { kind: 'unreachable', code: 'ECONNREFUSED' });
+    const unlessUnavailable = async <T>(act: () => Promise<T>): Promise<T> => {
+      if (fake.clock.nowMs < untilMs) throw unavailable;
       return act();
     };
     const ledger = {
       ...fake.ledger,
       claim: (...asked: Parameters<typeof fake.ledger.claim>) =>
-        unlessAway(() => fake.ledger.claim(...asked)),
+        unlessUnavailable(() => fake.ledger.claim(...asked)),
       announce: (...asked: Parameters<typeof fake.ledger.announce>) =>
-        unlessAway(() => fake.ledger.announce(...asked)),
+        unlessUnavailable(() => fake.ledger.announce(...asked)),
     };
     const counting = queueOfOne(fake.clock);
 

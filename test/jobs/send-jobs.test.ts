@@ -78,15 +78,15 @@ describe('a temporarily unavailable queue', () => {
     Array.from({ length: count }, (_, index) => ({ index, cause, mayBeSent: true }));
   const patient = () => {
     const clock = { nowMs: 0 };
-    const away: string[] = [];
+    const unavailable: string[] = [];
     return {
       clock,
-      away,
+      unavailable,
       options: {
         signal,
         now: () => clock.nowMs,
         random: () => 0.5,
-        onUnavailable: ({ message }: Error) => void away.push(message),
+        onUnavailable: ({ message }: Error) => void unavailable.push(message),
         sleep: async (ms: number) => {
           clock.nowMs += ms;
         },
@@ -95,7 +95,7 @@ describe('a temporarily unavailable queue', () => {
   };
 
   test('is retried with only the messages that were not accepted, and reported once', async () => {
-    const { away, options } = patient();
+    const { unavailable, options } = patient();
     const partly = [{ index: 7, cause: fault('RequestThrottled'), mayBeSent: false }];
     const { queue, batches } = scriptedQueue([], all(10), all(10), partly, all(1), []);
 
@@ -103,7 +103,7 @@ describe('a temporarily unavailable queue', () => {
 
     expect(batches).toEqual([10, 10, 10, 10, 1, 1, 5]);
     expect(sent).toEqual({ ids: idsWithout(), notSent: [], error: undefined });
-    expect(away).toHaveLength(1);
+    expect(unavailable).toHaveLength(1);
   });
 
   test('is given up after five minutes, and the error names exactly the jobs that may be missing', async () => {

@@ -165,7 +165,7 @@ test('work receives nothing while the table is unavailable: only the messages in
     JSON.stringify({ ...runFunctionJob, id: `job-${index}` }),
   );
   const queue = forgetfulQueue(fake.clock, { seed: 1, bodies, isHandled: true });
-  let [receivedAway, firstMs] = [0, Number.POSITIVE_INFINITY];
+  let [receivedWhileUnavailable, firstMs] = [0, Number.POSITIVE_INFINITY];
 
   const counts = await work({
     ...options,
@@ -175,7 +175,7 @@ test('work receives nothing while the table is unavailable: only the messages in
       ...queue,
       receive: async (asked) => {
         const messages = await queue.receive(asked);
-        if (isUnavailable()) receivedAway += messages.length;
+        if (isUnavailable()) receivedWhileUnavailable += messages.length;
         else firstMs = Math.min(firstMs, fake.clock.nowMs);
         return messages;
       },
@@ -183,10 +183,10 @@ test('work receives nothing while the table is unavailable: only the messages in
     sleep: queue.sleep,
   });
 
-  expect(receivedAway).toBeLessThanOrEqual(2);
+  expect(receivedWhileUnavailable).toBeLessThanOrEqual(2);
   // It looks each second.
   expect(firstMs - backMs).toBeLessThanOrEqual(1_000);
-  expect(counts).toEqual({ done: 100, later: 0, failed: receivedAway });
+  expect(counts).toEqual({ done: 100, later: 0, failed: receivedWhileUnavailable });
   expect(queue.bodies()).toEqual([]);
 });
 

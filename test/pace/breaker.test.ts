@@ -70,13 +70,13 @@ async function runFleet(
   return { ...seen, between };
 }
 
-const awayBetween =
+const unavailableBetween =
   (fromMs: number, toMs: number, outcome: CallOutcome = 'unreachable') =>
   (atMs: number): CallOutcome =>
     atMs >= fromMs && atMs < toMs ? outcome : 'answered';
 
 describe('an outage of an hour', () => {
-  const call = awayBetween(MINUTE, 61 * MINUTE);
+  const call = unavailableBetween(MINUTE, 61 * MINUTE);
 
   test('stops all workers within seconds, and causes one probe in ten seconds for its first ten minutes', async () => {
     const { between, probes } = await runFleet([{ call }, { call }, { call }], 30 * MINUTE);
@@ -145,7 +145,7 @@ test.for([
 );
 
 test('a fault of less than two seconds does not open the breaker', async () => {
-  const call = awayBetween(MINUTE, MINUTE + 1_800);
+  const call = unavailableBetween(MINUTE, MINUTE + 1_800);
 
   const { writes } = await runFleet([{ call }], 2 * MINUTE);
 
@@ -153,7 +153,7 @@ test('a fault of less than two seconds does not open the breaker', async () => {
 });
 
 test('a worker that alone is cut off stops the others once, for seconds, and then only itself', async () => {
-  const cut = { call: awayBetween(MINUTE, 9 * MINUTE, 'refused token') };
+  const cut = { call: unavailableBetween(MINUTE, 9 * MINUTE, 'refused token') };
   const sound = { call: () => 'answered' as const };
 
   const { between } = await runFleet([cut, sound], 10 * MINUTE);

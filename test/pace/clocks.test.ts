@@ -198,20 +198,20 @@ test('the first call of a process waits at most for the next second to begin', a
 
 describe('a process with a wrong clock whose table is unavailable at first', () => {
   test.each([
-    { skewMs: 300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },
-    { skewMs: -300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },
+    { skewMs: 300_000, unavailableMs: 5_000, others: 'all are cut off', most: RATE },
+    { skewMs: -300_000, unavailableMs: 5_000, others: 'all are cut off', most: RATE },
     // While it is cut off alone, its own slots come on top: a sixth of the rate.
-    { skewMs: 300_000, awayMs: 12_000, others: 'only it is', most: RATE * (7 / 6) },
-  ])('(for $awayMs ms, by $skewMs ms, and $others) shares the rate 15 s later', async (given) => {
-    const { skewMs, awayMs, others, most } = given;
+    { skewMs: 300_000, unavailableMs: 12_000, others: 'only it is', most: RATE * (7 / 6) },
+  ])('(for $unavailableMs ms, by $skewMs ms, and $others) shares the rate 15 s later', async (given) => {
+    const { skewMs, unavailableMs, others, most } = given;
     const workers = skewed(skewMs, 0, 0).map((worker) => ({ ...worker, maxWaitMs: 60_000 }));
     const isUnavailable = (atMs: number, worker: number) =>
-      atMs < awayMs && (worker === 0 || others === 'all are cut off');
-    const durationMs = awayMs + 25_000;
+      atMs < unavailableMs && (worker === 0 || others === 'all are cut off');
+    const durationMs = unavailableMs + 25_000;
 
     const { departures, refusals } = await fleetOf(workers, { durationMs, isUnavailable });
 
-    const later = departures.filter(({ atMs }) => atMs >= awayMs + 15_000 && atMs < durationMs);
+    const later = departures.filter(({ atMs }) => atMs >= unavailableMs + 15_000 && atMs < durationMs);
     const its = later.filter(({ worker }) => worker === 0);
     expect(later.length / (RATE * 10)).toBeGreaterThan(0.9);
     expect(its.length / (later.length / 3)).toBeGreaterThan(0.8);

@@ -54,12 +54,12 @@ describe('while the table is unavailable', () => {
     state.isUnavailable = true;
     const calls = Promise.all([1, 2].map(() => pace.run(async () => clock.now())));
     await clock.run(59_500);
-    const whileAway = pace.counts();
+    const whileUnavailable = pace.counts();
 
     state.isUnavailable = false;
     await clock.run();
 
-    expect(whileAway).toMatchObject({ granted: 0, used: 0, effectiveRate: 9.5 });
+    expect(whileUnavailable).toMatchObject({ granted: 0, used: 0, effectiveRate: 9.5 });
     expect(await calls).toEqual([60_000, expect.closeTo(60_103, -1)]);
     expect(reported).toEqual(['TableError: try: busy, ThrottlingException', 'back']);
   });
@@ -109,12 +109,12 @@ describe('while the table is unavailable', () => {
 test('a take that was aborted while the table responds does not run concurrently with the next one', async () => {
   const clock = createVirtualClock();
   const { item } = createItem();
-  let [running, most] = [0, 0];
+  let [running, max] = [0, 0];
   const slow: BudgetItem = {
     ...item,
     async change(...given) {
       running += 1;
-      most = Math.max(most, running);
+      max = Math.max(max, running);
       await clock.sleep(100);
       running -= 1;
       return item.change(...given);
@@ -132,7 +132,7 @@ test('a take that was aborted while the table responds does not run concurrently
   await expectation;
 
   await expect(next).resolves.toBe('left');
-  expect(most).toBe(1);
+  expect(max).toBe(1);
   expect(pace.counts()).toMatchObject({ used: 1 });
 });
 

@@ -65,7 +65,7 @@ test.each([500, 2_000, 20_000])(
       ],
       durationMs: 60_000,
       isUnavailable: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,
-      awayMs: 5,
+      unavailableMs: 5,
     });
 
     for (const worker of [0, 1]) {

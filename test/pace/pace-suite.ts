@@ -29,17 +29,17 @@ export function paceSuite(name: string, makePace: MakePace): void {
 
     test('a pace never has more calls in flight than allowed', async () => {
       const { clock, pace } = paced({ rate: 100, concurrency: 3 });
-      let [inFlight, most] = [0, 0];
+      let [inFlight, max] = [0, 0];
       const call = async () => {
         inFlight += 1;
-        most = Math.max(most, inFlight);
+        max = Math.max(max, inFlight);
         await clock.sleep(1_000);
         inFlight -= 1;
       };
 
       await clock.finish(Promise.all(Array.from({ length: 20 }, () => pace.run(call))));
 
-      expect(most).toBe(3);
+      expect(max).toBe(3);
     });
 
     test('a pace returns and throws as the call does', async () => {
@@ -224,11 +224,11 @@ export function paceSuite(name: string, makePace: MakePace): void {
 
     test('an aborted take does not run concurrently with the next one', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 1 });
-      let [inFlight, most] = [0, 0];
+      let [inFlight, max] = [0, 0];
       const stop = new AbortController();
       const call = async () => {
         inFlight += 1;
-        most = Math.max(most, inFlight);
+        max = Math.max(max, inFlight);
         await clock.sleep(100);
         inFlight -= 1;
       };
@@ -238,7 +238,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       stop.abort(new Error('enough'));
       await clock.finish(Promise.allSettled([stopped, pace.run(call)]));
 
-      expect(most).toBe(1);
+      expect(max).toBe(1);
     });
 
     test('an aborted call never leaves', async () => {

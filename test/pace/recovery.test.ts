@@ -96,24 +96,24 @@ const plans = fc.record({
     { minLength: 1, maxLength: 8 },
   ),
   callMs: fc.constantFrom(20, 150, 400),
-  away: fc.option(
+  unavailable: fc.option(
     fc.record({ fromMs: fc.integer({ min: 0, max: 60_000 }), lastsMs: fc.integer({ min: 1, max: 25_000 }) }),
   ),
 });
 
 test('after any 429s, half of the rate is used within minutes (after a single 429 within one), and no second exceeds the rate', async () => {
   await fc.assert(
-    fc.asyncProperty(plans, async ({ rate, spells: given, workers, callMs, away }) => {
+    fc.asyncProperty(plans, async ({ rate, spells: given, workers, callMs, unavailable }) => {
       const platform = platformOf(given.map(({ flapping, ...spell }) => ({ ...spell, ...flapping })));
       const measuredMs = Math.max(10_000, 20_000 / rate);
-      const awayFromMs = away?.fromMs ?? 0;
-      const awayUntilMs = awayFromMs + (away?.lastsMs ?? 0);
-      let returnMs = Math.max(platform.endMs, awayUntilMs);
+      const unavailableFromMs = unavailable?.fromMs ?? 0;
+      const unavailableUntilMs = unavailableFromMs + (unavailable?.lastsMs ?? 0);
+      let returnMs = Math.max(platform.endMs, unavailableUntilMs);
       const { departures } = await simulateFleet({
         rate,
         workers,
         durationMs: returnMs + 540_000 + measuredMs,
-        isUnavailable: (atMs) => atMs >= awayFromMs && atMs < awayUntilMs,
+        isUnavailable: (atMs) => atMs >= unavailableFromMs && atMs < unavailableUntilMs,
         callMs: () => callMs,
         refuse(atMs) {
           const retryAfterMs = platform.refuse(atMs);
@@ -127,7 +127,7 @@ test('after any 429s, half of the rate is used within minutes (after a single 42
       const loops = workers.reduce((sum, worker) => sum + worker.loops, 0);
       const wanted = Math.min(rate, loops / ((callMs + 50) / 1000));
       expect(acceptedRate(departures, [backMs, backMs + measuredMs])).toBeGreaterThanOrEqual(wanted / 2);
-      if (away === null) expect(maxInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
+      if (unavailable === null) expect(maxInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
     }),
     { numRuns: scaled(4, 150) },
   );

@@ -46,7 +46,7 @@ export type FleetPlan = {
   /** Whether the table is unavailable: requests to it then fail. Default: always available. */
   readonly isUnavailable?: (atMs: number, worker: number) => boolean;
   /** How long a request to an unavailable table takes to fail. Default: a second, as by its time limit. */
-  readonly awayMs?: number;
+  readonly unavailableMs?: number;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
   readonly refuse?: (atMs: number, operation: string) => number | 'absent' | undefined;
   /** Called for each call that leaves, with its wait and the rate that its worker uses. */
@@ -103,7 +103,7 @@ export async function simulateFleet(plan: FleetPlan) {
   ): Promise<T> => {
     requests[kind] += 1;
     if (plan.isUnavailable?.(clock.now(), index)) {
-      await sleep(plan.awayMs ?? 1_000);
+      await sleep(plan.unavailableMs ?? 1_000);
       throw new TableError('try', { kind: 'unreachable', code: 'away' });
     }
     const number = requests.reads + requests.writes;
@@ -207,10 +207,10 @@ export async function simulateFleet(plan: FleetPlan) {
 /** The maximum number of calls that left within one second. */
 export function maxInASecond(departures: readonly Departure[]): number {
   const times = departures.map(({ atMs }) => atMs).toSorted((a, b) => a - b);
-  let [first, most] = [0, 0];
+  let [first, max] = [0, 0];
   for (const [last, atMs] of times.entries()) {
     while ((times[first] ?? atMs) <= atMs - 1000) first += 1;
-    most = Math.max(most, last - first + 1);
+    max = Math.max(max, last - first + 1);
   }
-  return most;
+  return max;
 }

@@ -66,7 +66,7 @@ test('calls that ended do not count as failed, however many there are', async ()
 
 test('if the store is unavailable, a failure is reported immediately', async () => {
   const store = createMemoryStore();
-  const away = {
+  const unavailable = {
     ...store,
     get: async () => {
       throw new Error('away');

@@ -107,9 +107,9 @@ test.each([
   ['unreachable', 'TableError'],
   ['denied', 'StoreError'],
 ] as const)('a store that is %s causes a %s', async (kind, name) => {
-  const away = new StoreError('get', { kind, code: 'x' });
+  const unavailable = new StoreError('get', { kind, code: 'x' });
 
-  const check = tableCheckOf(file('a.db'), {}, () => Promise.reject(away));
+  const check = tableCheckOf(file('a.db'), {}, () => Promise.reject(unavailable));
 
   await expect(check()).rejects.toMatchObject({ name, failure: { kind } });
 });
@@ -147,14 +147,14 @@ describe('if first senders meet or end,', () => {
   });
 
   test('a sender whose response to the put was lost is the one that is named', async () => {
-    const away = new StoreError('put', { kind: 'unreachable', code: 'ECONNRESET' });
+    const unavailable = new StoreError('put', { kind: 'unreachable', code: 'ECONNRESET' });
     let losses = 1;
     const lossy: Store = {
       ...store,
       async put(...given) {
         const put = await store.put(...given);
         losses -= 1;
-        if (losses >= 0) throw away;
+        if (losses >= 0) throw unavailable;
         return put;
       },
     };

@@ -253,13 +253,13 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
   },
   TableUnavailable: {
     provoke: async (day) => {
-      day.stack.away.add('dynamodb');
+      day.stack.unavailable.add('dynamodb');
       await day.work(adds('job'));
     },
     red: ['Notice: TableUnavailable'],
     seen: /table +failed/,
     isIll: true,
-    repair: (day) => day.stack.away.delete('dynamodb'),
+    repair: (day) => day.stack.unavailable.delete('dynamodb'),
     over: (day) => isDone(day, 'job'),
   },
   PartMissing: {
@@ -419,13 +419,13 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
   },
   FunctionErrors: {
     provoke: async (day) => {
-      day.stack.away.add('s3');
+      day.stack.unavailable.add('s3');
       await expect(day.schedule('ExpectedSnapshotsHourly')).rejects.toThrow();
     },
     red: ['Ticket: error'],
     seen: /failed/,
     isIll: true,
-    repair: (day) => day.stack.away.delete('s3'),
+    repair: (day) => day.stack.unavailable.delete('s3'),
     over: (day) => day.schedule('ExpectedSnapshotsHourly'),
   },
   FunctionThrottles: {
@@ -437,12 +437,12 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
   ReportFailed: {
     provoke: async (day) => {
       await takeTwo(day);
-      day.stack.away.add('sns');
+      day.stack.unavailable.add('sns');
       for (let look = 0; look < 3; look += 1) await expect(day.schedule('ReportsLook')).rejects.toThrow();
     },
     red: ['Ticket: ReportFailed'],
     seen: /report/,
-    repair: (day) => day.stack.away.delete('sns'),
+    repair: (day) => day.stack.unavailable.delete('sns'),
     over: async (day) => {
       const look = await day.schedule('ReportsLook');
       expect(look).toMatchObject({ report: 'written', digests: [{ place: 'calculations' }] });

@@ -5,7 +5,7 @@ import { identityOf } from '../../local-aws/permissions/policies.ts';
 import type { Statement } from '../../local-aws/permissions/statement.ts';
 import type { Template } from '../../local-aws/stack/template.ts';
 import { templateValues } from '../../local-aws/stack/template-values.ts';
-import { full, least, packageId, resourcesOf, templateOf } from '../instances.ts';
+import { full, minimal, packageId, resourcesOf, templateOf } from '../instances.ts';
 import { nameOf } from '../statement-lines.ts';
 
 /**
@@ -17,7 +17,7 @@ export type Granted = Grant & { readonly patterns: readonly string[] };
 
 /** Everything that a role can be there for; without a key and a network, whose statements are those of AWS's pages. */
 const instance = {
-  ...least,
+  ...minimal,
   functionsQueue: true,
   textsQueue: true,
   allow: {

@@ -113,15 +113,19 @@ describe('dead letters', () => {
   });
 
   test('are an error, rather than none, if the queue is unavailable', async () => {
-    const away = new AwsError('queue', 'read', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
-    const answers = [() => Promise.reject(away), async () => ({ ...asDeployed, maxReceives: 3 })];
+    const unavailable = new AwsError(
+      'queue',
+      'read',
+      Object.assign(new Error('x'), { code: 'ECONNREFUSED' }),
+    );
+    const answers = [() => Promise.reject(unavailable), async () => ({ ...asDeployed, maxReceives: 3 })];
     const jobs: Queue = {
       ...memoryQueue(['a']),
-      limits: () => answers.shift()?.() ?? Promise.reject(away),
+      limits: () => answers.shift()?.() ?? Promise.reject(unavailable),
     };
     const letters = await watchDeadLetters({ jobs }, () => undefined);
 
-    await expect(letters.queue.receive(RECEIVE)).rejects.toBe(away);
+    await expect(letters.queue.receive(RECEIVE)).rejects.toBe(unavailable);
     expect(await letters.queue.receive(RECEIVE)).toMatchObject([{ maxReceives: 3 }]);
   });
 });

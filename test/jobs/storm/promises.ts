@@ -73,9 +73,9 @@ function executionsBroken(
   if (body.type !== 'run-function') return [];
   const times = executed.get(subjects[0] ?? '') ?? 0;
   const hidden = [`job:${id}`, ...subjects].reduce((sum, name) => sum + (excuses.get(name) ?? 0), 0);
-  const most = mayRepeat ? 1 + hidden : 1;
+  const max = mayRepeat ? 1 + hidden : 1;
   return [
-    ...(times > most
+    ...(times > max
       ? [`the function of job ${id} ran ${times} times, and its outcome was hidden ${hidden} times`]
       : []),
     ...(status === 'done' && times === 0 ? [`job ${id} is done, but its function never ran`] : []),

@@ -30,7 +30,7 @@ export function createWitness(): Witness {
   const rows = new Map<string, JobPut>();
   const tooSoon: string[] = [];
   const lately: number[] = [];
-  let most = 0;
+  let max = 0;
   const excuse = (name: string) => void excuses.set(name, (excuses.get(name) ?? 0) + 1);
   const heldBy = ({ headers }: ProxiedRequest) => {
     const [, worker = ''] = /Credential=([^/]+)\//.exec(String(headers.authorization)) ?? [];
@@ -47,9 +47,9 @@ export function createWitness(): Witness {
     arrived(atMs) {
       lately.push(atMs);
       while ((lately[0] ?? atMs) <= atMs - 1_000) lately.shift();
-      most = Math.max(most, lately.length);
+      max = Math.max(max, lately.length);
     },
-    mostInOneSecond: () => most,
+    mostInOneSecond: () => max,
     asked(request) {
       const put = putOf(request.body.toString());
       if (put?.state === 'SENT') heldBy(request).add(put.name);

@@ -28,7 +28,7 @@ export type StackServices = {
   readonly lambda: LocalLambda;
   readonly executions: LocalExecutions;
   /** Services that are unavailable while they are in this set. */
-  readonly away: Set<string>;
+  readonly unavailable: Set<string>;
   /** Services that refuse every request as one too many for as long as they are here. */
   readonly throttled: Set<string>;
   readonly access: Access;
@@ -95,13 +95,13 @@ export async function startStackServices({
     lambda: lambda.endpoint,
     cloudformation: stacks.endpoint,
   };
-  const away = new Set<string>();
+  const unavailable = new Set<string>();
   const throttled = new Set<string>();
   const throttling = started.use(
     await startJsonServer(() => refusal('ThrottlingException', 'Rate exceeded')),
   );
   const endpointOf = (service: string, path: string) => {
-    if (away.has(service)) return NOWHERE;
+    if (unavailable.has(service)) return NOWHERE;
     if (throttled.has(service)) return throttling.endpoint;
     const other = instead(service, path);
     if (other !== undefined) return other;
@@ -120,7 +120,7 @@ export async function startStackServices({
     glue,
     lambda,
     executions,
-    away,
+    unavailable,
     throttled,
     access,
     [Symbol.asyncDispose]: () => running.disposeAsync(),

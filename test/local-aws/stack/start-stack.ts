@@ -55,7 +55,7 @@ export type LocalStack = {
   readonly glue: Pick<StackServices['glue'], 'partitions'>;
   readonly lambda: Pick<StackServices['lambda'], 'requests'>;
   /** Services that are unavailable while they are in this set, by their names in signatures. */
-  readonly away: Set<string>;
+  readonly unavailable: Set<string>;
   /** Services that refuse every request as one too many for as long as they are here. */
   readonly throttled: Set<string>;
   /** What its policies allowed and refused. Statements that are added to it count for every function and person. */
@@ -121,7 +121,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     published: services.published,
     glue: services.glue,
     lambda: services.lambda,
-    away: services.away,
+    unavailable: services.unavailable,
     throttled: services.throttled,
     access: services.access,
     settingsOf: (...policies) => ({

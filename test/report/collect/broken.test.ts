@@ -83,10 +83,10 @@ test('changes that have expired are reported as expired', async () => {
 
 test('an error of an unavailable store, and of a stop, is thrown', async () => {
   const store = await storeOf({ calculations: ['{"id":1}'] });
-  const away = new StoreError('get x', { kind: 'unreachable', code: 'ECONNREFUSED' });
-  const stream = () => Promise.reject(away);
+  const unavailable = new StoreError('get x', { kind: 'unreachable', code: 'ECONNREFUSED' });
+  const stream = () => Promise.reject(unavailable);
 
-  await expect(collect({ ...store, stream })).rejects.toBe(away);
+  await expect(collect({ ...store, stream })).rejects.toBe(unavailable);
   await expect(collect(store, undefined, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
 });
 

@@ -88,11 +88,11 @@ test.each([
   async (_, object) => {
     for (const run of [monday, tuesday]) await publishLines(store, { run });
     await store.put(checkpointOf(wednesday.id), DAMAGED);
-    const away = beforeEvery(store, 'get', (key) => {
+    const unavailable = beforeEvery(store, 'get', (key) => {
       if (key === object) throw new Error('no response');
     });
 
-    await expect(find({ store: away, all: true })).rejects.toThrow('no response');
+    await expect(find({ store: unavailable, all: true })).rejects.toThrow('no response');
   },
 );
 

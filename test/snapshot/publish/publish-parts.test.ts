@@ -68,10 +68,10 @@ test.each([
 
 /** A store in which a copy takes longer than reading all other parts, and the number of copies in progress. */
 function slowly(store: MemoryStore, failsAt = 'none') {
-  const copies = { underWay: 0, most: 0 };
+  const copies = { underWay: 0, max: 0 };
   const copy: MemoryStore['copy'] = async (from, to, ...given) => {
     copies.underWay += 1;
-    copies.most = Math.max(copies.most, copies.underWay);
+    copies.max = Math.max(copies.max, copies.underWay);
     try {
       if (to.includes(failsAt)) throw new Error('no room');
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
@@ -89,7 +89,7 @@ test('publishing copies three parts concurrently, and no more', async () => {
 
   await publishParts({ ...options, store });
 
-  expect(copies).toEqual({ underWay: 0, most: 3 });
+  expect(copies).toEqual({ underWay: 0, max: 3 });
 });
 
 test('a part that cannot be copied ends publishing, once copies in progress are done', async () => {

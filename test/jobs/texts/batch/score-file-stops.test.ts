@@ -57,10 +57,10 @@ test('after a chunk has failed no other chunk starts, and running ones end', asy
 });
 
 test('concurrent chunks share their slots fairly', async () => {
-  let [waiting, most] = [0, 0];
+  let [waiting, max] = [0, 0];
   const analyze: Analyze = async (request, { beforeSend, onSend } = {}) => {
     waiting += 1;
-    most = Math.max(most, waiting);
+    max = Math.max(max, waiting);
     await setImmediate();
     waiting -= 1;
     await beforeSend?.();
@@ -72,7 +72,7 @@ test('concurrent chunks share their slots fairly', async () => {
 
   await scoreFile(batchOf(rows), { ...optionsOf(one), concurrentChunks: 2 });
 
-  expect(most).toBe(2);
+  expect(max).toBe(2);
 });
 
 test('a chunk that is reopened meanwhile is reported, and does not count as scored', async () => {

@@ -137,8 +137,8 @@ export async function simulateScoring(plan: ScoringPlan) {
   await clock.run();
   await all;
   const texts = plan.chunks * plan.textsOfChunk;
-  const most = departures.slice(0, Math.floor(0.8 * departures.length));
-  const spanMs = (most.at(-1) ?? 0) - (most[0] ?? 0);
+  const max = departures.slice(0, Math.floor(0.8 * departures.length));
+  const spanMs = (max.at(-1) ?? 0) - (max[0] ?? 0);
   return {
     ...counts,
     /** Reads and writes of text rows for each text; `allWrites` also counts job rows. */
@@ -146,6 +146,6 @@ export async function simulateScoring(plan: ScoringPlan) {
     writesOfText: counts.textWrites / texts,
     allWrites: (counts.textWrites + counts.jobWrites) / texts,
     /** The used share of the slots while more than the last chunk of each worker is left. */
-    shareOfRate: (most.length - 1) / ((spanMs / 1_000) * plan.rate),
+    shareOfRate: (max.length - 1) / ((spanMs / 1_000) * plan.rate),
   };
 }

@@ -23,14 +23,14 @@ const job = { version: 1, type: 'snapshot', id: 'nightly', source: 'calculations
 function runnerOver(store: Store, isUnavailable: () => boolean = () => false) {
   const pace = createProcessPace({ rate: 1_000, concurrency: 4 });
   const platform = createPlatform({ baseUrl: sandbox.url, token: fixedToken(sandbox.token), pace });
-  const away = new PlatformError(
+  const unavailable = new PlatformError(
     { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
     { operation: 'searchCalculations', about: 'calculations', attempts: 1 },
   );
   const read: typeof platform.call.read = (...asked) =>
-    isUnavailable() ? Promise.reject(away) : platform.call.read(...asked);
+    isUnavailable() ? Promise.reject(unavailable) : platform.call.read(...asked);
   const raw: typeof platform.call.raw = (...asked) =>
-    isUnavailable() ? Promise.reject(away) : platform.call.raw(...asked);
+    isUnavailable() ? Promise.reject(unavailable) : platform.call.raw(...asked);
   const run = snapshotRunner({
     call: Object.assign(platform.call.bind(undefined), { raw, read }),
     store,

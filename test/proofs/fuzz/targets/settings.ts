@@ -84,7 +84,7 @@ const value = (name: string) =>
 
 const variable = fc.constantFrom(...ALL_NAMES).chain((name) => fc.tuple(fc.constant(name), value(name)));
 const baseUrl = ['PLATFORM_BASE_URL', 'https://acme.example.com'] as const;
-const least = fc.constantFrom<Pairs>(
+const minimal = fc.constantFrom<Pairs>(
   [baseUrl, ['PLATFORM_TOKEN', SECRET]],
   [baseUrl, ['PLATFORM_TOKEN_SECRET', 'platform/token']],
   [],
@@ -97,7 +97,7 @@ export const settings = defineTarget({
   name: 'settings',
   schema: z.array(z.tuple([z.string(), z.string()])) as z.ZodMiniType<Pairs>,
   tokens: TOKENS,
-  inputs: fc.tuple(least, fc.array(variable, { maxLength: 6 })).map(([some, more]) => [...some, ...more]),
+  inputs: fc.tuple(minimal, fc.array(variable, { maxLength: 6 })).map(([some, more]) => [...some, ...more]),
   check(pairs) {
     // The environment of a process has no NUL, and no name twice.
     const given: Environment = Object.fromEntries(pairs.filter(([, text]) => !text.includes('\0')));
