@@ -9,5 +9,5 @@ export const compileCache = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled-for-tests'),
 } as const;
 
-/** What a process needs of this one's environment if it has settings of its own alone. */
+/** The variables of this environment that a process with its own settings still needs. */
 export const bareEnvironment = { PATH: process.env['PATH'] ?? '', ...compileCache };

@@ -32,7 +32,7 @@ export function countsOf({ numPassedTests, numFailedTests, testResults }: Report
   return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
-/** What a run of vitest counts by the report that it left, and which tests failed; a failure if there is no report. */
+/** The counts in the report of a vitest run, and the failed tests; a missing report is a failure. */
 export function outcomeIn(
   file: string,
   exitCode: number,
@@ -46,7 +46,7 @@ export function outcomeIn(
   }
 }
 
-/** What failed: tests, and files that broke outside their tests. */
+/** The failures: tests, and files that broke outside their tests. */
 export const failedIn = ({ testResults }: Report): readonly Failure[] =>
   testResults.flatMap((file) => {
     if (isBroken(file)) return [{ name: file.name, reason: firstLine(file.message) }];

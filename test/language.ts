@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * What is not plain English in comments, messages, titles of tests and docs, counted by rule. `node test/language.ts` prints the counts,
+ * Finds what is not plain English in comments, messages, test titles and docs, and counts it by rule. `node test/language.ts` prints the counts,
  * and each place by file; a word after it, such as `away` or `lib/cli/`, selects rules or files.
  */
 
@@ -121,7 +121,7 @@ function repeatsName(docstring: string, below: string): boolean {
   return isPlain && said.length > 0 && said.every((word) => inName.has(stem(word)));
 }
 
-/** What is to be written differently in one TypeScript source. */
+/** The findings in one TypeScript source. */
 export function findingsInSource(file: string, source: string): readonly Finding[] {
   const found = (rule: string, at: number, text: string): Finding => ({
     rule,
@@ -178,7 +178,7 @@ const inWords = (text: string) =>
 const TITLES =
   /(?:\b(?:test|describe)(?:\.\w+)*|\))\(\s*(?<title>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`[^`]*`)\s*,\s*(?:async|[({]|\w+\))/g;
 
-/** What is to be written differently in the titles of one file of tests. */
+/** The findings in the titles of one test file. */
 export const findingsInTitles = (file: string, source: string): readonly Finding[] =>
   [...source.matchAll(TITLES)].flatMap(({ index, groups }) =>
     inWords(groups?.['title'] ?? '').map(({ rule, around }) => ({
@@ -189,7 +189,7 @@ export const findingsInTitles = (file: string, source: string): readonly Finding
     })),
   );
 
-/** All that is to be written differently in code that ships, titles of tests, and pages that people wrote. */
+/** All findings in code that ships, in test titles, and in pages that people wrote. */
 export function findings(): readonly Finding[] {
   const sources = globSync('{lib,functions,infra}/**/*.{ts,tsx}').sort();
   const tests = globSync('test/**/*.{ts,tsx}').sort();

@@ -30,7 +30,7 @@ const INFRA = 'test/infra';
 
 /** The compiler's threads check the types that they share each for itself: alone, one needs a third less of the cores. */
 const MIN_SECONDS = ['--singleThreaded'];
-/** Its memory is collected a quarter as often, at 1.1 GB instead of half of it. */
+/** Lets the compiler collect garbage a quarter as often: it then takes 1.1 GB instead of half of that. */
 const FEWER_COLLECTIONS = { GOGC: '400' };
 
 const outcomes = await outcomesOf(process.argv.slice(2));

@@ -51,7 +51,7 @@ const DOOR = /^lib\/[^/]+\/(?:[^/]+\/)?index\.ts$/;
 const IMPORTED =
   /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/gm;
 
-/** What a file imports, `isLater` if only when it is needed, and `isType` if nothing of it is loaded. */
+/** An import of a file: `isLater` if it is loaded only when needed, `isType` if it is not loaded at all. */
 export type Import = { readonly of: string; readonly isLater: boolean; readonly isType: boolean };
 
 export const importsIn = (file: string, text: string): readonly Import[] =>
@@ -84,7 +84,7 @@ const EXPORTED = /^export (?:default |async |abstract )*(?:const|let|function\*?
 const NAMED = /^export (?:async )?(?:const|function\*?|class|type|interface) (\w+)/gm;
 const TYPES = /^(?:export )?(?:type|interface) \w+/gm;
 
-/** How many files are loaded with an entry, itself included, and how many are on the longest way from it through imports. */
+/** The number of files that are loaded with an entry, itself included, and the length of its longest chain of imports. */
 export function reachOf(
   entry: string,
   read: (file: string) => string = textOf,
@@ -186,7 +186,7 @@ export function measure(): Sizes {
 
 export const readBounds = (): Sizes => JSON.parse(textOf(FILE));
 
-/** What is wrong with these sizes, and what to do, a line each. */
+/** The faults of these sizes, and what to do, one line each. */
 export function faultsIn(sizes: Sizes, bounds: Sizes): readonly string[] {
   const names = [...new Set([...Object.keys(sizes), ...Object.keys(bounds)])];
   return names.flatMap((name) => {

@@ -54,7 +54,7 @@ beforeAll(async () => {
 
 afterAll(() => running.disposeAsync());
 
-/** How blocks are run, by what kind their language and words make them. */
+/** How blocks are run, by the kind that follows from their language and words. */
 const kinds = {
   'sh elsewhere': ({ text, words }) => checkElsewhere(text, words),
   sh: (block) => runShell(block),

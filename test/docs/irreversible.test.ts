@@ -30,7 +30,7 @@ const FILES: Readonly<Record<string, string>> = {
   'lib/store/directory.ts': 'nothing of its own: the delete of a store',
 };
 
-/** What is awaited, or is called so, is no map or set. */
+/** Matches deletions from a store, table or queue: a call that is awaited, or on such a name, is not that of a Map or Set. */
 const DELETES = /\bawait\b[^;\n]*\.(delete|erase)\(|\b(store|table|queue)\??\.(delete|erase)\(/;
 
 /** The reference platform deletes what is its own. */

@@ -9,7 +9,7 @@ import { argumentsOf, parseLine, type Stage } from './shell.ts';
 /** The environment of lines: the settings, and the folder of their files. */
 export type Place = { readonly environment: Readonly<Record<string, string>>; readonly folder: string };
 
-/** What sets the environment, which a test does in its own way. */
+/** Commands that set the environment, which a test does in its own way. */
 const SETS = /^set -a; \. \.\/[\w.-]+; set \+a$/;
 
 /** Runs a line of a page, and checks that it ends as the page says, or with `code`. Returns what it printed. */

@@ -1,4 +1,4 @@
-/** One program of a pipeline: its words, and the file that its output goes to. */
+/** One program of a pipeline: its words, and the file of its output. */
 export type Stage = { readonly words: readonly string[]; readonly to: string | undefined };
 
 /** A line of a shell block that can be run: its pipeline, and the exit code that the page promises. */

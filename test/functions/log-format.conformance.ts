@@ -39,7 +39,7 @@ const refusable = {
   ],
 };
 
-/** What a deployed function writes: to standard output, and to the channel that the runtime has for console. */
+/** The output of a deployed function: on standard output, and on the channel of the runtime for console. */
 type Written = { readonly output: readonly string[]; readonly channel: string; readonly ended: string };
 
 type Place = { readonly format: 'Text' | 'JSON'; readonly hasChannel: boolean };

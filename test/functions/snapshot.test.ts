@@ -61,7 +61,7 @@ async function deployed(): Promise<DurableLambdaHandler> {
   return (await import('../../functions/snapshot/handler.ts')).handler;
 }
 
-/** What is written to standard output, line by line, while it lasts. */
+/** The lines that are written to standard output until it is disposed. */
 function writtenLines() {
   const spy = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   return {

@@ -11,7 +11,7 @@ import type { CommandCase, CommandEnd } from './command-case.ts';
 
 const HEAP_MB = 128;
 const MAX_MB = 400;
-/** What one command may add, with what the garbage collector has not collected: ten times the largest file or object. */
+/** Memory that one command may add, including uncollected garbage: ten times the largest file or object. */
 const MAX_ADDED_MB = {
   settings: 60,
   usage: 80,

@@ -142,7 +142,7 @@ test('an alarm for several problems has a metric series for each, which CloudWat
 const filtersOf = (of: ReturnType<typeof templateOf>) =>
   propertiesOf(of, 'AWS::Logs::MetricFilter') as unknown as readonly FilterProperties[];
 
-/** How often a line is counted by the filters of one function, and as what. */
+/** The metrics that the filters of one function count a line as, and how often. */
 function countedAs(line: object, ofFunction: string, of = template) {
   return filtersOf(of).flatMap(({ FilterPattern, LogGroupName, MetricTransformations: [metric] }) =>
     JSON.stringify(LogGroupName).includes(ofFunction) && matches(FilterPattern, line)
@@ -220,7 +220,7 @@ test('every problem that functions report is counted', () => {
     expect(patterns.join('\n')).toMatch(new RegExp(`\\$\\.problem = "${name}(-\\*)?"`));
 });
 
-/** What an instance with these schedules expects, by its alarms and by what looks each hour, and its warnings. */
+/** What an instance with these schedules expects, by its alarms and its hourly check, and its warnings. */
 function expectedOf(schedules: readonly object[]) {
   const app = appOf({ ...minimal, schedules });
   const [stack] = app.node.children.filter(Stack.isStack);

@@ -368,7 +368,7 @@ describe('a table of the app', () => {
 
 const ROWS_ALLOW = 'dynamodb: Decrypt DescribeKey Encrypt GenerateDataKey ReEncryptFrom ReEncryptTo';
 
-/** What roles and policies may do with keys, each use as the service through which, and the actions. */
+/** The rights of roles and policies on keys: for each, the service through which they use the key, and the actions. */
 function keyUsesIn(template: Template): ReadonlyMap<string, readonly string[]> {
   const all = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap((type) =>
     Object.entries(template.findResources(type)),

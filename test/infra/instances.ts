@@ -140,7 +140,7 @@ export const within = {
   functionsQueue: true,
 };
 
-/** What `cdk.json` sets besides the configuration: the feature flags of the constructs. */
+/** The rest of `cdk.json` besides the configuration: the feature flags of the constructs. */
 const { 'platform-sync': _, ...switches } = JSON.parse(readFileSync('cdk.json', 'utf8')).context as Record<
   string,
   unknown

@@ -48,7 +48,7 @@ let folder: string;
 const names: Record<string, string> = {};
 const tried = new Set<string>();
 
-/** What a command ended with and printed for people with these policies, and which of its requests were refused to them. */
+/** The exit code and output of a command for people with these policies, and the requests that were refused. */
 async function run(policies: readonly string[], line: string, input = '', queue = 'QueueUrl') {
   const before = stack.access.refusals().length;
   const settings = {

@@ -7,7 +7,7 @@ import { PlatformSync } from '../../infra/index.ts';
 import { appOf, full, minimal, resourcesOf, templateOf } from './instances.ts';
 import { lineOf, placeOf, type Statement } from './statement-lines.ts';
 
-/** What a policy allows, an action a line, without the resources that all have. */
+/** The actions that a policy allows, one a line, without the resources that all policies share. */
 const linesOf = (name: string): readonly string[] =>
   resourcesOf(templateOf({ ...minimal, functionsQueue: true }))
     .filter(([id, { Type }]) => Type === 'AWS::IAM::ManagedPolicy' && id.startsWith(`Policies${name}`))

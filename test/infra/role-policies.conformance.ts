@@ -41,7 +41,7 @@ const storeOf = (role: string, settings: Readonly<Record<string, string>> = sett
 
 const LARGE = Buffer.alloc(9 * 1024 * 1024, 'x');
 
-/** What a function does with a key, each as it does it. */
+/** The operations of functions on a key, each in the form that the function uses. */
 const acts = {
   get: async (store: Store, key: string) => void (await store.get(key)),
   put: async (store: Store, key: string) => void (await store.put(key, Buffer.from('x'))),

@@ -5,7 +5,7 @@ import { sqlitePath, withPlaces } from '../../lib/places.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 
-/** Where the jobs are: their settings, and what else must end with the test. */
+/** The services of the jobs: their settings, and what else must end with the test. */
 export type JobPlace = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
 
 export const jobPlaces: Readonly<Record<string, () => Promise<JobPlace>>> = {

@@ -142,7 +142,7 @@ test('a failed job that was reopened does not make the ledger count as an older 
   expect(code).not.toBe(2);
 });
 
-/** What each of these leaves is the same ledger file, or one in its place, that knows less than the store. */
+/** Each of these leaves a ledger file under the same name that knows less than the store. */
 const losses = {
   'was deleted': {
     lose: () => rm(join(storePath(), '.store'), { recursive: true }),

@@ -21,7 +21,7 @@ const runRows = async (ids: readonly string[], ...flags: readonly string[]) => {
   return run('run', file, ...flags);
 };
 
-/** What the table holds now, as a backup has it: `restore` makes the table anew with that alone. */
+/** A backup of the table's current rows: `restore` creates the table again with only these rows. */
 async function backUp() {
   const client = createDynamoClient(jobs.settings);
   const TableName = jobs.settings['SYNC_TABLE'] ?? '';

@@ -23,7 +23,7 @@ export type WorkerParts = Pick<Worker, 'ledger' | 'reportFinished' | 'now' | 'sl
   readonly rate?: number;
 };
 
-/** One attempt at a call that has no time limit of its own, in milliseconds. */
+/** Time limit for one attempt of a call without a limit of its own, in milliseconds. */
 const ATTEMPT_MS = 60_000;
 
 const silent = pino({ level: 'silent' });

@@ -78,7 +78,7 @@ function licenceOf(stated: unknown): string | undefined {
   return typeof licence === 'string' ? licence : undefined;
 }
 
-/** Whether one of the licences to choose from is allowed with all that come with it. */
+/** Whether one of the alternative licences is allowed, together with all that it requires. */
 const isAllowed = (licence = ''): boolean =>
   licence
     .replaceAll(/[()]/g, '')

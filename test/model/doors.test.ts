@@ -94,7 +94,7 @@ const byModel: Door = async (store) => {
 /** What a query answers to a question: a line a row. */
 type Query = readonly [question: string, line: string, from: string];
 
-/** All answers by one query, since each has a database of its own. */
+/** All results in one query, since each query opens a database. */
 async function bySelects(store: MemoryStore, queries: readonly Query[]): Promise<Answers> {
   await using tables = await openTables(store);
   const selects = queries.map(([, line, from], at) => `SELECT DISTINCT ${at}, ${line} FROM ${from}`);
@@ -267,7 +267,7 @@ const byLists: Door = async (store) => {
   };
 };
 
-/** What the digest says against a run that had nothing: all that is wrong is new. It names the first. */
+/** The digest compared with an empty run, so that everything broken is new. It names the first findings. */
 const byDigest: Door = async (store) => {
   const { runs } = await lastRuns(store, ['calculations'], addFault);
   const answers: Record<string, readonly string[]> = {};

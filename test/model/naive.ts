@@ -151,7 +151,7 @@ export function naiveUsesOf(source: 'calculations' | 'cards', value: unknown): r
   );
 }
 
-/** Each pair once: the first use of it, with the first validity that is broken, or else the first, and who states that. */
+/** Each pair once: its first use, with the first broken validity, or otherwise the first, and who states it. */
 function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
   const pairs = new Map<string, NaiveUse[]>();
   for (const use of uses) {

@@ -26,7 +26,7 @@ const record = fc.record({
   people: some(fc.array(fc.option(fc.record({ id: some(text), name: some(text) })), { maxLength: 3 })),
 });
 
-/** All that can be read, a row after another. */
+/** All values that can be read, row after row. */
 async function rowsOf(bytes: Buffer) {
   const rows: unknown[] = [];
   for await (const group of rowGroupsOf('a file', Buffer.from(bytes))) {

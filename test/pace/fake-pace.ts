@@ -1,7 +1,7 @@
 import type { Pace, Slot } from '../../lib/pace/pace.ts';
 
 export type FakePaceOptions = {
-  /** What each call waits for: returns how long that took in milliseconds, or throws. Default: nothing. */
+  /** The wait of each call: returns its milliseconds, or throws. Default: no wait. */
   readonly takeTurn?: (signal?: AbortSignal) => number | Promise<number>;
   /** When the slot of a call begins. Default: always 0. */
   readonly now?: () => number;

@@ -10,7 +10,7 @@ export type MakePace = (options: {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }) => Pace;
 
-/** What every pace promises, whether for one process or for a fleet. */
+/** The promises of every pace, whether for one process or for a fleet. */
 export function paceSuite(name: string, makePace: MakePace): void {
   const paced = (options: Pick<Parameters<MakePace>[0], 'rate' | 'concurrency' | 'maxWaitMs'>) => {
     const clock = createVirtualClock();

@@ -25,7 +25,7 @@ type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'reserve'>> & {
   /** How long each request to the item takes. Default: no time. */
   readonly responseMs?: number;
   readonly clockErrorMs?: number;
-  /** What another worker makes of the budget before this one's first change is stored. */
+  /** The changes of another worker to the budget before this worker's first change is stored. */
   readonly overtaking?: Partial<Budget>;
   readonly isUnavailable?: boolean;
 };

@@ -24,9 +24,9 @@ export type SimulatedWorker = {
   readonly restMs?: number;
   readonly reserve?: 'single' | 'batch';
   readonly maxWaitMs?: number;
-  /** What it calls. Default: nothing that has a name. */
+  /** The operation that it calls. Default: one without a name. */
   readonly operation?: string;
-  /** How long a call must prepare before it leaves, as a job that writes SENT; by default it need not. */
+  /** How long a call prepares before it leaves, like a job that writes SENT. Default: no preparation. */
   readonly prepareMs?: (call: number) => number;
 };
 

@@ -1,7 +1,7 @@
 type VirtualClockOptions = {
   /** How late a timer wakes, in milliseconds. Default: never. */
   readonly lateness?: (() => number) | undefined;
-  /** What is being done outside the event loop, which takes no virtual time. Default: nothing. */
+  /** Work in progress outside the event loop, which takes no virtual time. Default: none. */
   readonly underWay?: (() => Promise<void> | undefined) | undefined;
   /** Nobody waits for anything but promises and what is under way: no turns of the event loop, which cost more. Default: no. */
   readonly isOnlyPromises?: boolean;

@@ -30,7 +30,7 @@ const manifest: Readonly<Record<'dependencies' | 'peerDependencies', Readonly<Re
   readonly version: string;
 } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** What lies in a checkout and must never leave it. */
+/** Files of a checkout that must not be in the package. */
 const PRIVATE = [
   'sandbox.env',
   '.env',

@@ -40,7 +40,7 @@ export type FakeOptions = {
   readonly random?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly inHand?: InHand;
-  /** What the pace does with each call in turn: lets it leave (after a wait in ms), or throws. */
+  /** The decision of the pace for each call in turn: it leaves (after a wait in ms), or the pace throws. */
   readonly turns?: readonly (number | Error | ((signal?: AbortSignal) => Promise<never>))[];
 };
 

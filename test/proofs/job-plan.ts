@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** How a function ends, as the platform reports it. */
+/** The status of a function that the platform reports. */
 export type FunctionEnd = 'SUCCESS' | 'FAILED' | 'RUNNING';
 
 export type JobPlan =

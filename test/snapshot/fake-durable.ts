@@ -1,11 +1,11 @@
 import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { StoreError } from '../../lib/store/error.ts';
 
-/** What goes wrong in one attempt of a step. */
+/** The mishap of one attempt of a step. */
 export type Mishap =
   /** It fails before it does anything. */
   | 'fails-before'
-  /** It does everything, and then fails. */
+  /** The step does everything, and then fails. */
   | 'fails-after'
   /** It does everything, and the invocation ends before the result is stored. */
   | 'killed-after'
@@ -15,7 +15,7 @@ export type Mishap =
 export type FakeDurableOptions = {
   /** Called for each attempt of a step; 1 is the very first. Default: nothing goes wrong. */
   readonly mishap?: (attempt: number) => Mishap | undefined;
-  /** What is left of an invocation at each call within it; 1 is the first call. Default: 900,000. */
+  /** The remaining milliseconds of an invocation at each call within it; 1 is the first call. Default: 900,000. */
   readonly remainingMs?: (calls: number) => number;
   /** The time limit of an invocation. Default: 900,000. */
   readonly limitMs?: number;
@@ -27,7 +27,7 @@ type StoredEntry =
   | { readonly kind: 'step'; readonly name: string; readonly result: string }
   | { readonly kind: 'failed'; readonly name: string; readonly error: Error };
 
-/** How an execution went: what it returned or threw, what was stored, and how many invocations it took. */
+/** The end of an execution: what it returned or threw, what was stored, and the number of invocations. */
 export type DurableOutcome<T> = {
   readonly result: PromiseSettledResult<T>;
   readonly stored: readonly StoredEntry[];

@@ -27,7 +27,7 @@ type KilledCommand = {
   readonly isTime: () => boolean;
 };
 
-/** What a kill cost: requests that the platform had responded to and that must be sent again. */
+/** The cost of a kill: requests with a response that must be sent again. */
 type Cost = { readonly run: string; readonly requests: number; readonly requestsLost: number };
 
 /** The options of `snapshot SOURCE` for everything that a sandbox has of it. */

@@ -4,7 +4,7 @@ import { recordsIn } from './batches.ts';
 /** The start of a scan that has taken nothing yet. */
 export const fromBeginning = { from: undefined, async *readBackKeys() {} };
 
-/** Where a scan was after a step, and what the run had by then: its lines, its missing ids, and where its segment began. */
+/** The position of a scan after a step, and the content of the run: its lines, its missing ids, and the start of its segment. */
 export type Passed<Position> = {
   readonly position: Position;
   readonly keys: readonly string[];

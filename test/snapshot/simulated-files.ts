@@ -24,7 +24,7 @@ export type SimulatedFiles = {
   readonly lag?: { readonly files: number; readonly until: number };
   /** True if the platform reports totals. Default true. */
   readonly hasTotals?: boolean;
-  /** What it does when it is asked for an order: always returns that of paths, sorts, or responds 400. Default `ignores`. */
+  /** How the platform treats a requested order: it returns the order of paths, sorts, or responds with 400. Default: `ignores`. */
   readonly order?: 'ignores' | 'sorts' | 'refuses';
   /** How many files share each time of creation. Default: all. */
   readonly ties?: number;

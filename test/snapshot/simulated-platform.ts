@@ -4,13 +4,13 @@ import { batchOfLines } from './batches.ts';
 
 type CalculationPage = Awaited<ReturnType<ReadPage>>;
 
-/** What happens before a response; `after` is how much later than the latest row the new one was created: 1 if absent. */
+/** An event before a response; `after` is how much later than the latest row the new one was created. Default: 1. */
 export type Change =
   | { readonly kind: 'delete'; readonly at: number }
   | { readonly kind: 'add'; readonly after?: number };
 
 export type Simulated = {
-  /** How much later than the row before it each row was created; 0 means at the same time. */
+  /** How much later than the previous row each row was created; 0: at the same time. */
   readonly steps: readonly number[];
   /** Changes before each request, in turn; none once they are used up. */
   readonly changes: readonly (readonly Change[])[];

@@ -15,7 +15,7 @@ async function lockFor(key: string, signal?: AbortSignal) {
   return { path: lockPath(directory, key), file, signal };
 }
 
-/** What a process does that has seen the lock unchanged for long enough. */
+/** The takeover by a process that has seen the lock unchanged for long enough. */
 async function takeOver({ path, file }: { readonly path: string; readonly file: string }) {
   const [name = ''] = await readdir(path);
   await rename(join(path, name), file);

@@ -21,7 +21,7 @@ function printed(value: unknown): string {
     .join('');
 }
 
-/** What is wrong with a bucket that has this rule, for a store below `acme/`. */
+/** The faults of a bucket with this rule, for a store below `acme/`. */
 async function faultsOf(rule: object) {
   await using s3 = await startServer(
     region('eu-central-1'),

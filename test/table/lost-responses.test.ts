@@ -11,7 +11,7 @@ const dynamo = await startDynamo({ 'dynamodb-refuses': scripted, 'dynamodb-loses
 
 afterAll(() => dynamo.close());
 
-/** What happens to one request: its response is lost, it never arrives, it is refused, or it succeeds. */
+/** The fate of one request: its response is lost, it never arrives, it is refused, or it succeeds. */
 type Fate = 'lose' | 'drop' | 'fail' | 'throttle' | 'deny' | 'unsigned' | 'pass';
 
 const key = { partition: 'job#a', sort: '-' };

@@ -34,7 +34,7 @@ const enginesSchema = z.strictObject({
   /** Python's own csv, and LibreOffice: they read what we write. */
   pythonCsv: z.optional(program),
   libreOffice: z.optional(program),
-  /** It reads histories of calls and judges them. */
+  /** The engine reads histories of calls and judges them. */
   porcupine: z.optional(program),
   /** Folders for `PATH` whose `node` is of the version. */
   nodes: z.optional(z.array(z.object({ version: z.string(), path: z.string() }))),

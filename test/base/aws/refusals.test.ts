@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 type Environment = ReturnType<typeof environmentOf>;
 
 type Called = {
-  /** What its errors say that was tried. */
+  /** The action that its errors name. */
   readonly tried: string;
   readonly call: (environment: Environment) => Promise<unknown>;
   readonly done: Reply;

@@ -23,7 +23,7 @@ test('bytes that are not UTF-8 are replaced with U+FFFD', () => {
   expect(repairBytes(Buffer.from('["\xe9"]', 'latin1'))?.toString()).toBe('["\ufffd"]');
 });
 
-/** Whether a text is the same once it was bytes: U+FFFD stands for those that are invalid. */
+/** Whether a string survives its conversion to bytes: U+FFFD replaces invalid ones. */
 const isWhole = (text: string) => text.isWellFormed() && !text.includes('\ufffd');
 
 test('valid JSON is unchanged, and repaired JSON is valid', () => {

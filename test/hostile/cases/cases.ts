@@ -6,7 +6,7 @@ import { responseCases } from './responses.ts';
 import { settingsCases } from './settings.ts';
 import { usageCases } from './usage.ts';
 
-/** All hostile command lines, by what is hostile in them. */
+/** All hostile command lines, by kind. */
 export const commandCases = {
   settings: settingsCases,
   usage: usageCases,

@@ -1,4 +1,4 @@
-/** What work needs, each measured, by a rule of the code, or estimated, as it says. Whoever changes one changes it here. */
+/** The operations that work needs. Each count says whether it is measured, follows from a rule of the code, or is estimated. */
 export const counts = {
   /**
    * Measured (docs/measurements.md): two writes and a put. By rule: a message is sent, received and deleted, and its end is an

@@ -21,13 +21,13 @@ export type InTemplate = {
   readonly monthsOf: (folder: string) => number | undefined;
   /** Months that an old version stays. */
   readonly oldMonths: number;
-  /** Whether runs move to the tiers of what is rarely read. */
+  /** Whether runs move to the tiers for rarely read objects. */
   readonly isTiered: boolean;
   /** Functions that are started every hour. */
   readonly hourlyFunctions: number;
   /** Functions that are started every night. */
   readonly nightlyFunctions: number;
-  /** What looks every hour for jobs on queues that are turned off. */
+  /** The hourly check for jobs on queues that are turned off. */
   readonly idleFunctions: number;
   /** Functions that are started every ten minutes. */
   readonly reportFunctions: number;
@@ -35,7 +35,7 @@ export type InTemplate = {
   readonly mappings: number;
   /** Places of snapshots. */
   readonly schedules: number;
-  /** How often in a night something is published, and so a report written: what starts at one time ends together. */
+  /** How often a night a run is published, and therefore a report written: runs that start together end together. */
   readonly times: number;
   /** Maximum number of processes that run jobs at the same time. */
   readonly workers: number;
@@ -110,7 +110,7 @@ const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
     ((metrics as Metrics | undefined) ?? []).filter(({ MetricStat }) => MetricStat !== undefined).length,
   );
 
-/** How often a cron expression starts something in a month, as if it did so on each of its days. */
+/** How often a cron expression fires in a month, as if it did so every day. */
 function runsInMonth(expression: string): number {
   const [, cron = ''] = /^cron\((.+)\)$/.exec(expression) ?? [];
   return (cronTimes(cron).minutes.length * HOURS) / 24;

@@ -52,7 +52,7 @@ export const prices = {
 /** What anything above costs money of. */
 export type Priced = keyof typeof prices;
 
-/** What AWS gives every account each month, for ever: other stacks of the account use it too. */
+/** The permanent free tier of each account and month, which other stacks of the account use too. */
 export const freeEachMonth: Readonly<Partial<Record<Priced, number>>> = {
   alarmMetric: 10,
   customMetric: 10,

@@ -5,7 +5,7 @@ type Cost = { readonly paid: readonly Priced[] } | { readonly free: string };
 const vpc: Cost = { free: 'parts of a network cost nothing themselves' };
 const iam: Cost = { free: 'IAM costs nothing' };
 
-/** What a resource of each type costs, or why it costs nothing: a type that is not here has not been thought of. */
+/** The cost of a resource of each type, or why it is free; a type that is missing here was not considered. */
 export const costOfType: Readonly<Record<string, Cost>> = {
   'AWS::Athena::NamedQuery': { free: 'a query costs when it runs, by what it reads' },
   'AWS::Athena::WorkGroup': { free: 'a query costs when it runs, by what it reads' },

@@ -57,7 +57,7 @@ function eventValue(depth: number): fc.Arbitrary<string> {
 /** The JSON of an event. */
 const arbitraryEvent: fc.Arbitrary<string> = objectOf(eventValue(3), 2);
 
-/** Now and then something of another kind: most of those patterns are invalid. */
+/** Occasionally a value of another kind: most of those patterns are invalid. */
 const wrong = fc.constantFrom<unknown>(
   null,
   true,

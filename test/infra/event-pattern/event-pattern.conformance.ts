@@ -12,7 +12,7 @@ type Pair = { readonly pattern: unknown; readonly event: string };
 
 type Answer = 'invalid' | 'matches' | 'does not match';
 
-/** Each is a test of its own, since the engine has a fault in it: see the known differences. */
+/** Each of these has a separate test, since the engine has a fault there: see the known differences. */
 const ENGINE_FAULTS: readonly (readonly [what: string, pair: Pair])[] = [
   [
     'an emoji without regard to case',

@@ -45,7 +45,7 @@ function fieldsOf(event: unknown): Fields {
 
 const isLeaf = (value: unknown): value is EventValue => typeof value !== 'object' || value === null;
 
-/** Whether all of these fields match, by values from the same items as those of the fields before them. */
+/** Whether all of these fields match with values from the same array items as the fields before them. */
 function matchesAll(patterns: readonly FieldPattern[], fields: Fields, before: Items): boolean {
   const [pattern, ...others] = patterns;
   if (pattern === undefined) return true;

@@ -6,7 +6,7 @@ import { ignoringCase, matchesPieces, piecesOf } from './text-tests.ts';
 /** `{"exists": false}` does not test a value: it matches an event without the field. */
 export const ABSENT = Symbol('the field is absent');
 
-/** One match type of a pattern: how its value is read, and what that value has to be. */
+/** One match type of a pattern: how its value is read, and the expected form of that value. */
 type MatchType = {
   readonly expected: string;
   /** Undefined if the value is not what is expected. */
@@ -82,7 +82,7 @@ function matchesWildcard(wanted: string): TextTest | undefined {
   return pieces && ((text) => matchesPieces(text, pieces));
 }
 
-/** What `anything-but` can exclude besides values. AWS refuses to exclude every text by an empty prefix or suffix. */
+/** What `anything-but` can exclude besides values. AWS refuses an empty prefix or suffix, which would exclude every string. */
 const exclusions = {
   prefix: (wanted) => (wanted === '' ? undefined : (text) => text.startsWith(wanted)),
   suffix: (wanted) => (wanted === '' ? undefined : (text) => text.endsWith(wanted)),

@@ -1,4 +1,4 @@
-/** Whether a double holds exactly the number that a text of JSON spells: AWS compares only such numbers as numbers. */
+/** Whether a double holds exactly the number in this JSON: AWS compares only such numbers as numbers. */
 export function isExact(spelling: string): boolean {
   const value = Number(spelling);
   const shortest = String(value);

@@ -7,7 +7,7 @@ export const INEXACT = Symbol('a number that a double does not hold exactly');
 /** Whether one value of an event matches. */
 export type Test = (value: EventValue) => boolean;
 
-/** What a pattern asks of one field of an event. */
+/** The requirement of a pattern for one field of an event. */
 export type FieldPattern = {
   /** Names from the root, joined by dots: AWS does not distinguish `{"a.b": …}` from `{"a": {"b": …}}`. */
   readonly path: string;
@@ -20,7 +20,7 @@ export type FieldPattern = {
 /** A valid pattern: an event matches if all fields of one of these alternatives match. `$or` makes several. */
 export type EventPattern = { readonly alternatives: readonly (readonly FieldPattern[])[] };
 
-/** One fault of a pattern: where it is, what was expected, and what was found there. */
+/** One fault of a pattern: its path, what was expected, and what was found. */
 export type PatternFault = {
   readonly path: readonly (string | number)[];
   readonly expected: string;

@@ -1,4 +1,4 @@
-/** Whether a text matches pieces with any text between them. It starts with the first piece, and ends with the last. */
+/** Whether a string begins with the first piece, ends with the last, and has the others in order between them. */
 export function matchesPieces(text: string, [first = '', ...others]: readonly string[]): boolean {
   const last = others.pop();
   if (last === undefined) return text === first;

@@ -77,7 +77,7 @@ type Event = {
   /** After how many receives a message is a dead letter. Default: as many as in the template. */
   readonly maxReceives?: number;
   readonly provoke: (day: Day) => Promise<unknown>;
-  /** What is red then: the alarm, and the problem that it names. */
+  /** What goes off: the alarm, and the problem that it names. */
   readonly red: readonly string[];
   /** After this number of minutes, if not immediately. */
   readonly minutes?: number;
@@ -85,11 +85,11 @@ type Event = {
   readonly seen: RegExp;
   /** In the error of the line that names the problem. */
   readonly logged?: RegExp;
-  /** Whether `doctor` finds it too, and so ends with 1. */
+  /** Whether `doctor` finds it too and exits with 1. */
   readonly isIll?: true;
-  /** What the operator does besides the commands that fix it. */
+  /** The operator's actions besides the commands that fix it. */
   readonly repair?: (day: Day) => unknown;
-  /** What the operator puts in the place of a variable, from what was seen. */
+  /** The value that the operator inserts for a variable, from what was seen. */
   readonly given?: (seen: string, day: Day) => Readonly<Record<string, string>>;
   /** Shows that it is over. Returns from when on nothing more is said, if that is not when it was repaired. */
   readonly over: (day: Day) => Promise<unknown>;
@@ -465,7 +465,7 @@ beforeAll(async () => {
 
 afterAll(() => running.disposeAsync());
 
-/** What the lines say that name one of these problems. */
+/** The messages of the lines that name one of these problems. */
 const errorsOf = (day: Day, red: readonly string[]) =>
   day.lines
     .map(({ line }) => line as { readonly problem?: string; readonly err?: { readonly message: string } })

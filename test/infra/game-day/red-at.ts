@@ -32,7 +32,7 @@ const PERIOD_MS = 300_000;
 const SELECT =
   /^SELECT SUM\((\w+)\) FROM SCHEMA\("([^"]+)", problem\) GROUP BY problem ORDER BY SUM\(\) DESC$/;
 
-/** Which alarms of the template are red at a time, and about what: `Page: Unauthorized`, `OldestJob`. */
+/** The alarms of the template that are red at a time, with their problems: `Page: Unauthorized`, `OldestJob`. */
 export function redAt(template: Template, watched: Watched, atMs: number): readonly string[] {
   const points = pointsOf(template, watched.lines);
   const periodOf = (ms: number) => Math.floor(ms / PERIOD_MS);
@@ -63,7 +63,7 @@ export function redAt(template: Template, watched: Watched, atMs: number): reado
   });
 }
 
-/** What the metric filters make of lines: each counts those of its own log group. */
+/** The counts of the metric filters over these lines: each filter counts those of its own log group. */
 function pointsOf(template: Template, lines: Watched['lines']) {
   const groupOf = (id: string) => at(template.Resources, `$.${id}.Properties.LoggingConfig.LogGroup.Ref`);
   return resourcesOf(template, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {

@@ -9,7 +9,7 @@ const PACKAGES: Readonly<Record<string, string>> = { secretsmanager: 'secrets-ma
 type Structure = readonly [unknown, unknown, unknown, unknown, readonly string[], readonly unknown[]];
 const LIST = 64;
 
-/** What an operation responds, given its input; undefined for those that a local service has. */
+/** The response of an operation to its input; undefined for an operation of a local service. */
 export type StandIn = (
   operation: string,
   input: Readonly<Record<string, unknown>>,

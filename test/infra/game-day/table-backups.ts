@@ -27,7 +27,7 @@ export function createTableBackups(environment: Readonly<Record<string, string>>
     },
   });
   const backups = new Map<string, { readonly name: string; readonly items: readonly Item[] }>();
-  /** What is on for each table that was restored. */
+  /** The features that are on for each restored table. */
   const turnedOn: Record<string, unknown[]> = {};
 
   async function itemsOf(TableName: string): Promise<readonly Item[]> {

@@ -35,7 +35,7 @@ const instance = {
   alarms: { email: 'night@example.com' },
 };
 
-/** Each thing that the template of an instance with everything allows, once. */
+/** Each grant in the template of an instance with all features, once. */
 export function readGrants(): readonly Granted[] {
   const synthesized = templateOf(instance);
   const template = synthesized.toJSON() as Template;

@@ -42,7 +42,7 @@ export const printPage = (rows: readonly Row[]): string =>
     .map(([who, of]) => `\n## ${who}\n\n| may | on | called by |\n|---|---|---|\n${linesOf(of).join('\n')}\n`)
     .join('');
 
-/** One for all resources of an action that have the same test. */
+/** One row for all resources of an action that have the same test. */
 const linesOf = (rows: readonly Row[]): readonly string[] =>
   [...Map.groupBy(rows, ({ action, by }) => JSON.stringify([action, by])).values()]
     .map((same) => {

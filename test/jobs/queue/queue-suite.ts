@@ -13,7 +13,7 @@ export type QueuesUnderTest = {
   readonly missing?: Queue;
 } & AsyncDisposable;
 
-/** What a queue must do on each service that claims to be SQS. `open` makes empty queues. */
+/** The suite that a queue must pass on each service that claims to be SQS. `open` creates empty queues. */
 export function describeQueue(name: string, open: () => Promise<QueuesUnderTest>): void {
   // Most of the time is waiting.
   describe.concurrent(name, () => {

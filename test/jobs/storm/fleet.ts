@@ -17,7 +17,7 @@ export type Fleet = AsyncDisposable & {
   kill(worker: number, look: Look): Promise<void>;
   /** Stops a worker for so long, by SIGSTOP and SIGCONT; `look` sees what it has in hand then. */
   stop(worker: number, forMs: number, look: Look): Promise<void>;
-  /** How the workers ended that nobody killed. */
+  /** How those workers ended that the storm did not kill. */
   readonly ends: () => readonly string[];
 };
 

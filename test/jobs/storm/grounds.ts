@@ -90,7 +90,7 @@ async function startAwsGrounds(): Promise<Grounds> {
   };
 }
 
-/** How long a message waits until its id is known: no worker has replaced it by then. */
+/** Delay of a message until its id is known, so that no worker has replaced it before. */
 const DELAY_MS = 200;
 
 async function startFolder(): Promise<Grounds> {

@@ -4,7 +4,7 @@ import type { Sandbox } from '../../../lib/sandbox/platform/start-platform.ts';
 /** A job of the storm; its id is known once its message is sent, if the message has none. */
 export type StormJob = {
   readonly body: { readonly type: string; readonly id?: string } & Readonly<Record<string, unknown>>;
-  /** What the platform sees of it, as the witness names it: `first:7`, `calculation:12`, `text:…`. */
+  /** The subject of the job as the platform sees it: `first:7`, `calculation:12`, `text:…`. */
   readonly subjects: readonly string[];
   /** A send whose outcome is unknown may be repeated. */
   readonly mayRepeat: boolean;

@@ -52,7 +52,7 @@ function jobsBroken(after: After): readonly string[] {
   });
 }
 
-/** Nothing fails for good in a storm; and nobody may say that an outcome is unknown that could be known. */
+/** No job fails permanently in a storm, and no outcome is `unknown` that could be known. */
 function statusBroken(
   { id, status, error }: Result,
   { subjects }: StormJob,
@@ -109,14 +109,14 @@ function textsBroken({ counts, excuses }: After): readonly string[] {
   });
 }
 
-/** What the batch's texts cost, as the platform counted it. */
+/** The cost of the batch's texts, as counted by the platform. */
 function batchCost({ batchTexts, counts }: After) {
   const distinct = [...new Set(batchTexts)];
   const paid = distinct.reduce((sum, text) => sum + (counts.sentimentCalls[text] ?? 0), 0);
   return { distinct: distinct.length, paid };
 }
 
-/** How many texts of a process are recorded as sent and wait for their slots. */
+/** Maximum number of texts of a process that are recorded as sent while they wait for their slots. */
 const TEXTS_RECORDED = 2;
 
 function batchBroken(after: After, cutShort: number): readonly string[] {

@@ -12,7 +12,7 @@ import { runStorm } from './storm.ts';
  * STORM_SECONDS and STORM_SEED make another storm, STORM_LOG names a file for what the workers log.
  */
 
-/** None in the short run: CI has one of its own (`npm run test:storm`), since it takes half a minute. */
+/** The short run has no storm: CI runs one separately (`npm run test:storm`), since it takes half a minute. */
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? scaled(0, 24));
 const SEED = Number(process.env['STORM_SEED'] ?? 1);
 /** What a storm has on each engine, by its seconds. */
@@ -37,7 +37,7 @@ const storms = {
 const engines = Object.entries(storms) as [Engine, (typeof storms)[Engine]][];
 
 for (const [engine, { size, jobsASecond, ...options }] of engines) {
-  /** How long it is waited for the last job: a minute, and the backlog that a long storm leaves on a busy machine. */
+  /** How long to wait for the last job: a minute, plus time for the backlog of a long storm on a busy machine. */
   const recoverMs = 60_000 + 1_000 * 12 * SECONDS;
 
   test.runIf(SECONDS > 0)(

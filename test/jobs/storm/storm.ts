@@ -29,7 +29,7 @@ export type StormOptions = {
   readonly maxDelayMs: number;
   /** How much longer than an attempt a text is held. */
   readonly spareMs: number;
-  /** How long after the last fault it is waited for all jobs to end. */
+  /** How long after the last fault to wait for all jobs to end. */
   readonly recoverMs: number;
 };
 

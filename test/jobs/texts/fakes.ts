@@ -14,7 +14,7 @@ export type SourceRow = Chunk['rows'][number];
 
 export const HOST = 'acme.example.com';
 
-/** What the platform returns: the mood that the text names, and tokens by its length. */
+/** The platform's response: the sentiment that the text names, and tokens by its length. */
 export function sentimentOf({ text, topics = [] }: SentimentRequest): Sentiment {
   const mood = text.includes('good') ? 'POSITIVE' : 'negative';
   const usage = {

@@ -3,12 +3,12 @@ import { createNowAndThen } from './now-and-then.ts';
 import { type Refusal, refuse } from './reply.ts';
 import type { Rule } from './rule.ts';
 
-/** How many requests there are to one that is hit. */
+/** One in this number of requests fails. */
 const REQUESTS_PER_FAULT = 250;
 
 type Fault = Pick<Rule, 'says' | 'page'> & { readonly service: ServiceName };
 
-/** Now and then a request is refused, with each of the refusals in turn, and not executed. */
+/** Occasionally refuses a request, with each of the refusals in turn, without executing it. */
 export const refuses = ({ refusals, ...fault }: Fault & { readonly refusals: readonly Refusal[] }): Rule => ({
   ...fault,
   kind: 'weak',
@@ -19,7 +19,7 @@ export const refuses = ({ refusals, ...fault }: Fault & { readonly refusals: rea
   },
 });
 
-/** Now and then the connection breaks after a request was executed. `except`: operations that it never happens to. */
+/** Occasionally breaks the connection after a request was executed. `except`: operations that are spared. */
 export const losesResponses = ({
   except,
   ...fault

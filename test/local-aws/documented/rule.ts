@@ -5,7 +5,7 @@ import type { Reply } from './reply.ts';
 /** Passes a request on, and returns what came back. */
 export type Ask = (request: AwsRequest) => Promise<Reply>;
 
-/** What a rule works with besides the requests. */
+/** The context of a rule, besides the requests. */
 export type World = {
   /** The rule's own stream of random draws, so that turning off a rule does not affect the others. */
   readonly random: Random;
@@ -18,7 +18,7 @@ export type World = {
 /** Sees every request to its service: it may refuse, change or repeat it, and change the reply. */
 type Middleware = (request: AwsRequest, next: Ask) => Promise<Reply>;
 
-/** One thing that AWS documents and its stand-in does not do. */
+/** One documented behaviour of AWS that its stand-in lacks. */
 export type Rule = {
   readonly service: ServiceName;
   /** `strict`: it refuses or does what AWS does. `weak`: now and then it fails a client in a way that AWS announces. */

@@ -20,7 +20,7 @@ export type HandlerProcessOptions = {
   readonly onLog?: (line: string) => void;
   /** Folders that stand in for what a function reaches over the network: it may write to them. None if absent. */
   readonly writable?: readonly string[];
-  /** How long loading may take before it is tried once more; 10,000 if absent, as on Lambda. */
+  /** Milliseconds that loading may take before it is tried once more. Default: 10,000, as on Lambda. */
   readonly initMs?: number;
   /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
   readonly sometimes?: Sometimes;

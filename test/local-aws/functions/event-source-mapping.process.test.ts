@@ -15,7 +15,7 @@ import {
 const file = `${import.meta.dirname}/handlers.ts`;
 const bounds = { timeout: 20_000, interval: 50 };
 
-/** What a line begins with in which the handler logged one of its invocations. */
+/** The start of a line in which the handler logged an invocation. */
 const SEEN = 'invocation ';
 
 /** What the handler logged about one of its invocations. */

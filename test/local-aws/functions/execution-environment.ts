@@ -86,7 +86,7 @@ export function createExecutionEnvironment(lambda: LambdaFunction): ExecutionEnv
   return { run, end, crash: async () => runner?.end(0) };
 }
 
-/** What Lambda says at the end of an invocation that failed: of the others, which it ends alike, nothing is written here. */
+/** What Lambda logs at the end of a failed invocation; the end of a successful one is not logged here. */
 const STATUS = { threw: 'error', died: 'failure', timeout: 'timeout', closed: undefined } as const;
 
 const leftOf = ({ deadlineMs }: Invocation): number => Math.max(0, deadlineMs - Date.now());

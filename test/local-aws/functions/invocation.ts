@@ -1,4 +1,4 @@
-/** What is sent to a runner: one invocation, with the facts of its context. */
+/** The message to a runner: one invocation, with the facts of its context. */
 export type Invocation = {
   readonly id: string;
   readonly event: unknown;
@@ -16,7 +16,7 @@ export type ThrownError = {
   readonly trace: readonly string[];
 };
 
-/** What a runner sends: first that it is ready (`id` is `startId`), then one reply for each invocation. */
+/** A message of a runner: first that it is ready (`id` is `startId`), then one reply for each invocation. */
 export type Reply =
   | { readonly id: string; readonly kind: 'result'; readonly result: unknown }
   | { readonly id: string; readonly kind: 'threw'; readonly error: ThrownError };

@@ -17,7 +17,7 @@ export type QueueReader = {
   close(): void;
 };
 
-/** How often a deletion is tried that fails through no fault of ours. */
+/** Maximum tries of a deletion that fails through no fault of ours. */
 const MAX_ROUNDS = 3;
 
 /** One queue, over SQS's own API. */

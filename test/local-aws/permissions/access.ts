@@ -32,7 +32,7 @@ export type Access = {
   refusalOf(action: Action, by: string): string | undefined;
   /** The refusal of an action that a service takes under its own name: only the resource's own policy can allow it. */
   refusalOfService(action: Action, principal: ServicePrincipal): string | undefined;
-  /** What was allowed so far, each once. */
+  /** The allowed calls so far, each once. */
   calls(): readonly Call[];
   /** Each refusal so far, as a line. */
   refusals(): readonly string[];

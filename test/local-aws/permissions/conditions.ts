@@ -1,7 +1,7 @@
 /** The condition of a statement: by operator and key, the values; one matching value is enough. */
 export type Condition = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** What a request says of itself, by the names of condition keys. A key that it does not have is absent. */
+/** The properties of a request, by condition key; a missing property has no key. */
 export type Context = Readonly<Record<string, string>>;
 
 /**
@@ -48,7 +48,7 @@ const OPERATORS: Readonly<Record<string, Compare>> = {
   NumericGreaterThanEquals: number((got, value) => got >= value),
 };
 
-/** Whether a text matches a pattern of IAM, in which `*` is any text and `?` any character. */
+/** Whether a string matches an IAM pattern, in which `*` is any string and `?` any character. */
 export function matchesPattern(text: string, pattern: string): boolean {
   const expression =
     patterns.get(pattern) ??

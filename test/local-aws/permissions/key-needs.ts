@@ -24,7 +24,7 @@ export function keyNeedsOf({ action, resource, context }: Need, keyOf: Keys): re
 
 export type Keys = Readonly<Record<string, string>>;
 
-/** What has a policy and a key: a bucket has those of its objects. */
+/** A resource with a policy and a key: a bucket has those of its objects. */
 export const ownerOf = (resource: string): string =>
   resource.startsWith('arn:aws:s3:::') ? (resource.split('/')[0] ?? '') : resource;
 

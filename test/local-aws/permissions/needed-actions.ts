@@ -35,7 +35,7 @@ export function needOfMissing(request: SignedRequest): Need | undefined {
   });
 }
 
-/** What it takes to copy an object that has tags, which the copy gets too; none for a request that is no such copy. */
+/** The actions needed to copy an object with its tags; empty for any other request. */
 export function needsOfCopiedTags(request: SignedRequest): readonly Need[] {
   const from = sourceOf(request);
   if (from === undefined || request.headers['x-amz-tagging-directive'] === 'REPLACE') return [];

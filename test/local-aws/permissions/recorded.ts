@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from './access.ts';
 
-/** What a test file called on one stack. */
+/** The calls of one test file on one stack. */
 export type Recorded = { readonly test: string; readonly calls: readonly Call[] };
 
 /** Stores what was called on a stack as it ends, in the folder that `ACCESS_CALLS` names; nowhere without it. */
@@ -15,6 +15,6 @@ export function recordCalls(calls: readonly Call[]): void {
   writeFileSync(join(folder, `${randomUUID()}.json`), JSON.stringify(recorded));
 }
 
-/** All that was stored in a folder. */
+/** All recorded calls in a folder. */
 export const readRecorded = (folder: string): readonly Recorded[] =>
   readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));

@@ -31,7 +31,7 @@ export function statementsIn({ Statement: statements }: PolicyDocument): readonl
   return [statements].flat();
 }
 
-/** Whether a statement is about what is needed, whatever its effect. */
+/** Whether a statement covers the needed action, whatever its effect. */
 export const isAbout = (
   { Action, Resource = '*', Condition: condition = {} }: Statement,
   { action, resource, context }: Need,

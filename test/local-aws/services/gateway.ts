@@ -31,7 +31,7 @@ export type ServiceRequest = {
 /** `http://HOST:PORT` of the server for a service and path; undefined if no server handles it. */
 type EndpointOf = (service: string, path: string) => string | undefined;
 
-/** Its endpoint is what `AWS_ENDPOINT_URL` is set to. `requests`: all so far that got a response. */
+/** The gateway; `AWS_ENDPOINT_URL` is its endpoint. `requests`: all requests so far with a response. */
 export type Gateway = LoopbackServer & { readonly requests: readonly ServiceRequest[] };
 
 /** Services behind a gateway: where each is, and who may do what there. */

@@ -29,7 +29,7 @@ export type AwsOptions = {
   readonly seed?: number;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules;
-  /** What stands in dynalite's place. It holds a database for each access key: all signers share this one's. */
+  /** The replacement for dynalite, which has one database for each access key: here all signers share one. */
   readonly dynamoDb?: { readonly endpoint: string; readonly accessKeyId: string } | undefined;
   /** The clock of the rules, in epoch milliseconds; the machine's if absent. */
   readonly now?: () => number;

@@ -18,7 +18,7 @@ export type GlueOptions = {
 
 /** Glue's operations on partitions, for tables that exist from the start. Set `AWS_ENDPOINT_URL_GLUE` to its endpoint. */
 export type LocalGlue = LoopbackServer & {
-  /** All requests so far, refused or not. */
+  /** All requests so far, including refused ones. */
   readonly requests: readonly Pick<JsonRequest, 'operation' | 'body'>[];
   /** The partitions of a table, in the order in which they were created. */
   partitions(table: string): readonly GluePartition[];

@@ -12,7 +12,7 @@ type LambdaRequest = {
 
 /** Lambda, which starts durable executions and does not run them. Set `AWS_ENDPOINT_URL_LAMBDA` to its endpoint. */
 export type LocalLambda = LoopbackServer & {
-  /** All requests so far, refused or not. */
+  /** All requests so far, including refused ones. */
   readonly requests: readonly LambdaRequest[];
   /** The inputs of the executions by name: one for each, however often it was requested. */
   readonly executions: ReadonlyMap<string, unknown>;

@@ -58,7 +58,7 @@ export type LocalStack = {
   readonly unavailable: Set<string>;
   /** Services that refuse every request as one too many for as long as they are here. */
   readonly throttled: Set<string>;
-  /** What its policies allowed and refused. Statements that are added to it count for every function and person. */
+  /** The calls that its policies allowed and refused. Statements that are added apply to every function and person. */
   readonly access: Pick<Access, 'calls' | 'refusals' | 'added'>;
   /** The settings of a person who has these policies of the template and no more, by the beginnings of their logical ids. */
   settingsOf(...policies: readonly string[]): Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** How often an input is tried while it is made smaller. */
+/** Maximum number of tries while an input is made smaller. */
 const MAX_TRIES = 3_000;
 
 /**

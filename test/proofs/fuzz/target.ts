@@ -59,7 +59,7 @@ export type Tried =
 
 /** The most CPU of this thread that one input may take: garbage collection and first compilation included. */
 const MAX_CPU_MS = 3_000;
-/** How long nothing may happen, on a machine that does much else. */
+/** How long a target may be silent, on a busy machine. */
 const MAX_WALL_MS = 60_000;
 
 /** Checks one input, with its CPU, its time and whatever it throws. Cannot end a loop that never yields. */

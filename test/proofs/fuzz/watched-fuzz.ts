@@ -16,7 +16,7 @@ export type ThreadOptions = {
   readonly current: SharedArrayBuffer;
 };
 
-/** Nothing takes this long, even on a machine that does much else. */
+/** No input takes this long, even on a busy machine. */
 const HUNG_MS = 120_000;
 /** Neither does anything take this much memory: inputs are small. */
 const HEAP_MB = 768;

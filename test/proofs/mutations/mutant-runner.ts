@@ -32,7 +32,7 @@ function switches(): Switches {
 const LOOP = 100;
 const LOOP_SPARE = 1_000;
 
-/** How much longer than without a change a test may take, as a factor and in milliseconds. */
+/** How much longer a test may take with a mutant than without, as a factor and in milliseconds. */
 const SPARE_FACTOR = 3;
 const SPARE_MS = 5_000;
 
@@ -55,7 +55,7 @@ export default class MutantRunner extends TestRunner {
   /** The changes that the test under way reaches, and how often. */
   #hits: Readonly<Record<string, number>> = {};
   #queue: readonly string[] = [];
-  /** Whether it failed without a change. */
+  /** Whether the test failed without a mutant. */
   #failed = false;
   #limitMs = 0;
   #startMs = 0;

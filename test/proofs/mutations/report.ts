@@ -14,7 +14,7 @@ export type GroupReport = {
   readonly survived: readonly Mutant[];
 };
 
-/** How many mutants of a group must be noticed, as a share. */
+/** The share of a group's mutants that must be noticed. */
 const GOAL = 0.9;
 
 export function reportOf(group: string, mutants: readonly Mutant[]): GroupReport {
@@ -33,7 +33,7 @@ export function reportOf(group: string, mutants: readonly Mutant[]): GroupReport
 const scoreOf = ({ mutants, survived }: GroupReport): number =>
   mutants === 0 ? 1 : (mutants - survived.length) / mutants;
 
-/** How many standard deviations below the goal chance may take a sample: one of 700 goes further. */
+/** How many standard deviations a sample may be below the goal by chance: one sample in 700 is further below. */
 const DEVIATIONS = 3;
 
 /**

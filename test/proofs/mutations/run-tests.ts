@@ -9,7 +9,7 @@ const CONFIG = ['--config', 'test/proofs/mutations/vitest.config.ts'];
 /** How often is looked whether a run hangs, in milliseconds. */
 const LOOK_MS = 500;
 
-/** How much of what a process printed an error shows, in characters. */
+/** Maximum number of characters of a process's output that an error shows. */
 const SHOWN = 4_000;
 
 /**
@@ -22,7 +22,7 @@ export async function runTests(settings: ProcessSettings): Promise<readonly Even
   return journal.read();
 }
 
-/** Whether it came to the end: false if it hung. */
+/** Whether the process ended; false if it hung. */
 async function runProcess(settings: ProcessSettings, journal: Journal): Promise<boolean> {
   const env = { ...process.env, ...environmentOf(settings) };
   const child = spawn(process.execPath, [...VITEST, ...CONFIG], { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -24,7 +24,7 @@ type Invoked =
 const LIMIT_MS = 900_000;
 const SLICE_MS = 15_000;
 const MARGIN_MS = 60_000;
-/** How soon the service invokes a function again that died. */
+/** Delay before the service invokes a dead function again. */
 const AFTER_DEATH_MS = 2_000;
 
 /** The durable executions of snapshots: each name is started once, whoever starts it and however often. */

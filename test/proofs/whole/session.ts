@@ -28,7 +28,7 @@ export const HOST = 'acme.example.com';
 
 export type SessionOptions = { readonly reserve?: 'single' | 'batch'; readonly skewMs: number };
 
-/** What one process works with, put together as `lib/session.ts` and `lib/jobs/open-worker.ts` do. */
+/** The parts of one process, assembled as in `lib/session.ts` and `lib/jobs/open-worker.ts`. */
 export function openSession(process: Process, scene: Scene, { reserve = 'batch', skewMs }: SessionOptions) {
   const { world, parts } = scene;
   const own = world.diceFor(process);

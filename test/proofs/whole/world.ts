@@ -11,9 +11,9 @@ export type Process = {
   isAlive: boolean;
   /** Until then it makes no progress, and no response reaches it. */
   pausedUntilMs: number;
-  /** How far its clock was set off; of processes that share one, `machine` has it. */
+  /** How far its clock was set off; `machine` has that of processes that share a clock. */
   clockOffMs: number;
-  /** How many things have gone wrong with it so far. */
+  /** The number of its faults so far. */
   troubles: number;
   /** Called when it has ended, normally or not. */
   readonly onEnd: (() => void)[];
@@ -33,7 +33,7 @@ const newProcess = (name: string, isMortal = true): Process => ({
 export type Act<T> = {
   readonly label: string;
   readonly border: Exclude<Border, 'platform'>;
-  /** What the service does, at one moment of the world. It must not wait. */
+  /** The operation of the service, at one moment of the world. It must not wait. */
   readonly perform: () => T | Promise<T>;
   /** The error of a request that got no response, or that was throttled. */
   readonly failure: (kind: 'unreachable' | 'busy') => Error;

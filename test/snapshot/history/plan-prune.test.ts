@@ -33,7 +33,7 @@ async function begin(startedAt: string): Promise<Run> {
   return runOfId((await startRun(selection, clock)).checkpoint.run);
 }
 
-/** What a publisher has stored of a run so far. */
+/** The objects that a publisher has stored of a run so far. */
 const leave = (run: Run, folder = publishedFolder(PLACE, run)) =>
   store.put(`${folder}part-00000-aa.ndjson.gz`, Buffer.from('x'));
 

@@ -396,7 +396,7 @@ function slowVerdict(bytes: Buffer): string {
   return results.length === 0 || results.some(isRecord) ? 'page' : 'Error';
 }
 
-/** Nothing to list: no list, and no total above 0; without a total nothing else that may be the list. */
+/** A response without records: no list, no total above 0, and without a total no other member that may be the list. */
 function isNothing(value: unknown, results: unknown): boolean {
   if (typeof value !== 'object' || Array.isArray(value) || (results ?? null) !== null) return false;
   const { totalHits: total, ...others } = Object(value ?? {});

@@ -18,13 +18,13 @@ import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 const PLACE = 'calculations';
 const { signal } = new AbortController();
 
-/** What a run has by its manifest, or by what a reader found: records, and changes by their kind. */
+/** The counts of a run, from its manifest or from a reader: records, and changes by kind. */
 type Counts = readonly [records: number, added?: number, removed?: number, changed?: number];
 
 const byManifest = ({ records, changes }: Manifest): Counts =>
   changes === null ? [records] : [records, changes.added, changes.removed, changes.changed];
 
-/** What the readers of published runs find that is not as their manifests say; nothing if all of them agree. */
+/** The differences between the readers of published runs and their manifests; empty if all agree. */
 export async function disagreements(store: Store): Promise<readonly string[]> {
   const found: string[] = [];
   const runs = await publishedRuns(store, PLACE);
@@ -60,7 +60,7 @@ export async function disagreementsOfSql(store: Store): Promise<readonly string[
   );
 }
 
-/** What is stored of runs that are neither published nor can be, since nothing of them is under `work/`, or a prune took them. */
+/** The stored objects of runs that are not published and cannot be: nothing of them is under `work/`, or a prune deleted them. */
 export async function leftovers(store: Store): Promise<readonly string[]> {
   const isKept = new Set((await publishedRuns(store, PLACE)).map(({ run }) => run));
   for await (const folder of store.folders(`work/${PLACE}/`)) isKept.add(folder.split('/').at(-1) ?? '');

@@ -27,7 +27,7 @@ async function ordered() {
   });
 }
 
-/** Two runs of files, which have no order, a part a record. */
+/** Two runs of files, which are unordered, with one record in each part. */
 async function unordered(old: readonly string[], now: readonly string[]) {
   const store = createMemoryStore();
   return optionsOf(store, 'files', {

@@ -62,7 +62,7 @@ const partitionsThat = (add: (...added: Parameters<Partitions['add']>) => unknow
   remove: () => Promise.reject(new Error('removed')),
 });
 
-/** All objects but those under `work/`, by their etags. */
+/** The etags of all objects except those under `work/`. */
 async function published(from: Store): Promise<ReadonlyMap<string, string>> {
   const listed = await Array.fromAsync(from.list(''));
   return new Map(listed.filter(({ key }) => !key.startsWith('work/')).map(({ key, mark }) => [key, mark]));

@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { once } from '../../../lib/base/async.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
-/** One for all: to make one takes longer than most queries. */
+/** One instance for all queries, since creating it takes longer than most of them. */
 const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
 type Row = Readonly<Record<string, unknown>>;

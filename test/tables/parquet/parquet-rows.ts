@@ -9,7 +9,7 @@ import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts
 import { jsonOf } from '../../snapshot/page/json-of.ts';
 import { oddTable } from './odd-lines.ts';
 
-/** One for all: to make one takes longer than most queries. */
+/** One instance for all queries, since creating it takes longer than most of them. */
 const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
 /** A Parquet file of these lines, each between two other lines, with a row group whenever one is full. */

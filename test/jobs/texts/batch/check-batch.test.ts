@@ -14,7 +14,7 @@ import { batchOf, mixedRows, world } from './batch-suite.ts';
 
 const { cache } = worker(scriptedAnalyze().analyze);
 
-/** What ten days take at one request a second. */
+/** The number of requests in ten days at one a second. */
 const TEN_DAYS = 864_000;
 
 const previewOf = (calls: number): Preview => ({

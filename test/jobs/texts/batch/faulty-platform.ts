@@ -9,7 +9,7 @@ export type Fault = 400 | 401 | 409 | 429 | 500 | 'lost';
 export type FaultPlan = {
   /** Texts that never succeed until `heal`. */
   readonly ofText: ReadonlyMap<string, Fault>;
-  /** What the calls from one number up to another meet, whatever their text. */
+  /** The fault of the calls from one number up to another, whatever their text. */
   readonly ofCalls: readonly { readonly from: number; readonly to: number; readonly fault: Fault }[];
   /** The calls whose turn is too far off. */
   readonly putOff: ReadonlySet<number>;

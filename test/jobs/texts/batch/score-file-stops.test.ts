@@ -10,7 +10,7 @@ const optionsOf = ({ split, scoring }: World) => ({ ...split, ...scoring });
 const always = <T>(failure: T): readonly T[] => Array.from({ length: 100 }, () => failure);
 /** The pauses within a try, whose last call is the ninth. */
 const RETRIES = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 10_000];
-/** All pauses of three tries, with half of 4 s and half of 8 s between them. */
+/** The sum of the waits between three tries: half of 4 s and half of 8 s. */
 const PAUSES = [...RETRIES, 2_000, ...RETRIES, 4_000, ...RETRIES];
 
 test('a text that fails three times while others succeed fails only its row', async () => {

@@ -24,7 +24,7 @@ const execution = {
   stderr: { log: ['too much'] },
 };
 
-/** What comes of this body. */
+/** The outcome of a response with this body. */
 const ended = (body: string | Buffer) => {
   const read = async (_: unknown, __: unknown, make: (body: Buffer) => unknown) => make(Buffer.from(body));
   return runnerOf(runFunction, { call: { read } as unknown as Call })(job, turn);

@@ -2,7 +2,7 @@ import { refuse } from '../reply.ts';
 import type { Ask } from '../rule.ts';
 import { placeOf } from './s3-operation.ts';
 
-/** What makes an object; a part of an upload is encrypted as the upload was begun. */
+/** The operations that create an object; a part of an upload is encrypted as the upload was begun. */
 const WRITES: ReadonlySet<string> = new Set(['PutObject', 'CopyObject', 'CreateMultipartUpload']);
 
 /**

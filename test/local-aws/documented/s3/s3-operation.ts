@@ -32,7 +32,7 @@ export function s3OperationOf(request: Parts): string {
   return isCopy ? (copies[named] ?? named) : named;
 }
 
-/** What may be in the query without changing which operation it is. */
+/** Query parameters that do not change the operation. */
 const PARAMETERS: ReadonlySet<string> = new Set([
   'continuation-token',
   'delimiter',

@@ -3,10 +3,10 @@ import { createNowAndThen } from '../now-and-then.ts';
 import { type Reply, refuse, succeeded, toJson } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 
-/** How many batches there are to one that fails in part. */
+/** One in this number of batches fails in part. */
 const BATCHES_PER_FAILURE = 12;
 
-/** One entry of a batch now and then fails through no fault of the sender's. */
+/** Occasionally fails one entry of a batch, through no fault of the sender. */
 export const batchesFailInPart = {
   service: 'sqs',
   kind: 'weak',

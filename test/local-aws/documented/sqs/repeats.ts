@@ -5,7 +5,7 @@ import { succeeded, toJson } from '../reply.ts';
 import type { Rule } from '../rule.ts';
 import { askForOthers, entriesOf, queueNameOf } from './batches.ts';
 
-/** How many deliveries there are to one that is repeated. */
+/** One in this number of deliveries is repeated. */
 const DELIVERIES_PER_REPEAT = 30;
 
 /** A copy is delivered so long after the message, whatever happened to the message meanwhile; or never. */

@@ -88,14 +88,14 @@ type Checked = {
   readonly row: EndedRow | undefined;
 };
 
-/** How often a job is sent that may be repeated. */
+/** Maximum number of sends of a job that may be repeated. */
 const MAX_ATTEMPTS = 5;
 
 /** The platform fails some calls only, so a call that always fails is not an outage: a harmless read succeeds. */
 const isPartial = (spell: Spell) =>
   spell.border === 'platform' && spell.fate === '503' && spell.percent < 100;
 
-/** What may not be repeated is executed once, and once more each time that somebody reopens it. */
+/** A job that may not be repeated is executed once, and once more each time that a person reopens it. */
 function checkSends({ id, job, number, row }: Checked, { plan, scene, sent, broken }: Finished): void {
   if (job.type !== 'run-function' && job.type !== 'update-formula') return;
   const { platform } = scene;

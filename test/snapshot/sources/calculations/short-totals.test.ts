@@ -12,7 +12,7 @@ type Body = {
   readonly limit: number;
 };
 
-/** What happens before a response; rows are picked by position. A row that vanishes does so in this response only. */
+/** An event before a response; rows are chosen by position. A vanishing row is missing from this response only. */
 type Change = { readonly kind: 'add' | 'delete' | 'vanish'; readonly at: number };
 
 type Simulated = {

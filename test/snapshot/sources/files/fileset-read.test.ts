@@ -41,7 +41,7 @@ type Options = {
   readonly from?: FilesetPosition;
   readonly taken?: readonly string[];
   readonly stopsAtRepeat?: boolean;
-  /** What the platform sends when it is asked for the newest files first. Default: none. */
+  /** The response when the newest files are requested first. Default: no file. */
   readonly newest?: string;
 };
 
