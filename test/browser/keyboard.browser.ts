@@ -16,7 +16,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** What has the focus, as a reader would call it: its text, or its label. */
+/** The text or label of the element with the focus. */
 const focused = async (page: Page): Promise<string> =>
   String(
     await page.evaluate(

@@ -7,7 +7,7 @@ import type { ReportFacts } from '../../lib/report/facts.ts';
 import { printPage } from '../../lib/report/print-report.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** Nothing that a browser does of itself: no updates, no network but what the page asks for. */
+/** Options that turn off what a browser does by itself: no updates, and no requests except those of the page. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

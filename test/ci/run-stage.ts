@@ -7,14 +7,14 @@ import type { Outcome } from '../counts.ts';
 export type Stage = {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** It hangs if it takes longer: three times what it takes where nothing else runs, and more for downloads. */
+  /** A stage that takes longer counts as hanging: three times its duration on an idle machine, and more for downloads. */
   readonly limitMinutes: number;
 };
 
 export type StageOutcome = Outcome & {
   readonly name: string;
   readonly minutes: number;
-  /** What it printed that is said again at the very end: `flaky: …`, `not run: …`, `FAILED: …`. */
+  /** The lines of its output that are repeated at the very end: `flaky: …`, `not run: …`, `FAILED: …`. */
   readonly notes: readonly string[];
 };
 
@@ -27,7 +27,7 @@ export type StageOptions = {
 const COUNTS = /^(\d+) passed, (\d+) failed$/;
 const NOTE = /^(?:flaky|not run|FAILED): /;
 
-/** How long what was asked to end may take, and what holds its output may live on, in milliseconds. */
+/** Milliseconds that a process may take to end on request, and that processes with its output may outlive it. */
 const GRACE_MS = 10_000;
 
 /** Runs a stage to its end, or ends it and all that it has started; what does not count its checks counts as failed. */
@@ -47,7 +47,7 @@ export async function runStage(stage: Stage, { signal, print }: StageOptions): P
   return { name, minutes, notes: [...notes], ...countsIn(counted.line, code) };
 }
 
-/** What fails must count, whatever the line says; where nothing was counted, what counts died. */
+/** A failing exit code counts whatever the line says; without any count, the counting process died. */
 export function countsIn(lastLine: string, code: number): Outcome {
   const [, passed, failed] = COUNTS.exec(lastLine) ?? [];
   if (passed === undefined) return { passed: 0, failed: 1 };

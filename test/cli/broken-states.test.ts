@@ -146,7 +146,7 @@ const firstParquet = () =>
 
 const TABLES = ['tables', PLACE] as const;
 
-/** What only those commands meet that read or write Parquet. */
+/** States that only commands that read or write Parquet notice. */
 const parquetStates = stated([
   ['a file of Parquet of the last run is missing', (at) => remove(at, firstParquet()), () => TABLES],
   [

@@ -64,7 +64,7 @@ const examined = () => ({
   signal: new AbortController().signal,
 });
 
-/** Each check with its status, and of a failed one what it says. */
+/** Each check with its status, and the message of a failed one. */
 const statuses = (out: string) =>
   Object.fromEntries(
     [...out.matchAll(/^(\w+) +(ok|failed|skipped)/gm)].map(([, name, status]) => [name, status]),

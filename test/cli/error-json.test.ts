@@ -79,7 +79,7 @@ test('an error of the store says which service is unavailable', async () => {
   expect(table).toMatchObject({ code: 1, error: { kind: 'table', failure: 'unreachable' } });
 });
 
-/** What is said of an error, but for its message. */
+/** The members of an error except its message. */
 function explained(error: unknown) {
   const { message: _, ...facts } = explain(error, createFakeTerminal().terminal).error ?? {};
   return facts;

@@ -23,7 +23,7 @@ async function run(argv: readonly string[], { input = '', store = folder.path } 
   return runCommand(argv, settingsOf(sandbox, store), input);
 }
 
-/** What was set before the first update is not known, so that it needs a word. */
+/** Sets a formula; `--force` is needed, since the formula before the first update is unknown. */
 const set = (input: string) => run(['formula', 'set', id, '-', '--force'], { input });
 
 /** The note about the formula before our first update. */

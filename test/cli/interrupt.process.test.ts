@@ -37,7 +37,7 @@ async function checkpointOf(place: string, run: string) {
 
 const published = (place: string) => publishedIn(folder.path, place);
 
-/** How many parts a scan that was stopped has closed. They go when their run is published. */
+/** The number of parts that a stopped scan has closed. They are deleted when their run is published. */
 async function partsUnderWork(): Promise<number> {
   const store = createDirectoryStore(folder.path);
   const keys = (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);

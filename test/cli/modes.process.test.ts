@@ -12,7 +12,7 @@ const folder = folderOfEach();
 const at = (name: string) => join(folder.path, name);
 const modeOf = (name: string) => (statSync(at(name)).mode & 0o777).toString(8);
 
-/** What others than the owner may use, below a folder or in it. */
+/** The files that others than the owner may access, in a folder or below it. */
 const openIn = (path: string): readonly string[] =>
   readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const stats = lstatSync(join(path, name));

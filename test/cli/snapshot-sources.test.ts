@@ -28,7 +28,7 @@ async function run(argv: readonly string[], input = '') {
 
 const published = (place: string) => publishedIn(folder.path, place);
 
-/** What was published of a source, narrowed: in the place that is named after its selection. */
+/** What a narrowed snapshot of a source published, in the place that is named after its selection. */
 async function narrowed(source: string) {
   const [place = '', ...more] = (await readdir(folder.path)).filter((name) => name.startsWith(source));
   if (more.length > 0 || place === source)

@@ -18,7 +18,7 @@ import { type Case, fileOf, type Row, rowsOf, SAVED_AS, savedText } from './text
 
 export type Place = { readonly folder: string; readonly sandbox: Sandbox };
 
-/** What a door made of a file: in the end its rows, its text, or why it was refused. */
+/** The result of a door for a file: its rows, its text, or why it was refused. */
 type Read = { readonly found: unknown } | { readonly refused: string };
 
 type Door = {
@@ -28,7 +28,7 @@ type Door = {
   readonly give: (one: Case, place: Place) => { readonly bytes: Buffer; readonly found: unknown };
   /** `encoding`: as the remedy of a refusal says to name it. */
   readonly read: (file: string, place: Place, encoding?: string) => Promise<Read>;
-  /** It has no option for an encoding: the text is to be saved as UTF-8. */
+  /** The door has no option for an encoding: the file must be saved as UTF-8. */
   readonly isSavedAgain?: true;
 };
 
@@ -290,7 +290,7 @@ export const doorsOfTexts: Readonly<Record<string, Door>> = {
   },
 };
 
-/** What is wrong with what a door makes of a case; undefined if nothing is. A file that is refused has cost nothing. */
+/** The fault in a door's result for a case; undefined if it is right. A refused file must have cost nothing. */
 export async function faultOf(door: Door, one: Case, place: Place): Promise<string | undefined> {
   const file = join(place.folder, door.file);
   const { bytes, found } = door.give(one, place);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 
-/** What a spreadsheet saves, by the words of its menus: the encoding, and whether it has a byte order mark. */
+/** The formats that a spreadsheet saves, by the words of its menus: the encoding, and whether it has a byte order mark. */
 export const SAVED_AS = {
   'CSV UTF-8': ['utf-8', true],
   'Numbers, UTF-8': ['utf-8', false],
@@ -35,7 +35,7 @@ const TEXTS: Readonly<Record<string, Rows>> = {
   ],
 };
 
-/** How a file is not as it should be; each leaves its rows as they are. */
+/** Defects of a file; each leaves its rows unchanged. */
 const DEFECTS = {
   none: (lines: readonly string[]) => lines,
   'without trailing empty fields': (lines: readonly string[], separator: string) =>

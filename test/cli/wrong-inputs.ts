@@ -9,7 +9,7 @@ const SUM = {
   inputVariables: { first: '{{a:number}}', second: '{{b:number}}' },
 };
 
-/** What is no text, as a picture or a workbook. */
+/** Inputs that are not text, such as a picture or a workbook. */
 const BYTES = Buffer.from([0x89, 0x50, 0, 0xff, 0x0a, 0, 1, 2]);
 
 const MISSING = 'got no such file or directory';

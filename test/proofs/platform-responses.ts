@@ -10,7 +10,7 @@ type PlatformRequest = Parameters<Send>[0];
 /** The API that a request is for: the second name of its path. */
 const apiOf = ({ target }: PlatformRequest) => target.split('/')[2];
 
-/** What a request is about: a job, known by what it sends, or a text, or the path of a data file. */
+/** The subject of a request: a job, recognized by what it sends, a text, or the path of a data file. */
 export function subjectOf(request: PlatformRequest): string {
   const given = request.body === undefined ? undefined : JSON.parse(request.body);
   switch (apiOf(request)) {
@@ -29,7 +29,7 @@ export function subjectOf(request: PlatformRequest): string {
 export const responseTo = (request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult =>
   ok(bodyTo(request, execution, end).body);
 
-/** What the platform says once it has executed a request, and by which operation. */
+/** The platform's response once it has executed a request, and the operation. */
 export function bodyTo(request: PlatformRequest, execution: string, end: FunctionEnd) {
   switch (apiOf(request)) {
     case 'codeengine':

@@ -3,7 +3,7 @@ class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What `read` makes of the command line. If that is wrong, prints one line that says why, and exits 2. */
+/** Returns what `read` reads from the command line. If that is wrong, prints one line that says why, and exits 2. */
 export function readUsage<T>(read: () => T): T {
   try {
     return read();

@@ -15,7 +15,7 @@ const writeReport = async ({ store }: { readonly store: Store }) => {
   return [];
 };
 
-/** What follows a publication, at noon; `happened` is in the order in which it did. */
+/** The work after a publication, at noon; `happened` has its steps in order. */
 async function follow(given: {
   readonly write?: typeof writeReport;
   readonly digests?: readonly 'calculations'[];

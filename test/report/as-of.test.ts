@@ -86,7 +86,7 @@ async function happenedLater() {
   });
 }
 
-/** What each door answers of a store as of Monday. */
+/** The result of each door for a store as of Monday. */
 async function answersOf(of: Store) {
   const now = () => endOf(monday);
   const { signal } = new AbortController();

@@ -30,7 +30,7 @@ export const awsCommand: Aws = async (words) => {
 
 type Output = { readonly OutputKey: string; readonly OutputValue: string };
 
-/** What of a stack's outputs a construct has: `id` is empty for a stack that is all about it. */
+/** The outputs of a construct among those of its stack: `id` is empty if the stack has only this construct. */
 export function outputsOf(outputs: readonly Output[], id: string): (name: string) => string {
   return (name) => {
     const form = new RegExp(id === '' ? `^${name}$` : `^${RegExp.escape(id)}${name}[0-9A-F]{8}$`);

@@ -21,7 +21,7 @@ type SmokeEvent = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/** What only the operator knows: without it, the step is skipped. */
+/** Facts that only the operator knows: without them, the step is skipped. */
 export type SmokeInputs = {
   /** The job of a code function that does no harm: package, version, name and input. */
   readonly job?: Readonly<Record<string, unknown>> | undefined;
@@ -40,7 +40,7 @@ class Skipped extends Error {}
 
 type Smoke = Deployment & SmokeInputs & { readonly now: () => number; readonly timeoutMs: number };
 
-/** Each does one thing as its users do, and returns what came of it. Throws if it did not, or `Skipped`. */
+/** Each step does one thing as users do, and returns the outcome. Throws if it failed, or `Skipped`. */
 const steps = {
   async snapshot(smoke) {
     const id = `smoke-${smoke.now()}`;

@@ -54,7 +54,7 @@ export type Ask<Kind extends AskKind = AskKind> = {
   readonly [Each in Kind]: { readonly kind: Each } & Asks[Each]['gives'];
 }[Kind];
 
-/** What comes back: what was asked for, or no response at all. */
+/** The reply: what was requested, or no response at all. */
 export type Reply = { readonly got: Asks[AskKind]['gets'] } | 'no response';
 
 /** Asks that change what others see: without a response, nobody knows whether and when they do. */

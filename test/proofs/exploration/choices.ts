@@ -4,10 +4,10 @@ import type { Fault, Scenario } from './scenario.ts';
 import { receiptOf } from './services.ts';
 import type { Actor, Queued, State } from './state.ts';
 
-/** What a request that is under way meets. */
+/** The fate of a request in flight. */
 export type Fate = 'done' | 'no response' | 'late response' | 'a 429' | 'a 400' | 'no slot';
 
-/** One thing that can happen next. Actors, messages and so on are named by their places in the state. */
+/** One event that can happen next. Actors, messages and so on are named by their indexes in the state. */
 export type Choice = { readonly fault?: Fault } & (
   | { readonly kind: 'reply'; readonly actor: number; readonly number: number; readonly fate: Fate }
   | { readonly kind: 'late reply'; readonly actor: number; readonly number: number }

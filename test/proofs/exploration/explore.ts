@@ -21,7 +21,7 @@ export type ExploreOptions = {
   readonly onProgress?: (explored: Explored) => void;
 };
 
-/** What was explored. `violation`: the shortest schedule that breaks a rule, as places among the choices of each state. */
+/** The result of an exploration. `violation`: the shortest schedule that breaks a rule, as indexes of the choices of each state. */
 export type Explored = {
   readonly states: number;
   readonly steps: number;
@@ -83,7 +83,7 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
   const keyOf = createKeys();
   const first = firstState(scenario);
   const seen = new Set([keyOf(first)]);
-  /** How each state was reached: by its number, that of the state before it, and the place of the choice. */
+  /** How each state was reached: by its number, the number of the previous state and the index of the choice. */
   const parents = [-1];
   const places = [0];
   let [steps, depth, rests] = [0, 0, 0];

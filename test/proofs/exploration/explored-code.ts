@@ -157,7 +157,7 @@ const unrenewed: Pick<Lease, 'holdLease'> = {
   holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
 };
 
-/** What DynamoDB responds when a condition does not hold: the row that is there. */
+/** DynamoDB's response when a condition does not hold: the current row. */
 class ConditionFailed extends Error {
   override readonly name = 'ConditionalCheckFailedException';
   readonly current: StoredRow | undefined;

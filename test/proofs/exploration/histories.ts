@@ -9,7 +9,7 @@ import { NoResponseError, type Outside } from './outside.ts';
  * names the histories of the runs that are under way.
  */
 
-/** How a run of the explored code begins. `name` is unlike that of any other run: tokens are made of it. */
+/** How a run of the explored code begins. `name` is unique among runs, since tokens are made of it. */
 export type Start<Role extends string = string> = {
   readonly name: string;
   readonly role: Role;
@@ -31,7 +31,7 @@ export type History<S extends Start = Start> = {
   readonly end: End | undefined;
   /** Whether a response of the platform that executed something has reached the code. */
   readonly hasHeard: boolean;
-  /** Whether the code has looked for an outcome that another run staged, and found none. */
+  /** Whether the code has looked for an outcome that another run staged, without finding one. */
   readonly hasLooked: boolean;
   /** The highest fence under which the code has written, or tried to; 0 if it has not claimed. */
   readonly fence: number;
@@ -40,7 +40,7 @@ export type History<S extends Start = Start> = {
 /** The code that is explored: settles when it has no more to do. */
 export type Code<S extends Start> = (start: S, outside: Outside) => Promise<unknown>;
 
-/** How a history was reached, and those that go on from it, by what they had next. */
+/** How a history was reached, and the histories that continue it, by their next reply. */
 type Links<S extends Start> = {
   readonly before: History<S> | undefined;
   readonly answer: Answered | undefined;
@@ -50,7 +50,7 @@ type Links<S extends Start> = {
 /** Maximum number of suspended runs that are kept, so that their next reply does not require repeating all earlier ones. */
 const MAX_LIVE = 2_000;
 
-/** All histories that were met so far. */
+/** All histories that were reached so far. */
 export function createHistories<S extends Start>(code: Code<S>) {
   const roots = new Map<string, History<S>>();
   const links: Links<S>[] = [];

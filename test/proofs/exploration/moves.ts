@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts';
 import { mayMatter, receiptOf } from './services.ts';
 import { type Actor, type State, withNumber } from './state.ts';
 
-/** What does not change while a scenario is explored. `id` is that of its job. */
+/** The facts that do not change while a scenario is explored. `id` is that of its job. */
 export type World = {
   readonly scenario: Scenario;
   readonly histories: Histories<Begun>;

@@ -75,7 +75,7 @@ export function checkRow(before: State, state: State, key: string, by: Writer, {
 /** The run that wrote a row: the holder, while a lease lasts. Tokens begin with the names of runs. */
 const runOf = ({ rows }: State, key: string) => rows[key]?.token.split(' ', 1)[0];
 
-/** What ended stays so, but for UNKNOWN; only what failed is reopened, and by its id if it was cancelled. */
+/** An ended job stays ended, unless it is UNKNOWN; only a failed job is reopened, by its id if it was cancelled. */
 function checkEnded(
   from: EndedJobRow,
   to: JobRow,

@@ -1,6 +1,6 @@
 import type { JobPlan } from '../job-plan.ts';
 
-/** What can go wrong, and what happens then. Each one that happens counts against the bound. */
+/** The faults, and their effects. Each fault that happens counts against the bound. */
 const faults = {
   'no response': 'a request gets none: what it would change is changed then, at any later time, or never',
   'late response': 'a write to the table is made, and its response comes at any later time',
@@ -17,7 +17,7 @@ export type Fault = keyof typeof faults;
 
 export const faultKinds = Object.keys(faults) as readonly Fault[];
 
-/** What people do, once, at any time. Each repeats the command until it succeeds. */
+/** The commands of people, each once, at any time. A person repeats the command until it succeeds. */
 export type Person = 'cancel' | 'redrive' | 'redrive by id';
 
 /** One small world that is explored as a whole. */
@@ -81,7 +81,7 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-/** How many faults there are at most in a schedule: for `npm test`, for CI, and for a whole hour. */
+/** Maximum number of faults in a schedule: for `npm test`, for CI, and for a whole hour. */
 const MAX_FAULTS: Readonly<Record<ScenarioName, readonly [test: number, minute: number, hour: number]>> = {
   'one message': [1, 2, 3],
   'two messages': [0, 1, 2],

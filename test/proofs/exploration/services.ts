@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Ask, AskKind, Asks } from './asks.ts';
 import { type State, withMember } from './state.ts';
 
-/** What a service has done: the state after it, and its reply. */
+/** The effect of a request on a service: the state after it, and its reply. */
 export type Applied<Kind extends AskKind = AskKind> = {
   readonly state: State;
   readonly reply: Asks[Kind]['gets'];

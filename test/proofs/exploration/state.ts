@@ -19,7 +19,7 @@ export type Actor = {
   readonly diesAtMs: number;
 };
 
-/** What rules need that nothing else shows. */
+/** Facts that only the rules need. */
 type Facts = {
   /** The claims under which the platform executed the function. */
   readonly executed: readonly Sender[];

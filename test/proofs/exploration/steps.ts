@@ -77,7 +77,7 @@ function charged(state: State, { fault, ...choice }: Choice): State {
 
 type Met = { readonly actor: number; readonly number: number; readonly fate: Fate };
 
-/** What a request meets that is under way. */
+/** The fate of a request in flight. */
 function meet(state: State, { actor: place, number, fate }: Met, world: World): Promise<Reached> | Reached {
   const actor = state.actors[place];
   const ask = actor?.history.underWay.find((each) => each.number === number)?.ask;

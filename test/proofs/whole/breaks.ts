@@ -12,7 +12,7 @@ type PlatformRequest = Parameters<Send>[0];
 type Break = {
   readonly parts: () => Parts;
   readonly seed: number;
-  /** What the schedule must have, so that it meets the rule. Default: nothing. */
+  /** What the schedule must contain to exercise the rule. Default: nothing. */
   readonly among?: (plan: Plan) => Partial<Plan>;
   readonly shows: RegExp;
   /** The schedule lasts long: it is left to the full run. Default: false. */

@@ -20,7 +20,7 @@ export type Deed =
   | { readonly kind: 'forget'; readonly text: number; readonly atMs: number }
   | { readonly kind: 'pause' | 'resume' | 'reset' | 'deploy' | 'prune'; readonly atMs: number };
 
-/** Which table all processes share. Those that share SQLite's have one clock, and who has ended holds nothing in it. */
+/** The table that all processes share. Users of SQLite share one clock, and a process that has ended holds nothing in it. */
 export const tableKinds = ['DynamoDB', 'SQLite'] as const;
 export type TableKind = (typeof tableKinds)[number];
 
@@ -32,7 +32,7 @@ export type Plan = {
   readonly table: TableKind;
   /** Requests a second: what the platform lets through, and what the fleet is configured with. */
   readonly rate: number;
-  /** What the platform lets through from a time on, if that is less; the fleet learns it. In the order of their times. */
+  /** Lower limits of the platform from certain times on, in order of time; the fleet learns them. */
   readonly limits: readonly { readonly fromMs: number; readonly rate: number }[];
   /** Times in which it refuses each text: credits are used up. */
   readonly quotas: readonly Span[];
@@ -42,7 +42,7 @@ export type Plan = {
   readonly odd: number;
   /** How many processes run `work`, beside two pollers. */
   readonly workers: number;
-  /** How long a poll that finds nothing lasts, in seconds, at least: polls of idle nights are most of what a year would cost. */
+  /** Minimum seconds of a poll that finds nothing: polls of idle nights would be most of the time that simulating a year takes. */
   readonly pollSeconds: number;
   /** Clocks of the processes, in turn: how far each is off. */
   readonly skewsMs: readonly number[];
@@ -51,10 +51,10 @@ export type Plan = {
   /** When the scheduler sends a snapshot job. */
   readonly snapshotsAtMs: readonly number[];
   readonly records: number;
-  /** How many datasets they link to, whose cards follow each snapshot; 0: nothing follows. */
+  /** The number of datasets that they link to, whose cards follow each snapshot; 0: no cards follow. */
   readonly datasets: number;
   readonly deeds: readonly Deed[];
-  /** How long the backlog lasts, at the rate, that is sent when everything becomes calm. */
+  /** The duration, at the rate, of the backlog that is sent when everything becomes calm. */
   readonly backlogMs: number;
   readonly spells: readonly Spell[];
   /** How often an act at any border meets trouble apart from the spells, in percent. */

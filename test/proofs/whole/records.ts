@@ -88,7 +88,7 @@ export function createRecords(
       const hasMore = offset + limit < live.length;
       return odd.bodyOf('searchCalculations', { results, totalHits: live.length, hasMore });
     },
-    /** All that was ever true of each record, in order, by ids. */
+    /** All states of each record so far, in order, by id. */
     versionsOf: versionsOf as ReadonlyMap<number, readonly Version[]>,
     count: () => live.length,
   };

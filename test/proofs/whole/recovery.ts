@@ -8,7 +8,7 @@ const MEASURED_MS = 60_000;
 /** Less than this says nothing: the last calls of a backlog. */
 const MIN_MEASURED_MS = 10_000;
 
-/** How many files each job of the backlog reads: most of them wait for the pace, not for a message. */
+/** The number of files that each job of the backlog reads: most reads wait for the pace, not for a message. */
 const FILES = 4;
 
 /**

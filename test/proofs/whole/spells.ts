@@ -1,6 +1,6 @@
 import type { Dice } from '../dice.ts';
 
-/** Where something can fail: whatever leaves a process crosses one of these. */
+/** The borders at which requests can fail: whatever leaves a process crosses one of them. */
 const borders = ['table', 'store', 'queue', 'platform', 'executions'] as const;
 export type Border = (typeof borders)[number];
 
@@ -12,7 +12,7 @@ export type Border = (typeof borders)[number];
 const fates = ['refused', 'unsent', 'unanswered', 'late', 'slow', 'throttled'] as const;
 export type Fate = (typeof fates)[number];
 
-/** What the platform does in a spell, besides. The names are those of `platform-responses.ts`. */
+/** Additional fates of a request at the platform, with the names of `platform-responses.ts`. */
 export const platformFates = [
   '429',
   '401',

@@ -19,7 +19,7 @@ type Execution = {
   readonly name: string;
   readonly atMs: number;
   isKnown: boolean;
-  /** How many troubles its process had had when it was sent. */
+  /** The number of faults of its process when it was sent. */
   readonly troublesBefore: number;
 };
 

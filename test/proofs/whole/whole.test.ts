@@ -49,7 +49,7 @@ test('a schedule is the same each time it runs', async () => {
 
 const taken = Object.entries(breaks).filter(([, { isSlow }]) => isSlow !== true || scaled(0, 1) > 0);
 
-/** Each schedule meets most of the rules; another change of the code may make one that does not. */
+/** Each schedule exercises most of the rules; a later change of the code may produce one that does not. */
 const TRIES = 5;
 
 test.for(sampled(2, taken))('the simulation detects %s', async ([, { parts, among, seed: first, shows }]) => {

@@ -41,7 +41,7 @@ async function digestOf(source: Source, before: NaiveStore, after: NaiveStore) {
   return collectDigest({ store, place: source, run: run.run });
 }
 
-/** What the digest says of each flag is what naive models of both moments differ in. */
+/** Asserts that the digest has, for each flag, the difference between naive models of both moments. */
 async function expectNaive(source: Source, given: NaiveStore, later: NaiveStore): Promise<void> {
   const after = { ...later, narrowed: [], [source]: later[source] ?? [] };
   const [was, is] = [naiveModel({ ...after, [source]: given[source] ?? [] }), naiveModel(after)];
