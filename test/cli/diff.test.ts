@@ -190,7 +190,7 @@ describe('a broken manifest', () => {
 
   test.each([
     ['damaged', () => store.put(MANIFEST_OF_MONDAY, Buffer.from('{'))],
-    ['gone', () => store.delete(MANIFEST_OF_MONDAY)],
+    ['missing', () => store.delete(MANIFEST_OF_MONDAY)],
   ])('of the previous run (%s) does not hide the stored changes', async (_, breaks) => {
     await publishLines(store, { run: monday });
     const key = changesKey('calculations', tuesday, monday.id, '0');

@@ -131,7 +131,7 @@ describe('doctor says what to do and exits 1', () => {
       'PLATFORM_RATE: expected a number',
     ],
     [
-      'a host that is away',
+      'a host that is unavailable',
       { ...ALONE, PLATFORM_BASE_URL: 'http://127.0.0.1:9' },
       { host: 'failed', token: 'skipped', clock: 'skipped', bucket: 'ok' },
       '→ check PLATFORM_BASE_URL',
@@ -143,14 +143,14 @@ describe('doctor says what to do and exits 1', () => {
       '→ the token is the one in PLATFORM_TOKEN',
     ],
     [
-      'a bucket that is none',
+      'a bucket that does not exist',
       { SYNC_STORE: 's3://nobody-has-this-bucket' },
       { bucket: 'failed', queue: 'ok' },
       '→ create the bucket, or change SYNC_STORE',
     ],
     ['a folder that is a file', { ...ALONE, SYNC_STORE: occupied }, { bucket: 'failed' }, 'a directory'],
     [
-      'a table that is none',
+      'a table that does not exist',
       { SYNC_TABLE: 'no-such-table', PLATFORM_MAX_WAIT_MS: '1000' },
       { table: 'failed' },
       '→ create the table, or change SYNC_TABLE',

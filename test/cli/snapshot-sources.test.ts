@@ -82,7 +82,7 @@ describe('snapshot files', () => {
       { where: [{ field: 'fileType', operator: 'IN', value: ['TEXT', 'IMAGE'] }] },
     ],
     [
-      'two filters at once',
+      'two filters together',
       ['--where', 'hash:!IS_NULL', '--where', 'indexStatus:EQUALS:FAILED'],
       ({ hash, indexStatus }) => hash !== null && indexStatus === 'FAILED',
       {

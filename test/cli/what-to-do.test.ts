@@ -40,7 +40,7 @@ const REGION = 'it must be in eu-central-1 (AWS_REGION) of the account of your c
 
 test.each<[string, unknown, string | undefined]>([
   [
-    'a platform that is away',
+    'a platform that is unavailable',
     platform({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }),
     'check PLATFORM_BASE_URL (https://acme.example.com), and that this machine can reach it',
   ],
@@ -68,7 +68,7 @@ test.each<[string, unknown, string | undefined]>([
     'check that your AWS credentials are valid, and may use what SYNC_STORE names',
   ],
   [
-    'a store that is away',
+    'a store that is unavailable',
     store({ kind: 'unreachable', code: 'ENOTFOUND' }),
     'check that this machine can reach the endpoint in eu-central-1 (AWS_REGION)',
   ],
@@ -103,7 +103,7 @@ test.each<[string, unknown, string | undefined]>([
     `create the queue, or change SYNC_QUEUE_URL: ${REGION}`,
   ],
   [
-    'a queue that is away',
+    'a queue that is unavailable',
     unavailable(`receive from ${QUEUE}`),
     'check SYNC_QUEUE_URL; check that this machine can reach the endpoint in eu-central-1 (AWS_REGION)',
   ],

@@ -255,7 +255,7 @@ describe('contradictory settings are refused', () => {
       `eventRules.0 (bare).packageId: expected one that allow names: add it to that list, got "${packageId}"`,
     ],
     [
-      'cards that follow calculations which nobody takes',
+      'cards that follow calculations without a schedule',
       { schedules: [{ ...nightly, name: 'Revenue', as: 'revenue' }, { source: 'cards' }] },
       'schedules.1 (cards).source: expected a source beside a schedule of all calculations, which it follows; or its ids and a cron, got "cards"',
     ],

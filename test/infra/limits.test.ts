@@ -79,7 +79,7 @@ test('the largest configuration works: thirty event rules need one statement in 
 test.each([
   ['the name of a bucket that is imported', { 'Fn::ImportValue': 'bucket' }, 63],
   ['a parameter with a longest length', { Ref: 'Short' }, 20],
-  ['a parameter without one, of which only AWS can tell', { Ref: 'Any' }, 0],
+  ['a parameter without a maximum, which only AWS knows', { Ref: 'Any' }, 0],
   // arn:aws-us-gov:dynamodb:ap-southeast-2:123456789012:table/ and what CloudFormation makes of stack and id.
   ['the ARN of a table that the stack names', { 'Fn::GetAtt': ['Rows', 'Arn'] }, 58 + 128 + 4 + 15],
   // https://sqs.ap-southeast-2.amazonaws.com.cn/123456789012/

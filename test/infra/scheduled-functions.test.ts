@@ -112,7 +112,7 @@ describe('a fault of a scheduled function is reported with its name:', () => {
       { cron: '0 2 30 2 ? *' },
       'cron: expected a cron expression with a date from',
     ],
-    ['a zone that is none', { timeZone: 'Mars' }, 'timeZone: expected '],
+    ['an invalid time zone', { timeZone: 'Mars' }, 'timeZone: expected '],
     ['a package that is no UUID', { packageId: 'x' }, 'packageId: expected the UUID of a package, got "x"'],
     ['a version with a slash', { packageVersion: '1/0' }, 'packageVersion: expected text without slashes'],
     ['no function', { functionName: '' }, 'functionName: expected text without slashes'],
@@ -136,9 +136,9 @@ describe('a fault of a scheduled function is reported with its name:', () => {
       { inputVariables: JSON.parse(`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`) },
       'inputVariables.a: expected at most 90 levels of lists and objects',
     ],
-    ['a word for what is unknown', { onUnknown: 'again' }, 'onUnknown: expected fail or retry, got "again"'],
-    ['a wish that is none', { importFormulas: 'yes' }, 'importFormulas: expected true, got "yes"'],
-    ['a field that is none', { chron: 1 }, 'chron: expected no such field, got 1'],
+    ['an invalid onUnknown', { onUnknown: 'again' }, 'onUnknown: expected fail or retry, got "again"'],
+    ['an invalid importFormulas', { importFormulas: 'yes' }, 'importFormulas: expected true, got "yes"'],
+    ['an unknown field', { chron: 1 }, 'chron: expected no such field, got 1'],
   ])('%s', (_, wrong, fault) => {
     expect(faultsIn({ functions: [{ ...sums, ...wrong }] })).toEqual([
       expect.stringMatching(/^functions\.0 \(sums\)\./),

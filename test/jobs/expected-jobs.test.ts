@@ -80,7 +80,7 @@ test('objects that are not expected jobs are not touched', async () => {
 test.each([
   ['no time', 'nightly.soon'],
   ['no name', '.2026-11-30T02:00:00Z'],
-  ['a time that is none', 'nightly.2026-13-30T02:00:00Z'],
+  ['an invalid time', 'nightly.2026-13-30T02:00:00Z'],
   ['what no id may have', 'nightly/2026-11-30T02:00:00Z'],
 ])('a job that is due with %s is refused', async (_, due) => {
   const { expectJob, expected } = startWatch();

@@ -117,7 +117,7 @@ test('a file whose lines may be parts of texts is read line by line if the reque
 });
 
 test.each([
-  ['that is gone', {}, 'inbox/b1.json: the request was deleted before it was read'],
+  ['that no longer exists', {}, 'inbox/b1.json: the request was deleted before it was read'],
   ['for an object in an empty folder', { 'inbox/b1.json': REQUEST }, 'does not exist'],
   ['for an object that is missing', { 'inbox/b1.json': REQUEST, 'texts.csv': 'review\n' }, 'does not exist'],
   ['for another column', { 'inbox/b1.json': REQUEST, texts: 'id\n1\n' }, 'columns: expected "review"'],

@@ -201,7 +201,7 @@ describe('a platform that a person waits for', () => {
 
   test.each<[string, PlatformFailure, boolean]>([
     ['was connected to before', unreached, true],
-    ['responds that it is away', status(503), false],
+    ['responds that it is unavailable', status(503), false],
     ['is behind a proxy that responds', refusedByProxy(503), false],
     ['is waited for because of the pace', { kind: 'wait', waitMs: 60_000, maxWaitMs: 20_000 }, false],
     ['breaks the connection', lost, false],

@@ -78,7 +78,7 @@ test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
     },
   ],
   [
-    'a claim of a job that somebody has',
+    'a claim of a job that another worker has',
     ['put', 'get'],
     async ({ ledger }) => {
       await claim(ledger);

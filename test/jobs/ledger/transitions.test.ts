@@ -122,7 +122,7 @@ describe('a claim', () => {
 
   test.each<[string, JobRow, number]>([
     ['whose third worker died', { ...expired, takeovers: 2 }, 3],
-    ['that was handed back after it', { ...free, takeovers: 3 }, 3],
+    ['that was released after its third death', { ...free, takeovers: 3 }, 3],
     ['whose first worker died that ran nothing else', { ...expired, takeovers: 3, isAlone: true }, 4],
   ])('by a worker that runs other jobs does not take a job %s', (_, row, deaths) => {
     expect(claim(row)).toEqual({ write: undefined, answer: { kind: 'alone', deaths } });
@@ -187,7 +187,7 @@ describe('a claim', () => {
 
   const own: Claim = { ...sent, by: 'one' };
   test.each<[string, JobRow, Partial<ClaimFacts>, object]>([
-    ['that somebody has', held, {}, { kind: 'busy', untilMs: 60_000 }],
+    ['that another worker has', held, {}, { kind: 'busy', untilMs: 60_000 }],
     ['that was sent, though it may be repeated', sent, { mayRepeat: true }, { kind: 'busy' }],
     ['that another delivery sends', own, { sends: true, by: 'two' }, { kind: 'busy' }],
     ['that the same delivery sends', own, { sends: true, by: 'one' }, { kind: 'claimed', claim: own }],
@@ -403,7 +403,7 @@ describe('a cancellation', () => {
     ['that is free', free, true, before],
     ['that was sent before', sentBefore, true, `${before} again`],
     ['whose lease expired', expired, true, before],
-    ['that somebody has, and that does not stop', held, false, before],
+    ['that a worker has, and whose type cannot stop', held, false, before],
   ])('ends a job %s', (_, row, stops, message) => {
     const { write, answer } = cancel(row, stops);
 

@@ -35,7 +35,7 @@ describe('the limits of a queue', () => {
     ['small messages', { maxBytes: 1_024 }, {}, [/^MaximumMessageSize is 1024, expected 262144: /]],
     ['three days', { retentionSeconds: 3 * DAY_SECONDS }, {}, [/^MessageRetentionPeriod is 259200, /]],
     [
-      'dead letters that nobody looks at',
+      'dead letters that no check reads',
       { deadLetters: 'arn:aws:sqs:eu-central-1:123456789012:other' },
       {},
       [/^dead letters go to arn:.+:other, which SYNC_DEAD_LETTER_URL does not name$/],

@@ -42,7 +42,7 @@ test.each([
     'another service without a region',
     new AwsError('token', 'read a secret', new Error('Region is missing')),
   ],
-  ['several failures of which one is permanent', new AggregateError([busy, status(403)])],
+  ['several failures, one of them permanent', new AggregateError([busy, status(403)])],
   ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
 ])('a step ends the run immediately after %s', (_, error) => {
   expect(afterStepFailure(error, 1, 0.5)).toMatchObject({ kind: 'stop' });

@@ -52,7 +52,7 @@ describe('if one of two runs of a place is published, another run', () => {
       null,
       false,
     ],
-    ['began when nobody could read what was published, later by the clock', '', late, 'b', false],
+    ['began when latest.json was unreadable, later by the clock', '', late, 'b', false],
     ['began after a run that was pruned, earlier by the clock', 'pruned', early, 'b', true],
     ['began after one of two publications of a run, earlier by the clock', 'twice', early, 'b', true],
   ])('that %s is ordered correctly', (_, begunAfter, startedAt, latestAfter, isLate) => {

@@ -54,7 +54,7 @@ test('a resumed publication copies a part again that is missing or cut short, an
 });
 
 test.each([
-  ['gone', (store: MemoryStore, key: string) => store.delete(key)],
+  ['missing', (store: MemoryStore, key: string) => store.delete(key)],
   ['of another size', (store: MemoryStore, key: string) => store.put(key, Buffer.from('other'))],
 ])('a part that is %s is named, and not published', async (_what, damage) => {
   const options = await fiveParts();

@@ -32,8 +32,8 @@ test('a text that was erased after a batch was split does not return when the ba
 });
 
 test.each([
-  ['as it is', undefined],
-  ['without a text that was forgotten since', 'good'],
+  ['unchanged', undefined],
+  ['without a text that was erased since', 'good'],
 ])('a chunk that an earlier try staged, but stored no row for, is used %s', async (_, forgotten) => {
   const one = world();
   const given = [...ROWS, { id: 'user-3', line: 3, fault: 'no text' }];

@@ -90,9 +90,9 @@ describe('a wait for the pace is completed if calls have left,', () => {
   const waits = (waitMs: number): PlatformFailure => ({ kind: 'wait', waitMs, maxWaitMs: 20_000 });
 
   test.each([
-    ['and it is no longer than two minutes', 120_000, {}, 'scored'],
-    ['but not a longer one', 120_001, {}, 'later'],
-    ['but not beyond the deadline', 40_000, { deadlineMs: NOW + 40_000 }, 'later'],
+    ['if it takes at most two minutes', 120_000, {}, 'scored'],
+    ['but not if it takes longer', 120_001, {}, 'later'],
+    ['but not if it ends after the deadline', 40_000, { deadlineMs: NOW + 40_000 }, 'later'],
   ])('%s', async (_, waitMs, more, kind) => {
     const { analyze } = scriptedAnalyze({ bad: [waits(waitMs)] });
     const { options } = worker(analyze);
