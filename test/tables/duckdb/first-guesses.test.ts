@@ -187,7 +187,7 @@ const tables = await openTables(store);
 
 afterAll(() => tables[Symbol.asyncDispose]());
 
-/** What a person namesColumn, as they type it, and the rows that are right, or the name that the error must say. */
+/** A question as a person types it, and the right rows, or the name that the error must suggest. */
 type Guess = readonly [sql: string, right: readonly (readonly unknown[])[] | string];
 
 const LONG = '123456789012345678901234567890';
