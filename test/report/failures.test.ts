@@ -72,7 +72,7 @@ test('if the store is unavailable, a failure is reported immediately', async () 
       throw new Error('away');
     },
   };
-  const { callAt, often } = await startCalls(away);
+  const { callAt, often } = await startCalls(unavailable);
 
   await expect(callAt(0, succeed)).rejects.toThrow('away');
 
