@@ -12,14 +12,14 @@ const input = z.strictObject({
 });
 
 /** Where a response has its data files, and which field names one. */
-export const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
+const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
 
 /** Schema of the metadata of this data file. It need not contain the id. */
 export const dataFileOf = (id: Id) =>
   aboutRecord<'dataFileId', typeof dataFile>(anyRecord(), 'dataFileId', id);
 
 /** Reads a data file's metadata (contract 4.7). `expand` names `revisions` and `metadata`, separated by commas. */
-export const getDataFile: Endpoint<z.infer<typeof input>, DataFile> = {
+export const getDataFile = {
   name: 'getDataFile',
   summary: 'Get data-file metadata',
   method: 'GET',
@@ -31,4 +31,4 @@ export const getDataFile: Endpoint<z.infer<typeof input>, DataFile> = {
     [dataFileId, datetimeCreated, currentRevision, revisions].some((value) => value !== undefined),
   mayRepeat: true,
   about: ({ path }) => `data file ${path.dataFileId}`,
-};
+} satisfies Endpoint<z.infer<typeof input>, DataFile>;

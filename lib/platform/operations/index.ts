@@ -22,11 +22,11 @@ export {
   totalIn,
 } from '../records.ts';
 export { analyzeSentiment, topicName } from './analyze-sentiment.ts';
-export { dataFileOf, dataFiles, expandNames, getDataFile } from './get-data-file.ts';
-export { cards, listCards } from './list-cards.ts';
+export { dataFileOf, expandNames, getDataFile } from './get-data-file.ts';
+export { listCards } from './list-cards.ts';
 export { endOfExecution, type FunctionCall, linesIn, runFunction } from './run-function.ts';
-export { type CalculationSearch, calculationRows, searchCalculations } from './search-calculations.ts';
-export { type FileSearch, fileRows, pageContextOf, searchFiles } from './search-files.ts';
+export { type CalculationSearch, searchCalculations } from './search-calculations.ts';
+export { type FileSearch, pageContextOf, searchFiles } from './search-files.ts';
 export { isInvalidFormula, updateFormula } from './update-formula.ts';
 
 /** The seven operations of the platform's contract. */

@@ -9,7 +9,7 @@ const input = z.strictObject({
 });
 
 /** Where a response has its cards, and which fields name one. */
-export const cards = { keys: ['id', 'urn', 'kpiId'], keyIs: 'integer', members: card } as const;
+const cards = { keys: ['id', 'urn', 'kpiId'], keyIs: 'integer', members: card } as const;
 
 const cardList: z.ZodMiniType<readonly Card[], unknown> = z.pipe(
   z.transform((given: unknown) => given ?? []),
@@ -17,7 +17,7 @@ const cardList: z.ZodMiniType<readonly Card[], unknown> = z.pipe(
 );
 
 /** Lists the cards that use a dataset (contract 4.4): one array, no paging. `drill` is true by default. */
-export const listCards: Endpoint<z.infer<typeof input>, readonly Card[]> = {
+export const listCards = {
   name: 'listCards',
   summary: 'List cards that use a dataset',
   method: 'GET',
@@ -28,4 +28,4 @@ export const listCards: Endpoint<z.infer<typeof input>, readonly Card[]> = {
   isResult: () => false,
   mayRepeat: true,
   about: ({ path }) => `cards of dataset ${path.datasetId}`,
-};
+} satisfies Endpoint<z.infer<typeof input>, readonly Card[]>;

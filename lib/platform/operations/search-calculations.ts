@@ -21,7 +21,7 @@ const body = z.strictObject({
 const input = z.strictObject({ body });
 
 /** Where a response has its calculations, and which field names one. */
-export const calculationRows = {
+const calculationRows = {
   member: 'results',
   keys: ['id'],
   keyIs: 'integer',
@@ -41,7 +41,7 @@ export type CalculationSearch = z.input<typeof body>;
 export type CalculationsResponse = z.infer<typeof calculationsResponse>;
 
 /** Searches calculations (contract 4.2). `degraded` responses may lack rows; totals and `hasMore` are hints. */
-export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsResponse> = {
+export const searchCalculations = {
   name: 'searchCalculations',
   summary: 'Search calculations',
   method: 'POST',
@@ -70,4 +70,4 @@ export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsRes
   isResult: ({ results, totalHits }) => results !== undefined || totalHits !== undefined,
   mayRepeat: true,
   about: ({ body: { offset } }) => `calculations from ${offset ?? 0}`,
-};
+} satisfies Endpoint<z.infer<typeof input>, CalculationsResponse>;

@@ -47,7 +47,7 @@ const query = z.strictObject({
 const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query: z.optional(query), body });
 
 /** Where a response has its files, and which field names one. */
-export const fileRows = { member: 'files', keys: ['id'], keyIs: 'text', members: file } as const;
+const fileRows = { member: 'files', keys: ['id'], keyIs: 'text', members: file } as const;
 
 /** The cursor and the total of a `pageContext`; each is null if missing. Throws `Error` for an invalid cursor. */
 export function pageContextOf(given: unknown): {
@@ -73,7 +73,7 @@ const filesResponse = z.looseObject({
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
 
 /** Searches the files of one FileSet (contract 4.3): one page; `pageContext.next` leads to the next. */
-export const searchFiles: Endpoint<z.infer<typeof input>, z.infer<typeof filesResponse>> = {
+export const searchFiles = {
   name: 'searchFiles',
   summary: 'Search files in a FileSet',
   method: 'POST',
@@ -98,4 +98,4 @@ export const searchFiles: Endpoint<z.infer<typeof input>, z.infer<typeof filesRe
   isResult: ({ files, pageContext }) => files !== undefined || pageContext !== undefined,
   mayRepeat: true,
   about: ({ path }) => `files of FileSet ${path.filesetId}`,
-};
+} satisfies Endpoint<z.infer<typeof input>, z.infer<typeof filesResponse>>;

@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { printJson } from '../../../base/json/index.ts';
 import {
   analyzeSentiment,
@@ -255,9 +256,7 @@ const table = {
   analyzeSentiment: analyzeSentimentOperation,
   getDataFile: getDataFileOperation,
 } as const satisfies {
-  readonly [Name in keyof typeof endpoints]: {
-    readonly endpoint: Pick<(typeof endpoints)[Name], keyof Operation['endpoint']>;
-  };
+  readonly [Name in keyof typeof endpoints]: Operation<z.infer<(typeof endpoints)[Name]['input']>>;
 };
 
 export const operations: readonly Operation[] = Object.values(table);

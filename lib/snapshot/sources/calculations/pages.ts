@@ -9,7 +9,6 @@ import {
 } from '../../../platform/index.ts';
 import {
   type CalculationSearch,
-  calculationRows,
   isNothing,
   isSet,
   searchCalculations,
@@ -208,15 +207,19 @@ export function pageIn(
 ): CalculationPage {
   const { offset = 0, onOdd } = options;
   const others = field === 'id' ? [] : [field];
-  const wanted = wantedFields(calculationRows, { others, label: 'name', maxRecords: MAX_RECORDS });
-  const { isObject, member, members, ...scanned } = scanObject(bytes, calculationRows.member, wanted);
+  const wanted = wantedFields(searchCalculations.records, { others, label: 'name', maxRecords: MAX_RECORDS });
+  const { isObject, member, members, ...scanned } = scanObject(
+    bytes,
+    searchCalculations.records.member,
+    wanted,
+  );
   const total = member('totalHits');
-  const asked = { list: calculationRows.member, total, before: offset };
+  const asked = { list: searchCalculations.records.member, total, before: offset };
   const isPage = scanned.found !== undefined || isNothing(members(), asked);
   if (!isObject || !isPage) throw new Error('results: expected an array');
   const found = scanned.found ?? emptyRecords(wanted);
   refuseKeyless(found, 'calculation');
-  onOdd?.(oddOf(found, calculationRows));
+  onOdd?.(oddOf(found, searchCalculations.records));
   const [, created] = found.index.values;
   const keys = allDigits(found.index, found.records);
   const batchOf = (order: Uint32Array) => foundBatch(found, { keyOf: (row) => keys[row] ?? '', order });

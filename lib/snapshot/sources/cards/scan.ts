@@ -1,5 +1,5 @@
 import type { Call, OnOdd, ReadAnswer } from '../../../platform/index.ts';
-import { cards, listCards } from '../../../platform/operations/index.ts';
+import { listCards } from '../../../platform/operations/index.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-fields.ts';
 import {
@@ -41,9 +41,9 @@ export const cardsScan = ({
     total: null,
   });
 
-const wanted = wantedFields(cards, { others: ['datasourceId', 'drills'], label: 'title' });
+const wanted = wantedFields(listCards.records, { others: ['datasourceId', 'drills'], label: 'title' });
 /** The columns of the index with the positions of `datasourceId` and `drills`. */
-const DATASOURCE = cards.keys.length;
+const DATASOURCE = listCards.records.keys.length;
 const DRILLS = DATASOURCE + 1;
 
 /**
@@ -59,7 +59,7 @@ export function cardsIn(
   const found = scanList(bytes, wanted);
   if (found === undefined) throw new Error('the response: expected an array of cards');
   refuseKeyless(found, 'card');
-  onOdd?.(oddOf(found, cards));
+  onOdd?.(oddOf(found, listCards.records));
   if (drill) addNested(found, DRILLS);
   const { json, index } = found;
   const datasources = index.values[DATASOURCE];

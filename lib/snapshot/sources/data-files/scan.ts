@@ -1,5 +1,5 @@
 import { type Call, compareIds, type Id, type OnOdd } from '../../../platform/index.ts';
-import { dataFiles, expandNames, getDataFile } from '../../../platform/operations/index.ts';
+import { expandNames, getDataFile } from '../../../platform/operations/index.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-fields.ts';
 import { hasOwnKey, isRecord, oddOf, wantedFields } from '../../page/record-finder.ts';
@@ -36,7 +36,7 @@ export const dataFilesScan = ({
     total: new Set(ids).size,
   });
 
-const wanted = wantedFields(dataFiles);
+const wanted = wantedFields(getDataFile.records);
 
 /** The data file in a response. A response without an id is assumed to be about the requested data file. */
 function dataFileIn(bytes: Buffer, id: Id, onOdd: OnOdd | undefined): RecordBatch {
@@ -45,7 +45,7 @@ function dataFileIn(bytes: Buffer, id: Id, onOdd: OnOdd | undefined): RecordBatc
   const isNamed = hasOwnKey(found, 0);
   const key = isNamed ? digitsAt(found.index, 0) : id;
   if (key !== id) throw new Error(`dataFileId: expected ${id}, got ${key}`);
-  onOdd?.(oddOf(found, dataFiles));
+  onOdd?.(oddOf(found, getDataFile.records));
   const last = { name: wanted.key, digitsOf: () => id };
   return foundBatch(found, { keyOf: () => id, ...(isNamed ? {} : { last }) });
 }

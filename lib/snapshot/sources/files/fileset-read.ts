@@ -3,7 +3,6 @@ import { createSeenTexts } from '../../../base/json/index.ts';
 import { type Call, type OnOdd, PlatformError, type ReadAnswer, timeMs } from '../../../platform/index.ts';
 import {
   type FileSearch,
-  fileRows,
   isNothing,
   pageContextOf,
   searchFiles,
@@ -341,7 +340,7 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   return (request) => readAs(request, accepted);
 }
 
-const wanted = wantedFields(fileRows, { others: ['created', 'path'], label: 'path' });
+const wanted = wantedFields(searchFiles.records, { others: ['created', 'path'], label: 'path' });
 
 /** The page in a response. Throws `SyntaxError` if it is not JSON, and `Error` if it is not a page of files. */
 function filesIn(
@@ -353,16 +352,16 @@ function filesIn(
   },
 ): ScannedFilePage {
   const { filesetId, next, onOdd } = options;
-  const { isObject, found, member, members } = scanObject(bytes, fileRows.member, wanted);
+  const { isObject, found, member, members } = scanObject(bytes, searchFiles.records.member, wanted);
   const pageContext = member('pageContext');
   const context = pageContextOf(pageContext);
   // After a cursor the list may be empty, even if the total is not.
-  const asked = { list: fileRows.member, total: next === null ? context.total : null };
+  const asked = { list: searchFiles.records.member, total: next === null ? context.total : null };
   const isPage = found !== undefined || isNothing(members(), asked);
   if (!isObject || !isPage) throw new Error('files: expected an array');
   if (found !== undefined) {
     refuseKeyless(found, 'file');
-    onOdd?.(oddOf(found, fileRows));
+    onOdd?.(oddOf(found, searchFiles.records));
   }
   const showsEnd = context.total !== null || Object(pageContext ?? {}).next !== undefined;
   return { ...rowsOf(found, filesetId), ...context, showsEnd };
