@@ -27,7 +27,7 @@ export async function handler(event: unknown, context: Context) {
     const missing = await missingSnapshots(expected, {
       store,
       now: Date.now,
-      warn: (err) => logger.warn({ err }, 'damaged object'),
+      warn: (err) => logger.warn({ err }, 'an object is damaged'),
     });
     for (const { place, ...facts } of missing) {
       logger.warn({ place, ...facts }, 'snapshot missing');

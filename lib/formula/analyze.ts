@@ -244,7 +244,7 @@ function argumentsOf({ name, args }: Call, { minArgs, maxArgs }: FunctionEntry):
   const plural = (count: number) => `argument${count === 1 ? '' : 's'}`;
   const count =
     maxArgs === Number.POSITIVE_INFINITY
-      ? `at minArgs ${minArgs} ${plural(minArgs)}`
+      ? `at least ${minArgs} ${plural(minArgs)}`
       : `${minArgs === maxArgs ? '' : `${minArgs} to `}${maxArgs} ${plural(maxArgs)}`;
   return `${name} takes ${count}, but got ${args.length}.`;
 }
@@ -303,7 +303,7 @@ export function parseFormula(text: string): ParsedFormula {
     faults: faultsAt(text, objections),
   });
   if (text.length > MAX_LENGTH)
-    return failed([{ offset: MAX_LENGTH, message: `Expected at maxArgs ${MAX_LENGTH} characters.` }]);
+    return failed([{ offset: MAX_LENGTH, message: `Expected at most ${MAX_LENGTH} characters.` }]);
   const { tokens, faults, warnings } = tokensOf(text);
   if (faults.length > 0) return failed(faults);
   try {

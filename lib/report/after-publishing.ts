@@ -10,9 +10,7 @@ import type { createTopicSender } from './digest/topic-sender.ts';
 import { type printReport, writeReport } from './print-report.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
 
-/**
- * The event of the function write-report: the places of the schedules, and the topics that get digests of some of them.
- */
+/** The event of the function write-report: the places of the schedules; the places whose digests are sent, and the topics. */
 const eventSchema = z.object({
   places: z.array(placeSchema),
   digests: z._default(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) }), {
@@ -75,7 +73,7 @@ async function followOnce(options: Following, failures: ReturnType<typeof create
 /**
  * Writes the report if a published run is not the one that the last report shows, and returns whether it did.
  * It compares names of runs, not times. A report records the runs that were published when it began, so the
- * next call includes runs that were published meanwhile, and repeats what a killed process did not finish.
+ * next call includes runs that were published meanwhile, and repeats the work of a killed process.
  */
 async function renewReport(options: Following, failures: ReturnType<typeof createFailures>) {
   const { store, write = writeReport } = options;
@@ -129,7 +127,7 @@ type SentDigest = { readonly place: Place; readonly run: string };
 
 /**
  * Sends a digest of the last published run of each place that asks for one. It covers all changes since the run of the
- * previous digest, so also those of runs in between. The first digest of a place must be of a run of the last day. If
+ * previous digest, including runs in between. The first digest of a place must be of a run of the last day. If
  * the sender throws, the next call sends the digest again. Throws the first error, after all places.
  */
 async function sendDigests(options: Following): Promise<readonly SentDigest[]> {
@@ -202,11 +200,11 @@ async function digestOf(
 }
 
 /**
- * A single failure is repaired by the next call. A person is needed after `OFTEN` failures within this time,
- * in milliseconds.
+ * A single failure is repaired by the next call. After `MIN_REPORTED_FAILURES` failures within this time, in
+ * milliseconds, a person is needed.
  */
-const OFTEN_MS = 70 * 60_000;
-const OFTEN = 3;
+const FAILURE_PERIOD_MS = 70 * 60_000;
+const MIN_REPORTED_FAILURES = 3;
 
 const KEY = 'work/report-failures.json';
 
@@ -214,26 +212,28 @@ const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
 
 /**
  * Creates a counter of recent failures of the report and the digests, over all processes. It reports their number from
- * the third within `OFTEN_MS` on, and also if the store itself is unavailable.
+ * the third within `FAILURE_PERIOD_MS` on, and also if the store itself is unavailable.
  */
 function createFailures({ store, now, onOftenFailed }: FollowOptions) {
   async function change(next: (atMs: readonly number[]) => readonly number[]): Promise<readonly number[]> {
     const stored = await findStored(store, KEY, schema);
-    const before = (stored?.value.atMs ?? []).filter((each) => now() - each < OFTEN_MS);
+    const before = (stored?.value.atMs ?? []).filter((each) => now() - each < FAILURE_PERIOD_MS);
     await store.put(KEY, printStored({ version: 1, atMs: next(before) }));
     return before;
   }
   return {
     /** Records a failure. */
     async add(): Promise<void> {
-      const before = await change((atMs) => [...atMs, now()]).catch(() => Array(OFTEN).fill(0));
-      if (before.length + 1 >= OFTEN) onOftenFailed(before.length + 1);
+      const before = await change((atMs) => [...atMs, now()]).catch(() =>
+        Array(MIN_REPORTED_FAILURES).fill(0),
+      );
+      if (before.length + 1 >= MIN_REPORTED_FAILURES) onOftenFailed(before.length + 1);
     },
     /** Runs work whose process may be killed: it counts as a failure until it has ended. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       const at = now();
       const before = await change((atMs) => [...atMs, at]).catch(() => []);
-      if (before.length >= OFTEN) onOftenFailed(before.length);
+      if (before.length >= MIN_REPORTED_FAILURES) onOftenFailed(before.length);
       try {
         return await work();
       } finally {

@@ -11,12 +11,12 @@ import {
 } from '../store/index.ts';
 
 /**
- * A read-only view of a store as it was at a moment (epoch milliseconds): it has the runs that had finished
- * by then, and for each place its last run at that moment; results of jobs that had ended; and scores and
- * formulas that had been stored. A result that a redrive has replaced since is missing. Scores without a job
- * have no time, so they are always there. Only what is built from parts can be written; a model stays in
- * memory. Reading a place whose run of that moment was removed throws `StoredObjectError`, which names the
- * nearest runs. If nothing had been published, this throws at once, and names the first run.
+ * A read-only view of a store as it was at a moment (epoch milliseconds): it has the runs that had finished by then,
+ * and the last run of each place at that moment; results of jobs that had ended; and scores and formulas that had been
+ * stored. A result that a redrive has replaced since is missing. Scores without a job have no time, so they are always
+ * there. Only tables and uses, which are built from parts, can be written; a model stays in memory. Reading a place
+ * whose run of that moment was removed throws `StoredObjectError`, which names the nearest runs. If nothing had been
+ * published, this function throws it, and names the first run.
  */
 export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
   const at = new Date(atMs).toISOString();
@@ -93,7 +93,7 @@ const BUILT = /^parquet\/(?:uses\/)?[^/]+\/dt=[^/]+\/run=[^/]+\//;
 
 const RUN = String.raw`\d{8}T\d{6}Z-[0-9a-f]{6}`;
 
-/** Match the part of a key that shows when its object was stored at the earliest: a run, a moment or a day. */
+/** Match the part of a key that shows the earliest time at which its object was stored: a run, a moment or a day. */
 const TIMES: readonly RegExp[] = [
   new RegExp(`^(?:parquet/|parquet/uses/|changes/)?[^/]+/dt=[^/]+/run=(${RUN})/`),
   new RegExp(`^work/[^/]+/(${RUN})/`),
@@ -120,7 +120,7 @@ function endIn(key: string, body: Buffer): number {
 
 type Named = { readonly key: string; readonly run: string; readonly startMs: number };
 
-/** All runs that have been the last one of a place, the oldest first, and the starts of those that were removed. */
+/** All runs that have been the last run of a place, the oldest first, and the starts of removed runs. */
 async function namedRuns(store: Store, place: Place) {
   const latest = await readLatest(store, place);
   if (latest === undefined) return undefined;
@@ -192,7 +192,7 @@ async function expectRuns(store: Store, atMs: number, lastOf: (place: Place) => 
   const at = new Date(atMs).toISOString();
   const first =
     firsts.length === 0
-      ? 'there is no run'
+      ? 'no run is published'
       : `the first run is of ${new Date(Math.min(...firsts)).toISOString()}`;
   throw new StoredObjectError('missing', `no run had been published by ${at}: ${first} in ${store.location}`);
 }

@@ -35,13 +35,13 @@ export const flagWords = {
 } as const satisfies Readonly<Record<CalculationFlag | CardFlag, object>>;
 
 /**
- * Everything that the page shows, as one JSON value inside the page. Texts are as the platform sent them: the
- * page escapes them. Times are epoch milliseconds; ids are texts of digits. A list is complete if its source
- * has at most `MAX_WHOLE` records; otherwise it has the first of them, and `total` is how many there are.
+ * Everything that the page shows, as one JSON value inside the page. Strings are as the platform sent them; the page
+ * escapes them. Times are epoch milliseconds; ids are strings of digits. A list is complete if its source has at most
+ * `MAX_WHOLE` records; otherwise it has the first records, and `total` is the number of all.
  */
 export type ReportFacts = {
   readonly writtenAt: number;
-  /** Whether the report shows an earlier moment, and was written later. */
+  /** Whether the report shows an earlier moment than the time at which it was written. */
   readonly isPast: boolean;
   /** The platform's host, from the newest run. */
   readonly platform: string | undefined;
@@ -49,7 +49,7 @@ export type ReportFacts = {
   /** Every place with a published run, in the order of the sources. */
   readonly snapshots: readonly SnapshotFacts[];
   /**
-   * What could not be read, in words: a damaged manifest, changes that have expired. The report shows everything else.
+   * What could not be read, in words, such as a damaged manifest. The report shows everything else.
    */
   readonly faults: readonly string[];
   /** The runs, by place, from which all figures of records are computed, and when these were the last runs. */
@@ -57,8 +57,8 @@ export type ReportFacts = {
   /** The counts of the models of each day, the oldest first. */
   readonly days: readonly DayCounts[];
   /**
-   * The sources without a published run of the whole: their narrowed places are shown instead, so there may
-   * be more records.
+   * The sources without a published run of the whole source. Their narrowed places are shown instead, so the platform
+   * may have more records.
    */
   readonly narrowed: readonly { readonly source: string; readonly places: readonly string[] }[];
   readonly calculations?: CalculationFacts | undefined;
@@ -74,7 +74,7 @@ export type ReportFacts = {
   readonly formulas: readonly FormulaUpdate[];
   readonly batches: readonly BatchFacts[];
   readonly jobs: JobFacts;
-  /** The cost of the month; undefined if no prices are set. */
+  /** The cost of the month; undefined without prices. */
   readonly cost?: MonthCost | undefined;
   /** The operations that the platform throttles individually, in words; empty if the budget was not read. */
   readonly throttled: readonly string[];
@@ -98,7 +98,7 @@ type Listed<Row> = {
 
 type Numbers<Name extends string> = Readonly<Record<Name, number>>;
 
-/** How often each value occurs, most frequent first. `others` is the sum of those after the first 50. */
+/** How often each value occurs, most frequent first. `others` is the sum of the values after the first 50. */
 export type Counts = {
   readonly values: readonly (readonly [value: string, count: number])[];
   readonly others: number;
@@ -146,13 +146,10 @@ export type ChangeFacts = {
   }[];
 };
 
-/**
- * A formula that an `update-formula` job or `formula set` stored, with the one that we had stored before it, if any.
- */
 type KnownFormulas = {
-  /** How many there are, with those that the report leaves out. */
+  /** The number of known formulas, including formulas that the report leaves out. */
   readonly total: number;
-  /** `columns`: as the formula first writes each. `id`: of the calculation. */
+  /** `id`: the calculation's id. `columns`: the column names, as the formula first writes them. */
   readonly list: readonly {
     readonly id: string;
     readonly expression: string;
@@ -160,6 +157,7 @@ type KnownFormulas = {
   }[];
 };
 
+/** A formula that an `update-formula` job or `formula set` stored, with the formula of our previous update, if any. */
 export type FormulaUpdate = {
   readonly calculationId: string;
   readonly name: string;
@@ -168,7 +166,7 @@ export type FormulaUpdate = {
   readonly after: string;
 };
 
-/** What may be wrong with a calculation, or is worth knowing about it: one bit for each, in the column `flags`. */
+/** The bits of the column `flags` of calculations: what may be wrong or worth knowing. */
 export const calculationFlags = {
   ...flagBits,
   locked: 512,
@@ -181,7 +179,7 @@ export const calculationFlags = {
 
 type CalculationFlag = keyof typeof calculationFlags;
 
-/** What may be wrong with a card: one bit for each, in the column `flags`. */
+/** The bits of the column `flags` of cards: what may be wrong. */
 export const cardFlags = {
   missing_target: flagBits.missing_target,
   affected: flagBits.affected,
@@ -196,10 +194,10 @@ export type Kind = Extract<ThingKind, 'dataset' | 'calculation' | 'card'>;
 
 /**
  * Which thing uses which. Nodes are numbered: the datasets, calculations and cards of the lists, in this
- * order, then `others`. Edge `i` says that node `user[i]` uses node `used[i]`: it breaks if that is deleted.
+ * order, followed by `others`. Edge `i` says that node `user[i]` uses node `used[i]`, and breaks if that is deleted.
  */
 export type Graph = {
-  /** Things that links name but no snapshot contains: they were deleted, or the token may not see them. */
+  /** Things that links name but no snapshot contains, since they were deleted or the token may not see them. */
   readonly others: readonly { readonly kind: Kind; readonly id: string }[];
   readonly user: readonly number[];
   readonly used: readonly number[];
@@ -209,20 +207,20 @@ export type Graph = {
   readonly invalid: readonly (readonly [edge: number, valid: string])[];
 };
 
-/** The calculations of the model: each one with an id, once. */
+/** The calculations of the model, each once. */
 export type CalculationFacts = {
   readonly total: number;
   readonly status: Counts;
   readonly flags: Numbers<CalculationFlag>;
   /** How many uses calculations state, by the validity of the link. */
   readonly links: Counts;
-  /** How many of these links are not VALID. The graph has those between listed things. */
+  /** How many of these links are not VALID. */
   readonly brokenLinks: number;
   /** How many calculations were last changed in each month, `2026-11`, oldest first. */
   readonly lastModified: readonly (readonly [month: string, count: number])[];
   /**
-   * The calculations. If there are too many: the first `MAX_LISTED`, and the first with each flag except
-   * `global` and `hidden`.
+   * The calculations. If there are too many, the first `MAX_LISTED`, and the first with each flag except `global` and
+   * `hidden`.
    */
   readonly list: Listed<
     Readonly<Record<'id' | 'name' | 'owner' | 'status', string>> &
@@ -246,8 +244,8 @@ type CardFacts = {
 };
 
 /**
- * The datasets, those with the most cards first. They are known only from their uses, since the platform does
- * not list them.
+ * The datasets, with the most cards first. They are known only from their uses, since the platform does not list
+ * them.
  */
 type DatasetFacts = {
   readonly total: number;
@@ -285,7 +283,7 @@ type DataFileFacts = {
   readonly total: number;
   readonly scanState: Counts;
   /**
-   * How many data files there are by the age of their newest known revision, otherwise of the file: `under 30
+   * The numbers of data files by the age of their newest known revision, or, without revisions, of the file: `under 30
    * days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`.
    */
   readonly age: readonly (readonly [range: string, count: number])[];
@@ -299,13 +297,13 @@ export type Sentiments = Numbers<'positive' | 'negative' | 'neutral' | 'not_appl
 
 export type BatchFacts = BatchCounts & {
   readonly batch: string;
-  /** When the batch ended; undefined for one that the command `score` scored itself, without jobs. */
+  /** When the batch ended; undefined for a batch that the command `score` scored itself, without jobs. */
   readonly finishedAt: number | undefined;
   /** The sentiments by topic. A batch without topics has one entry, named `''`. */
   readonly topics: readonly { readonly topic: string; readonly sentiments: Sentiments }[];
   /**
-   * Whether it has more parts than were read: then `overTime`, `mostNegative` and `failures` cover only its
-   * first texts.
+   * Whether it has more parts than were read, so that `overTime`, `mostNegative` and `failures` cover only its first
+   * texts.
    */
   readonly isCut: boolean;
   /**
@@ -329,14 +327,14 @@ type MonthCost = Readonly<Record<'month' | 'unit' | 'words', string>> &
   Numbers<'amount' | 'possibly'> & { readonly isCut: boolean };
 
 export type JobFacts = {
-  /** The time since when results are included. */
+  /** The earliest time of included results. */
   readonly sinceMs: number;
   /** Whether only the newest results were read. */
   readonly isCut: boolean;
   readonly types: readonly ({ readonly type: string } & Numbers<'done' | 'failed' | 'unknown'>)[];
   /**
-   * The jobs that need attention, at most `MAX_LISTED`: unknown ones first, then failed ones, newest first.
-   * `advice` is what to do.
+   * The jobs that need attention, at most `MAX_LISTED`: unknown jobs before failed jobs, each newest first. `advice`:
+   * what to do.
    */
   readonly attention: readonly (Numbers<'attempts' | 'finishedAt'> &
     Readonly<Record<'id' | 'type' | 'reason' | 'advice', string>> & {
@@ -349,7 +347,7 @@ export type PlatformLinks = {
   readonly [Kind in 'calculation' | 'card' | 'dataset' | 'data-file']?: string | undefined;
 };
 
-/** The address of a thing in the platform; undefined if its kind has none. */
+/** The address of a thing in the platform; undefined if its kind has no address. */
 export function linkTo(links: PlatformLinks, kind: string, id: string): string | undefined {
   const address = Object.hasOwn(links, kind) ? links[kind as keyof PlatformLinks] : undefined;
   return address?.replaceAll('{id}', () => encodeURIComponent(id.toWellFormed()));

@@ -36,8 +36,8 @@ export async function printReport(options: ReportToWrite) {
 }
 
 /**
- * Writes the report into the store: first the page, then the object that records which runs (`runs`, by
- * place) it shows. Returns its faults.
+ * Writes the report into the store: first the page, and then the object that records which runs (`runs`, by place)
+ * the page shows. Returns the report's faults.
  */
 export async function writeReport(
   options: ReportToWrite & Pick<StoredReport, 'runs'>,
@@ -52,9 +52,9 @@ export async function writeReport(
 }
 
 /**
- * Prints the report as one self-contained HTML file in UTF-8. Its policy allows nothing to be loaded from
- * outside: its only script and style are named by their hashes. The facts are compressed, so the markup
- * contains no text of the platform.
+ * Prints the report as one self-contained HTML file in UTF-8. Its policy names its only script and style by their
+ * hashes, and allows nothing to be loaded from outside. The facts are compressed, so the markup contains no string of
+ * the platform.
  */
 export async function printPage(facts: ReportFacts): Promise<Buffer> {
   const { script, style } = await pageCode();
@@ -74,7 +74,7 @@ export async function printPage(facts: ReportFacts): Promise<Buffer> {
 </head>
 <body>
 <div id="page"><p class="opening">Opening the report…</p></div>
-<noscript>This page needs its script. Its figures without: platform-sync report --json</noscript>
+<noscript>This page needs JavaScript. To see its figures without it: platform-sync report --json</noscript>
 <script type="application/octet-stream" id="facts">${packed.toString('base64')}</script>
 <script>${script}</script>
 </body>
@@ -106,21 +106,21 @@ type PageCode = z.infer<typeof codeSchema>;
 /** The file with the page's code: in the package, and beside a deployed function's code. */
 const CODE_FILE = join(import.meta.dirname, 'report-page.json');
 
-/** The page's code. If it was built, it is read once a process; in a checkout it is bundled from its sources. */
+/** The page's code, read once in a process. In a checkout, where it was not built, it is bundled from its sources. */
 const pageCode: () => Promise<PageCode> = once(async () => {
   if (existsSync(CODE_FILE)) return z.parse(codeSchema, parseOwnJson(await readFile(CODE_FILE, 'utf8')));
   const { bundlePage }: { readonly bundlePage: () => Promise<PageCode> } = await import(BUNDLER);
   return await bundlePage();
 });
 
-/** The path is computed, so that no bundle and no package includes what only a checkout has. */
+/** The path is a variable, so that bundlers do not include a file that only a checkout has. */
 const BUNDLER = '../../build/bundle-page.ts';
 
 /** Writes the page's code, its script and its style, into a folder for `printReport` to read. */
 export const savePageCode = (folder: string, code: PageCode): Promise<void> =>
   writeFile(join(folder, basename(CODE_FILE)), JSON.stringify(code));
 
-/** The flags of which the first calculations are always in the list. */
+/** The flags of which the list always has the first calculations. */
 const { locked, archived, oldest } = calculationFlags;
 const figuresOfCalculations = { ...flagBits, locked, archived, oldest };
 

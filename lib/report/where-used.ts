@@ -31,17 +31,17 @@ import type { FindableKind } from './findable-kinds.ts';
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
 
 /**
- * How a dependent was reached: it has `relation` to the thing that is named here. `valid`: the validity of
- * the link, if it is not VALID.
+ * How a dependent was reached: it has this `relation` to the thing described here. `valid`: the validity of the link,
+ * if it is not VALID.
  */
 type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
 
 /** Something that would break if the thing were deleted. */
 type Dependent = Description &
   Named & {
-    /** How many uses lead from it to the thing: 1 if it uses the thing itself. */
+    /** The number of uses from it to the thing; 1 if it uses the thing directly. */
     readonly hop: number;
-    /** The first of its `waysTotal` uses of things that are one hop nearer. */
+    /** The first of its `waysTotal` uses of things that are one hop nearer to the thing. */
     readonly ways: readonly Way[];
     readonly waysTotal: number;
   };
@@ -88,13 +88,13 @@ type WhereUsedOptions = {
   readonly hops?: number | undefined;
   /** Maximum dependents to list for each thing; all are counted. */
   readonly maxListed: number;
-  /** Whether sources whose run is missing or damaged are left out and named. Default: that is thrown. */
+  /** Whether to leave out and name sources whose run is missing or damaged. Default: false, they are an error. */
   readonly mayLack?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 export type WhereUsed = {
-  /** The runs that were searched. `startedAt` is ISO text. */
+  /** The runs that were searched. `startedAt`: ISO 8601. */
   readonly searched: readonly {
     readonly place: string;
     readonly run: string;
@@ -108,8 +108,8 @@ export type WhereUsed = {
   /** Why a source that has a published run was not searched. */
   readonly notRead: readonly string[];
   /**
-   * Of how many calculations the formula is known, so that its columns are found; undefined if the model was
-   * not searched.
+   * The number of calculations whose formula is known, so that its columns are found; undefined if the model was not
+   * searched.
    */
   readonly formulas: { readonly known: number; readonly of: number } | undefined;
   /** `formulas` as a sentence, for people. */
@@ -186,7 +186,7 @@ async function whereUsedInGraph(model: Model, search: Search): Promise<readonly 
   const { things, graph } = model;
   const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
   const reached = asked.map((node) => reachedFrom(node, users, model, search));
-  // All are described at once, since that reads every record.
+  // All things are described in one pass, since each pass reads every record.
   const wanted = new Set(reached.flatMap(({ node, nodes }) => [node, ...nodes]));
   const said = await describeNodes(model, search.columns, wanted);
   return reached.map((each) => usedNode(each, said, model));
@@ -244,7 +244,7 @@ function usedNode(
   const { things, graph, flags } = model;
   const shown = (each: number) => ({
     ...(said.get(each) ?? { name: null, type: null, owner: null }),
-    // Only kinds that can be found here occur.
+    // The graph has only kinds that can be found.
     ...(things.thingAt(each) as Pick<UsedThing, 'kind' | 'id'>),
   });
   const ways = waysTo(edges, graph, shown);
@@ -281,7 +281,7 @@ function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) 
   return { links, broken };
 }
 
-/** Maximum ways that are listed for a dependent. */
+/** Maximum ways to list for a dependent. */
 const MAX_WAYS = 5;
 
 /** How each thing was reached, by its node. */
@@ -303,13 +303,12 @@ function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => N
 /** A thing whose dependents are being collected. */
 type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readonly dependents: Dependent[] };
 
-/** The kinds of which the model knows what uses them. */
+/** The sources whose things are in the model's graph. */
 const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
 
 /**
- * Finds the records outside the model with an id, such as data files. For FileSets, files and directories
- * with an id or path, it also finds the files in them: nothing else is known to depend on a file. It reads
- * the runs once; memory holds what is listed.
+ * Finds the records outside the model with an id, such as data files, and for FileSets and directories also the files
+ * in them, since nothing else is known to depend on a file. It reads the runs once; memory holds only listed things.
  */
 async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);
@@ -354,7 +353,7 @@ async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promi
   return [...found.values()];
 }
 
-/** A path without slashes at its end; the root is the empty path. */
+/** A path without trailing slashes; the root is the empty path. */
 const pathOf = (path: string): string => path.replace(/\/+$/, '');
 
 const unused = () => ({
@@ -375,7 +374,7 @@ const unused = () => ({
 });
 
 const MAX_HINTS = 5;
-/** Minimum characters: fewer would match too many ids. */
+/** Minimum characters of the start of an id, since fewer would match too many ids. */
 const MIN_START = 3;
 
 /** At maxListed five things whose name is the requested id (case does not matter), or whose id starts with it. */

@@ -13,15 +13,15 @@ type BatchesToRead = Reading & {
 
 const MAX_TOPICS = 200;
 
-/** How many parts of 100 texts the report reads: of one batch, from its start, and of all batches together. */
+/** Maximum parts (of 100 texts) to read: of one batch, from its start, and of all batches together. */
 const MAX_PARTS = 1_000;
-const MAX_OF_ALL = 3_000;
-const AT_ONCE = 16;
+const MAX_PARTS_IN_TOTAL = 3_000;
+const PARALLEL_READS = 16;
 
-/** The batches that have ended: the latest first, and then those whose end is unknown, by name. */
+/** The batches that have ended, the latest first; batches with an unknown end come last, by name. */
 export async function readBatches(options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const { store, ends, addFault, signal } = options;
-  const room = { parts: MAX_OF_ALL };
+  const room = { parts: MAX_PARTS_IN_TOTAL };
   const names = (await batchNames(store)).toSorted(
     (a, b) => (ends.get(b) ?? 0) - (ends.get(a) ?? 0) || (a < b ? -1 : 1),
   );
@@ -76,7 +76,7 @@ async function readParts(
   const faults: string[] = [];
   const orFault = unlessDamaged((fault) => faults.push(fault));
   const read = (key: string) => readScores(store, key).catch(orFault);
-  for await (const part of readAhead({ items, read, concurrency: AT_ONCE, signal }))
+  for await (const part of readAhead({ items, read, concurrency: PARALLEL_READS, signal }))
     for (const row of part ?? []) rows.add(row);
   if (faults.length > 0)
     addFault(`batch ${shownText(batch)}: ${faults[0]}; ${faults.length} of its parts are not in the report`);
@@ -87,7 +87,7 @@ type ScoredRow = Awaited<ReturnType<typeof readScores>>[number];
 
 const MAX_NAMED = 100;
 
-/** Collects facts from the rows of a batch that its summary lacks. */
+/** Collects facts that the summary of a batch lacks, from the rows of the batch. */
 function createScoredRows() {
   const negative = createLargest<BatchFacts['mostNegative'][number]>(MAX_NAMED);
   const failures: BatchFacts['failures'][number][] = [];
@@ -113,7 +113,7 @@ function createScoredRows() {
   };
 }
 
-/** The sentiments of a row by topic. If it has no topics, the sentiment of the whole text under ''. */
+/** The sentiments of a row by topic. Without topics, the sentiment of the whole text is under ''. */
 function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Record<string, Name>> {
   const named = Object.entries(membersOf(topicSentiments)).filter(([, value]) => textIn(value) !== undefined);
   const all = named.length > 0 || textIn(sentiment) === undefined ? named : [['', sentiment] as const];

@@ -115,7 +115,7 @@ type ThingFacts = Pick<
 
 const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
-/** The facts from the model and its records; none if any of these is damaged. */
+/** The facts from the model and its records; no facts if any of these is damaged. */
 async function readThings(
   { store, now, signal, limits = listLimits }: FactsToCollect,
   addFault: Reading['addFault'],
@@ -145,7 +145,7 @@ async function readThings(
       files: columns.files && (await readFiles(show)),
       dataFiles: columns['data-files'] && (await readDataFiles(show, now())),
     };
-    // The garbage collector would free it late, since it does not see its size.
+    // Freed explicitly, since the garbage collector does not count native memory.
     freeMemory(model.graph.user);
     return facts;
   } catch (error) {
@@ -156,7 +156,7 @@ async function readThings(
   }
 }
 
-/** The known formulas; of very many, the first ones that fit into the page. */
+/** The known formulas; if there are too many, the first formulas that fit into the page. */
 function listKnownFormulas(model: Model): ReportFacts['knownFormulas'] {
   let left = MAX_FORMULA_CHARACTERS;
   const list = [];
@@ -181,10 +181,10 @@ type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
     readonly isChosen: boolean;
   };
 
-/** How many calculations get the flag `oldest`. */
+/** The number of calculations that get the flag `oldest`. */
 const OLDEST = 100;
 
-/** Global and hidden calculations are too common to get places of their own in an incomplete list. */
+/** Global and hidden calculations are too common to be included for their flag in an incomplete list. */
 const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
 
@@ -197,11 +197,11 @@ async function readCalculations(options: ThingsToShow): Promise<Shown<Calculatio
   const flagged = createFlags(calculationFlags, wantedFlags, { total, ...limits });
   const oldest = createLargest<Calculation>(OLDEST);
   const listed: Calculation[] = [];
-  for await (const { nodes, first, ...held } of firstRecords(model, of, 'calculations')) {
+  for await (const { nodes, first, ...recordGroup } of firstRecords(model, of, 'calculations')) {
     signal.throwIfAborted();
-    const own = readOwn(held.group);
-    const status = held.group.texts('status', countedEnum);
-    const modified = held.group.values('lastmodified_at');
+    const own = ownFlags(recordGroup.group);
+    const status = recordGroup.group.texts('status', countedEnum);
+    const modified = recordGroup.group.values('lastmodified_at');
     const see = (row: number, at: number) => {
       const node = nodes[at] ?? 0;
       const flags = ((model.flags[node] ?? 0) & ~IN_SNAPSHOT) | own(row);
@@ -214,13 +214,13 @@ async function readCalculations(options: ThingsToShow): Promise<Shown<Calculatio
       if (!isChosen && (ms === null || !oldest.mayAdd(-ms))) return undefined;
       return { node, place: first + at, flags, modified: ms, isChosen };
     };
-    for (const row of chosenRows(held, see, readCalculation)) {
+    for (const row of chosenRows(recordGroup, see, readCalculation)) {
       if (row.isChosen) listed.push(row);
       if (row.modified !== null) oldest.add(-row.modified, row);
     }
   }
   const old = new Set(oldest.values());
-  const said = saidOf(model);
+  const said = factsFromModel(model);
   const rows = [...new Set([...listed, ...old])]
     .sort((a, b) => a.place - b.place)
     .map((row) => ({ ...row, ...said(row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
@@ -237,7 +237,7 @@ const CALCULATION_COLUMNS = [
 ];
 
 /** Returns, for a node, what the model knows about it. */
-function saidOf(model: ThingsToShow['model']) {
+function factsFromModel(model: ThingsToShow['model']) {
   const { broken, unused } = model.since;
   return (node: number) => ({
     id: idAt(model, node),
@@ -248,8 +248,8 @@ function saidOf(model: ThingsToShow['model']) {
 
 const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);
 
-/** The flags that the records of a row group have themselves, as bits. */
-function readOwn(group: RowGroup): (row: number) => number {
+/** The flags that the records of a row group state about themselves, as bits. */
+function ownFlags(group: RowGroup): (row: number) => number {
   const columns: { readonly bit: number; readonly values: (row: number) => unknown }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
     columns.push({ bit: calculationFlags[name], values: group.values(name) });
@@ -269,7 +269,7 @@ const readCalculation = textsOf({
 /** Counts the validity of the links of calculations. */
 function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
   const values = createCountedValues();
-  // All links with the same validity share one text.
+  // All links with the same validity share one string.
   const names = new Map<string | null, string>([[null, NOT_STATED]]);
   let brokenLinks = 0;
   for (let edge = 0; edge < graph.user.length; edge += 1) {
@@ -298,7 +298,7 @@ function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModif
 
 const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 
-/** Counts the cards of the model, and lists them. If several datasets list a card, its first record counts. */
+/** Counts the cards of the model, and lists them. If several datasets list a card, its first record is used. */
 async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<ReportFacts['cards']>>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
@@ -307,11 +307,11 @@ async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<Repor
   const wanted = Object.keys(cardFlags) as (keyof typeof cardFlags)[];
   const flagged = createFlags(cardFlags, wanted, { total, ...limits });
   const rows: (ReturnType<ReturnType<typeof readCard>> & CardSeen)[] = [];
-  for await (const { nodes, ...held } of firstRecords(model, of, 'cards')) {
+  for await (const { nodes, ...recordGroup } of firstRecords(model, of, 'cards')) {
     signal.throwIfAborted();
-    const type = held.group.texts('type', countedEnum);
-    const chartType = held.group.texts('charttype', countedEnum);
-    const access = held.group.values('access');
+    const type = recordGroup.group.texts('type', countedEnum);
+    const chartType = recordGroup.group.texts('charttype', countedEnum);
+    const access = recordGroup.group.values('access');
     const see = (row: number, at: number): CardSeen | undefined => {
       const node = nodes[at] ?? 0;
       const own = access(row) === false ? cardFlags.without_access : 0;
@@ -320,7 +320,7 @@ async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<Repor
       chartTypes.add(chartType(row));
       return flagged.see(flags) ? { node, id: idAt(model, node), flags } : undefined;
     };
-    rows.push(...chosenRows(held, see, readCard));
+    rows.push(...chosenRows(recordGroup, see, readCard));
   }
   const ownersOf = new Map(rows.map(({ node }) => [node, [] as string[]]));
   for (const [at, node] of model.cardOwners.node.entries())
@@ -349,7 +349,7 @@ const readCard = textsOf({
   listedFor: ['_datasetid', idText],
 });
 
-/** Lists the datasets that are used, those with the most cards first. */
+/** Lists the datasets that are used; datasets with the most cards come first. */
 function listDatasets(
   { datasets }: Model,
   { whole, top }: ListLimits,
@@ -366,7 +366,7 @@ function listDatasets(
   };
 }
 
-/** Lists the owners, those with the most calculations and cards first. */
+/** Lists the owners; owners of the most calculations and cards come first. */
 function listOwners({ owners }: Model, { whole, top }: ListLimits): NonNullable<ReportFacts['owners']> {
   const total = owners.length;
   const rows = owners
@@ -382,8 +382,8 @@ const MAX_EDGES = 1_000_000;
 const MAX_OTHERS = 50_000;
 
 /**
- * The uses between listed things, whose nodes are given in the order of the lists, and things that no snapshot
- * contains. Things that a snapshot contains but no list shows are left out, and so are uses beyond the first million.
+ * The uses between listed things (their nodes, in the order of the lists) and things that no snapshot contains. Things
+ * that a snapshot contains but no list shows are left out, and so are uses beyond the first million.
  */
 function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
   // For each node, its number in the graph plus 1; 0 if it is not in the graph.

@@ -10,11 +10,11 @@ type Attention = JobFacts['attention'][number];
 
 const DAY_MS = 86_400_000;
 
-/** How many days of results are read, counted by the day of a job's first claim; and how many results of each type. */
+/** Maximum days of results to read, by the day of a job's first claim, and maximum results of each type. */
 const RESULT_DAYS = 30;
 const MAX_RESULTS = 5_000;
 
-/** Reports unexpected objects, if there are any, by naming the first one. */
+/** Reports unexpected objects, if there are any, by the name of the first. */
 function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
   if (odd.length > 0)
     addFault(`${odd[0]}: expected ${expected}, got something else; ${odd.length} such objects are left out`);
@@ -27,7 +27,7 @@ function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected:
 export async function readJobs(
   options: Reading & {
     readonly nowMs: number;
-    /** Maximum results that are read of each type. Default: 5,000. */
+    /** Maximum results of each type to read. Default: 5,000. */
     readonly most?: number;
   },
 ) {
@@ -58,7 +58,7 @@ export async function readJobs(
   return { jobs, batchEnds: tally.batchEnds };
 }
 
-/** Counts results by type and status, and collects the first of those that need attention. */
+/** Counts results by type and status, and collects the first results that need attention. */
 function createTally() {
   const types = new Map<string, Record<Attention['status'] | 'done', number>>();
   const attention = createLargest<Attention>(MAX_LISTED);
@@ -108,10 +108,10 @@ function reasonOf({ error }: Members): string {
 const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
   finishedAt + (status === 'unknown' ? 1e15 : 0);
 
-/** The start of the response in a result. A text in JSON cannot contain it, since its quotes would be escaped. */
+/** The start of the response in a result. A JSON string cannot contain it, since its quotes would be escaped. */
 const RESPONSE = Buffer.from(',"response":');
 
-/** A store whose results lack their responses: these are the last member, and may be large. */
+/** A store whose results lack their responses, which are the last member and may be large. */
 const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => ({
   list,
   async get(...asked) {
@@ -122,7 +122,7 @@ const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => 
 });
 
 const MAX_UPDATES = 1_000;
-const AT_ONCE = 16;
+const PARALLEL_READS = 16;
 
 /** Maximum characters of a formula, and of all formulas together, the newest first. */
 const MAX_FORMULA_LENGTH = 20_000;
@@ -158,7 +158,7 @@ export async function readFormulas(
     calculation: await calculationOf(store, update.key),
     before: textIn((await calculationOf(store, update.earlier))?.['expression']),
   });
-  for await (const each of readAhead({ items, read, concurrency: AT_ONCE, signal })) {
+  for await (const each of readAhead({ items, read, concurrency: PARALLEL_READS, signal })) {
     const { key, id, at, calculation } = each;
     const expression = textIn(calculation?.['expression']);
     // If the calculation is missing, the object was deleted meanwhile.

@@ -6,7 +6,7 @@ import { idOfSegment, unlessDamaged } from '../../store/index.ts';
 import type { ReportFacts } from '../facts.ts';
 import { membersOf, type Reading } from './values.ts';
 
-/** Maximum results that are read of each type. */
+/** Maximum results of each type to read. */
 const MAX_RESULTS = 5_000;
 
 const DAY_MS = 86_400_000;
@@ -34,7 +34,7 @@ export async function readMonthCost(
   let isCut = false;
   for (const type of Object.keys(calls)) {
     let read = 0;
-    // A job lies under the day of its first claim; another clock may be ahead.
+    // A result is stored under the day of the job's first claim, by a clock that may be ahead.
     for (let dayMs = nowMs + DAY_MS; dayMs >= sinceMs - DAY_MS && read <= MAX_RESULTS; dayMs -= DAY_MS) {
       const day = new Date(dayMs).toISOString().slice(0, 10);
       for await (const { value = {} } of storedResults(store, { type, day, sinceMs, signal })) {

@@ -8,7 +8,7 @@ import { NOT_STATED, shownText, textIn } from './values.ts';
 
 type DataFileFacts = NonNullable<ReportFacts['dataFiles']>;
 
-/** Counts files, and lists them; if there are very many, the largest. */
+/** Counts files, and lists them; if there are too many, lists the largest. */
 export async function readFiles(options: RecordsToShow): Promise<NonNullable<ReportFacts['files']>> {
   const { whole, top } = options.limits;
   const isWhole = recordsOf(options, 'files') <= whole;
@@ -62,7 +62,7 @@ type FileRow = ReturnType<ReturnType<typeof readFile>> & {
   readonly size: number | null;
 };
 
-/** Returns a reader of some text columns of a row group, by member name. */
+/** Returns a reader of some string columns of a row group, by member name. */
 export const textsOf =
   <N extends string>(wanted: Readonly<Record<N, ListedText>>) =>
   (group: RowGroup) => {
@@ -75,7 +75,7 @@ export const textsOf =
       Object.fromEntries(texts.map(([name, at]) => [name, at(row)])) as Record<N, string>;
   };
 
-/** The text of a column with fixed words, such as a status, in lower case; `NOT_STATED` if it is empty. */
+/** The value of a column with fixed words, such as a status, in lower case; `NOT_STATED` if it is empty. */
 export const countedEnum = (utf8: Uint8Array): string => shownText(lowerCase(asText(utf8)) || NOT_STATED);
 
 /** An id in its canonical form. */
@@ -99,7 +99,7 @@ const RANGES = [
   ['over a year', Number.POSITIVE_INFINITY],
 ] as const;
 
-/** Counts data files, and lists them; if there are very many, the first ones. */
+/** Counts data files, and lists them; if there are too many, lists the first. */
 export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
   const { whole, top } = options.limits;
   const most = recordsOf(options, 'data-files') <= whole ? whole : top;
@@ -177,20 +177,20 @@ const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
   (columns[source]?.parts ?? []).reduce((sum, { count }) => sum + count, 0);
 
 /**
- * The rows for which `see` returns a value, merged with what `read` returns for them; `see` also gets the
- * row's position. `read` is called only for a group with such a row, so columns that are only needed for
- * listed rows are not read in other groups. Default: all rows.
+ * The rows for which `see` returns a value, merged with what `read` returns for them. `rows`: by default all rows;
+ * `see` also gets the index in `rows`. `read` is called only for a group with such a row, so that columns which only
+ * listed rows need are not read in other groups.
  */
 export function chosenRows<Seen extends object, Said extends object>(
   { group, rows }: { readonly group: RowGroup; readonly rows?: Uint32Array },
-  see: (row: number, place: number) => Seen | undefined,
+  see: (row: number, index: number) => Seen | undefined,
   read: (group: RowGroup) => (row: number) => Said,
 ): readonly (Seen & Said)[] {
   const chosen: { readonly row: number; readonly seen: Seen }[] = [];
   // Not `entries()`, which would allocate an object for each of a million rows.
-  for (let place = 0; place < (rows?.length ?? group.rows); place += 1) {
-    const row = rows?.[place] ?? place;
-    const seen = see(row, place);
+  for (let index = 0; index < (rows?.length ?? group.rows); index += 1) {
+    const row = rows?.[index] ?? index;
+    const seen = see(row, index);
     if (seen !== undefined) chosen.push({ row, seen });
   }
   if (chosen.length === 0) return [];
@@ -198,7 +198,7 @@ export function chosenRows<Seen extends object, Said extends object>(
   return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
 }
 
-/** A text in a list: its column, how it is read, and its value if it is missing. Default: empty. */
+/** A string in a list: its column, how it is read, and its value if it is missing. Default: empty. */
 type ListedText = readonly [column: string, read: (utf8: Uint8Array) => string, missing?: string];
 
 /** Turns rows into columns. */
@@ -208,8 +208,8 @@ export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[
   };
 
 /**
- * Counts things by their flags, and decides for each whether it is listed: all if there are at most `whole`;
- * otherwise the first `top`, and the first `top` of each flag in `wanted`.
+ * Counts things by their flags, and decides for each thing whether it is listed. If there are at most `whole` things,
+ * all are listed; otherwise the first `top`, and the first `top` with each flag in `wanted`.
  */
 export function createFlags<F extends string>(
   bits: Readonly<Record<F, number>>,
@@ -242,7 +242,7 @@ export function createFlags<F extends string>(
 
 const MAX_VALUES = 50;
 
-/** A text in the form in which it is counted; `NOT_STATED` if it is empty. */
+/** A string in the form in which it is counted; `NOT_STATED` if it is empty. */
 const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) || NOT_STATED);
 
 /** Counts how often each value occurs; null counts as `NOT_STATED`. */
@@ -251,7 +251,7 @@ export function createCountedValues() {
   return {
     add: (value: string | null = NOT_STATED, count = 1): void =>
       void counted.set(value ?? NOT_STATED, (counted.get(value ?? NOT_STATED) ?? 0) + count),
-    /** Most frequent first; `others` is the sum of those that are not listed. */
+    /** The values, most frequent first; `others` is the sum of the values that are not listed. */
     counts(): Counts {
       const sorted = [...counted].sort(([, a], [, b]) => b - a);
       const others = sorted.slice(MAX_VALUES).reduce((sum, [, count]) => sum + count, 0);
@@ -260,24 +260,24 @@ export function createCountedValues() {
   };
 }
 
-/** Collects the `most` entries of the largest size; of equal ones, the first. */
-export function createLargest<T>(most: number) {
+/** Collects the `max` largest entries; of entries of equal size, the first. */
+export function createLargest<T>(max: number) {
   const held: { readonly size: number; readonly at: number; readonly value: T }[] = [];
   let added = 0;
   let limit = Number.NEGATIVE_INFINITY;
   const trim = () => {
     held.sort((a, b) => b.size - a.size || a.at - b.at);
-    held.length = Math.min(held.length, most);
-    if (held.length === most) limit = held.at(-1)?.size ?? limit;
+    held.length = Math.min(held.length, max);
+    if (held.length === max) limit = held.at(-1)?.size ?? limit;
   };
   return {
     /** Whether an entry of this size would be added. */
-    mayAdd: (size: number) => size > limit || held.length < most,
+    mayAdd: (size: number) => size > limit || held.length < max,
     add(size: number, value: T) {
       held.push({ size, at: added, value });
       added += 1;
       // Sorted only from time to time, so that adding is cheap.
-      if (held.length >= 2 * most + 16) trim();
+      if (held.length >= 2 * max + 16) trim();
     },
     /** Returns the entries, the largest first. */
     values(): readonly T[] {

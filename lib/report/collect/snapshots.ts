@@ -91,7 +91,7 @@ const MAX_VALUE_LENGTH = 2_000;
 const MAX_CHARACTERS = 1_000_000;
 const MAX_FIELDS = 50;
 
-/** What changed in the last published run; undefined if it was not compared, or if the changes have expired. */
+/** The changes of the last published run; undefined if it was not compared, or if the changes have expired. */
 export async function readChanges(
   options: Reading & { readonly place: Place; readonly manifest: Manifest },
 ): Promise<ChangesFacts | undefined> {
@@ -104,7 +104,7 @@ export async function readChanges(
   try {
     const changes = await storedChanges({ store, changes: manifest.changes, signal });
     if (changes === undefined) {
-      addFault(`${place}: what changed in run ${manifest.run} has expired`);
+      addFault(`${place}: the changes of run ${manifest.run} have expired`);
       return undefined;
     }
     let characters = 0;
@@ -123,15 +123,15 @@ export async function readChanges(
 }
 
 /**
- * A change with the label of its record. If the record changed, also the fields that differ, with their
- * values as JSON. Throws `StoredObjectError` if a line is not a change of a record.
+ * A change with the label of its record, and, for a changed record, the fields that differ, with their values as JSON.
+ * Throws `StoredObjectError` if a line is not a change of a record.
  */
 export function shownChange(
   source: Source,
   change: Change,
 
-  /** Maximum fields of a record, and maximum characters of a value, that are shown. */
-  { fields: most, value: longest }: { readonly fields: number; readonly value: number } = {
+  /** Maximum fields of a record, and maximum characters of a value, to show. */
+  { fields: maxFields, value: maxLength }: { readonly fields: number; readonly value: number } = {
     fields: MAX_FIELDS,
     value: MAX_VALUE_LENGTH,
   },
@@ -140,9 +140,9 @@ export function shownChange(
     const before = 'before' in change ? fieldsOf(change.before) : undefined;
     const after = 'after' in change ? fieldsOf(change.after) : undefined;
     const label = (after ?? before)?.get(sourceDefinitions[source].records.label);
-    const names = change.change === 'changed' ? change.fields.slice(0, most) : [];
+    const names = change.change === 'changed' ? change.fields.slice(0, maxFields) : [];
     const valueIn = (fields: ReadonlyMap<string, unknown> | undefined, name: string): string | null =>
-      fields?.has(name) ? shownText(printExact(fields.get(name)), longest) : null;
+      fields?.has(name) ? shownText(printExact(fields.get(name)), maxLength) : null;
     return {
       change: change.change,
       key: shownText(change.key),

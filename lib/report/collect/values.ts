@@ -3,7 +3,7 @@ import type { Store } from '../../store/index.ts';
 /** What every function needs that reads facts for the report. */
 export type Reading = {
   readonly store: Store;
-  /** Receives what is missing or damaged, in words; everything else is still read. */
+  /** Called with what is missing or damaged, in words; everything else is still read. */
   readonly addFault: (fault: string) => void;
   readonly signal: AbortSignal;
 };
@@ -21,14 +21,14 @@ export const NOT_STATED = 'unknown';
 
 const MAX_LENGTH = 300;
 
-/** A text of the platform, cut at `most` characters with an ellipsis. */
-export function shownText(text: string, most: number = MAX_LENGTH): string {
-  if (text.length <= most) return text;
-  const cut = text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '');
-  // It is a copy, since a slice would keep the full text in memory.
+/** A string of the platform, cut at `maxLength` characters with an ellipsis. */
+export function shownText(text: string, maxLength: number = MAX_LENGTH): string {
+  if (text.length <= maxLength) return text;
+  const cut = text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '');
+  // Copied, since a slice would keep the whole string in memory.
   return Buffer.from(`${cut}…`, 'utf16le').toString('utf16le');
 }
 
-/** A text; undefined if the value is not a text, or is empty. */
+/** The value if it is a string that is not empty; otherwise undefined. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

@@ -33,7 +33,7 @@ type BrokenFlag = (typeof brokenFlags)[number];
 /** A message for people: a subject of fewer than 100 ASCII characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
 
-/** Sends a message to all its receivers. Throws if none of them received it. */
+/** Sends a message to all its receivers. Throws if no receiver got it. */
 export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
 /** Prints the subject and the text of a digest, as it is shown and posted. */
@@ -85,8 +85,8 @@ const wrongLine = (broken: BrokenThings | null): string =>
     : `Wrong in total: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
 
 /**
- * The progress of a clean-up: the number of unused things, and of wrong ones if it changed: `Clean-up:
- * unused: 1,204, 310 fewer than 30 days ago`.
+ * The progress of a clean-up: the number of unused things, and the numbers of wrong things that changed, such as
+ * `Clean-up: unused: 1,204, 310 fewer than 30 days ago`.
  */
 function progressLine(progress: Digest['progress']): readonly string[] {
   if (progress === undefined) return [];
@@ -156,7 +156,7 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
     return total === 0 ? [] : [`${count(total)} ${flagWords[flag].which}`];
   });
   const changed = compared === null ? `${count(records)} records` : countsOf(compared);
-  // The worst comes first, since not everything may fit.
+  // The worst news comes first, since the rest may not fit.
   const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
     (all, each) => (all.length + each.length < MAX_WHAT ? `${all}, ${each}` : all),
   );
@@ -190,7 +190,7 @@ const LINK = '  in the platform: ';
 /** The news about one published run. */
 type Digest = {
   readonly manifest: Manifest;
-  /** The run that it was compared with, and how many records differ; null if it was compared with none. */
+  /** The run that it was compared with, and how many records differ; null if it was compared with no run. */
   readonly compared: ({ readonly against: string } & ReturnType<typeof changeCounts>) | null;
   /** The changes; undefined if it was compared with no run. */
   readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
@@ -199,11 +199,11 @@ type Digest = {
    * the model does not depend on.
    */
   readonly broken: BrokenThings | null | undefined;
-  /** What could not be read this time but in the run before; undefined if that run is unknown. */
+  /** Ids that could be read in the run before, but not in this run; undefined if the run before is unknown. */
   readonly newlyMissing: First | undefined;
   /**
-   * What the last model counted, and one from a month before. Undefined for a source that the model does not
-   * depend on, or if it is unknown.
+   * The counts of the last model, and of a model from a month before. Undefined for a source that the model does not
+   * depend on, or if the counts are unknown.
    */
   readonly progress: Awaited<ReturnType<typeof progressOf>>;
 };
@@ -221,7 +221,7 @@ export async function collectDigest(parts: {
    * published.
    */
   readonly old?: string | undefined;
-  /** A time in epoch milliseconds, instead of `old`: the run that was the last one then. */
+  /** A time in epoch milliseconds, instead of `old`: the last run at that time is compared. */
   readonly sinceMs?: number | undefined;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
@@ -250,13 +250,13 @@ export async function collectDigest(parts: {
   };
 }
 
-/** How many days back progress is compared. */
+/** Progress is compared with the counts of this many days ago. */
 const PROGRESS_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * The counts of the last day, and those of the newest day a month before; without such a day, those of the
- * first day, if that is another one.
+ * The counts of the last day, and of the newest day that is a month before; without such a day, of the first day, if
+ * that is not the last day.
  */
 async function progressOf(store: Store, signal: AbortSignal | undefined) {
   const { days } = (await openModel({ store, now: Date.now, signal })).model;
@@ -304,7 +304,7 @@ async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
 
 function cut(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
-  // A line that says that one is left out takes as much room as that one line.
+  // For one line that is left out, a line that says so would take as much room.
   return more <= 1 ? lines : [...lines.slice(0, MAX_LINES), `  and ${more} more fields`];
 }
 
@@ -325,12 +325,12 @@ async function runBefore(store: Store, place: Place, before: PublishedRun | unde
   return manifest && { place, source: sourceOf(place), manifest, key };
 }
 
-/** The first items of a list, each as lines with the platform's text, which `safeLine` makes safe. */
+/** The first items of a list, each as lines that contain strings of the platform; `safeLine` makes them safe. */
 type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
 
 /**
- * For each flag, how many calculations and cards have it, and those that did not have it before; undefined if
- * that is unknown.
+ * For each flag, how many calculations and cards have it, and `newly`: things that did not have it before; undefined
+ * if that is unknown.
  */
 type BrokenThings = Readonly<
   Record<
@@ -352,32 +352,32 @@ type RunsToJudge = {
 const MAX_LISTED = 6;
 
 /**
- * What is wrong in the model of a run, but was not in the model of the run before; both models include the
- * last runs of the other sources. Undefined for a source that no flag depends on. Null if any of these runs
- * is damaged: the report names it.
+ * What is wrong in the model of a run, but was not wrong in the model of the run before; both models include the last
+ * runs of the other sources. Undefined for a source that no flag depends on. Null if any of these runs is damaged, which
+ * the report shows.
  */
 export async function brokenThings(options: RunsToJudge): Promise<BrokenThings | null | undefined> {
   if (!hasLinks(options.run.source)) return undefined;
-  return (await judge(options).catch(unlessDamaged())) ?? null;
+  return (await compareModels(options).catch(unlessDamaged())) ?? null;
 }
 
-async function judge({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
+async function compareModels({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
   const { runs: last } = await lastRuns(store, sources.filter(hasLinks));
   // A narrowed run is judged together with the runs of the other narrowed places, but not with a run of the
   // whole source.
   const others = last.filter(
     ({ place, source }) => source !== run.source || (place !== run.place && place !== source),
   );
-  const columnsOver = (one: LastRun) =>
+  const columnsWith = (one: LastRun) =>
     columnsOfRuns({
       store,
       runs: [one, ...others].toSorted((a, b) => compareKeys(a.place, b.place)),
       signal,
     });
-  const modelOver = async (one: LastRun) => modelOf(await computeModel(columnsOver(one)));
-  // Of the first model, only what is wrong stays in memory.
-  const known = before && brokenIn(await modelOver(before));
-  const model = await modelOver(run);
+  const modelWith = async (one: LastRun) => modelOf(await computeModel(columnsWith(one)));
+  // The first model is not kept in memory, only what is wrong in it.
+  const known = before && brokenIn(await modelWith(before));
+  const model = await modelWith(run);
   const all = brokenIn(model);
   const counts = byFlag((flag) => ({
     calculations: having(model, flag, model.calculations.nodes).length,
@@ -387,7 +387,7 @@ async function judge({ store, run, before, links = {}, signal }: RunsToJudge): P
     [...all[flag]].filter(([text]) => known?.[flag].has(text) === false);
   const firstWith = (flag: BrokenFlag) => newlyWith(flag).slice(0, MAX_LISTED);
   const listed = new Set(brokenFlags.flatMap(firstWith).map(([, node]) => node));
-  const said = await describeNodes(model, columnsOver(run), listed);
+  const said = await describeNodes(model, columnsWith(run), listed);
   const itemOf = (flag: BrokenFlag, node: number) => {
     const { kind, id } = model.things.thingAt(node);
     const address = linkTo(links, kind, id);
@@ -418,7 +418,7 @@ function brokenIn(model: Model) {
   });
 }
 
-/** Describes a thing: with its owner, and the first of its uses that explains the flag. */
+/** Describes a thing, with its owner, and the first of its uses that explains the flag. */
 function linesOf(
   model: Model,
   node: number,

@@ -11,13 +11,13 @@ type Digest = Awaited<ReturnType<typeof collectDigest>>;
 
 type SinceOptions = {
   readonly store: Store;
-  /** The time since when to report, in epoch milliseconds. */
+  /** The start of the period to report about, in epoch milliseconds. */
   readonly sinceMs: number;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
   /** The price of each call. Default: no cost is shown. */
   readonly prices?: Prices | undefined;
-  /** Receives what is missing or damaged, in words; the digest is about the rest. */
+  /** Called with what is missing or damaged, in words; the digest covers everything else. */
   readonly addFault: (fault: string) => void;
   readonly signal: AbortSignal;
 };
@@ -47,7 +47,7 @@ export async function digestSince(options: SinceOptions) {
   };
 }
 
-/** The digest of each place that has a run since then, if it has news. */
+/** The digest of each place that has a run in the period, if there are news. */
 async function newsOfPlaces(options: SinceOptions): Promise<readonly Digest[]> {
   const found: Digest[] = [];
   for (const place of await placesIn(options.store)) {

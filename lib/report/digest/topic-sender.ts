@@ -3,7 +3,7 @@ import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws
 import type { PrintedDigest, SendDigest } from './digest.ts';
 import { slackCode, slackText } from './webhook.ts';
 
-/** Creates a sender that publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it. */
+/** Creates a sender that publishes each digest to SNS topics. It throws `AwsError` if no topic accepted the digest. */
 export function createTopicSender(options: {
   /** The ARNs of the topics; each topic is in its own region. */
   readonly topics: readonly string[];
@@ -23,7 +23,7 @@ export function createTopicSender(options: {
     );
     const errors = tried.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
     if (errors.length === tried.length) throw errors[0] ?? new Error('expected a topic, got none');
-    // Retrying for one topic would send the message twice to the others.
+    // A retry for one topic would send the message twice to the other topics.
     for (const error of errors) warn('a topic got no digest', error);
   };
 }

@@ -39,17 +39,17 @@ function cardLines(text: string): readonly { readonly text: string }[] {
 
 const BYTES_AROUND = 60;
 
-/** A text run has no markup, so names are shown as they are. */
+/** A text run has no markup, so names are shown unchanged. */
 const textBlock = (one: { readonly text: string }) => ({
   type: 'RichTextBlock',
   spacing: 'None',
   inlines: [{ type: 'TextRun', ...one }],
 });
 
-/** Text as code, with at most this many characters, so that no name becomes a mention or a link. */
-export function slackCode(text: string, longest: number): string {
+/** Formats text as code of at most `maxLength` characters, so that no name becomes a mention or a link. */
+export function slackCode(text: string, maxLength: number): string {
   const code = slackText(text).replaceAll('`', "'");
-  const cut = code.length > longest ? `${code.slice(0, longest).replace(/&[a-z]*$/, '')}…` : code;
+  const cut = code.length > maxLength ? `${code.slice(0, maxLength).replace(/&[a-z]*$/, '')}…` : code;
   return `\`\`\`\n${cut}\n\`\`\``;
 }
 

@@ -49,7 +49,7 @@ async function* inArray(entries: AsyncIterable<string>): AsyncGenerator<string> 
 const latest = (runs: readonly LastRun[]): string =>
   runs.reduce((last, { manifest: { startedAt } }) => (startedAt > last ? startedAt : last), '');
 
-/** All calculations and cards: first those with records, in their order, then those that are only named by others. */
+/** All calculations and cards: first those with records, in their order, and last those that only other records name. */
 async function* stepsOf(model: Model, runs: readonly LastRun[], columns: ModelColumns): AsyncGenerator<Step> {
   const { things, graph, flags, isMissing } = model;
   const inputsOf = createInputs(model);
@@ -100,7 +100,7 @@ function createInputs({ things, graph }: Model) {
     const columns = all.filter(({ kind }) => kind === 'column').map(({ id }) => partsOfColumn(id));
     return {
       inputs: inputs.sort((a, b) => compared(a.kind, b.kind) || compared(a.id, b.id)),
-      // If a calculation has no dataset, it is unknown whose columns they are.
+      // If no dataset of a calculation is known, its columns belong to no known dataset.
       columns: columns
         .filter(({ dataset }) => dataset !== '')
         .sort((a, b) => compared(a.dataset, b.dataset) || compared(a.column, b.column)),
@@ -184,7 +184,7 @@ const fieldOf = (dataset: string, column: string): string =>
 
 const userOf = (id: string): string => `urn:li:corpuser:${encoded(id)}`;
 
-/** The producer, without a version: so the same store always gives the same bytes. */
+/** The producer, without a version, so that the same store always gives the same bytes. */
 const PRODUCER = 'pkg:npm/platform-sync';
 const SPEC = 'https://openlineage.io/spec';
 
@@ -257,7 +257,7 @@ function columnLineage({ columns }: Step, namespace: string) {
   return { columnLineage: facet('ColumnLineageDatasetFacet', { fields: { [FIELD]: { inputFields } } }) };
 }
 
-/** A UUID of version 8 that is computed from these texts. */
+/** A UUID of version 8 that is computed from these strings. */
 function runId(texts: readonly string[]): string {
   const digits = hash('sha256', texts.join('\n'));
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
@@ -269,15 +269,15 @@ const catalogs = { openlineage: openLineage, datahub } as const satisfies Readon
 type Step = {
   readonly kind: 'calculation' | 'card';
   readonly id: string;
-  /** The name; null if no record has one. */
+  /** The name; null if no record has a name. */
   readonly name: string | null;
   /** Ids of users. */
   readonly owners: readonly string[];
   /** The datasets and calculations that it uses, sorted. */
   readonly inputs: readonly Input[];
-  /** The columns that its formula reads, sorted; empty if its text is unknown. */
+  /** The columns that its formula reads, sorted; empty if the formula's text is unknown. */
   readonly columns: readonly { readonly dataset: string; readonly column: string }[];
-  /** The runs from which it is known, and when the last of them began: ISO text. */
+  /** The runs from which it is known, and when the last of them began, ISO 8601. */
   readonly run: string;
   readonly at: string;
 };
@@ -296,6 +296,6 @@ type LineageContext = {
 type Catalog = {
   readonly before: (context: LineageContext) => Iterable<object>;
   readonly entries: (step: Step, context: LineageContext) => Iterable<object>;
-  /** Whether the output is one JSON array rather than an entry a line. */
+  /** Whether the output is one JSON array instead of one entry on each line. */
   readonly isArray: boolean;
 };

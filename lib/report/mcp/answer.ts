@@ -6,7 +6,7 @@ export const MAX_RESULT_BYTES = 100_000;
 /** Bytes of a result that are reserved for the protocol's envelope and the cursor. */
 const RESERVED_BYTES = 2_000;
 
-/** The statuses of a result. `more`: its cursor continues the list. `cut`: something was left out, without a cursor. */
+/** The statuses of a result. `more`: its cursor continues the list. `cut`: it is incomplete, and has no cursor. */
 export const READ_STATUSES = ['complete', 'more', 'cut'] as const;
 
 /** The statuses of a result of a tool that sends jobs. */
@@ -21,8 +21,8 @@ export type ToolResult = {
   /** Members that only this program wrote. */
   readonly head?: object;
   /**
-   * Members with texts of the platform or other people, which are not trusted. Lists are cut to the items
-   * that fit; any other value that does not fit becomes null.
+   * Members with strings from the platform or other people, which are not trusted. Lists are cut to the items that
+   * fit; any other value that does not fit becomes null.
    */
   readonly data: object;
   /** Whether the tool itself left something out. */
@@ -34,10 +34,10 @@ export type ToolResult = {
   readonly cursorAfter?: (shown: number) => string | undefined;
 };
 
-/** JSON without control characters and reversed text, even after it is parsed. */
+/** Prints JSON whose strings have no control characters and no characters that reverse text, even after parsing. */
 const safeJson = (value: unknown): string => shownJson(JSON.stringify(value ?? null), '\\\\');
 
-/** How many bytes a value takes in a result. */
+/** The number of bytes of a value in a result. */
 export const bytesOf = (value: unknown): number => Buffer.byteLength(safeJson(value));
 
 /** What the client receives. */
@@ -48,7 +48,7 @@ export function answerOf({ status, head, data, isCut = false, cursorAfter }: Too
   const names = members.map(([name, value]) => [name, Array.isArray(value) ? [] : null]);
   let left = MAX_RESULT_BYTES - RESERVED_BYTES - bytesOf({ ...head, data: Object.fromEntries(names) });
   const fits = (value: unknown) => {
-    // The comma counts too. Everything after the first item that does not fit is left out.
+    // One byte is for the comma. Everything after the first item that does not fit is left out.
     left -= bytesOf(value) + 1;
     return left >= 0;
   };
@@ -63,8 +63,8 @@ export function answerOf({ status, head, data, isCut = false, cursorAfter }: Too
   return JSON.parse(safeJson(answer)) as Answer;
 }
 
-/** Cuts the texts in a value at `most` characters. */
-export const withShortTexts = <T>(value: T, most: number): T =>
+/** Cuts the strings in a value at `maxLength` characters. */
+export const withShortTexts = <T>(value: T, maxLength: number): T =>
   JSON.parse(JSON.stringify(value), (_, each: unknown) =>
-    typeof each === 'string' ? shortened(each, most) : each,
+    typeof each === 'string' ? shortened(each, maxLength) : each,
   ) as T;

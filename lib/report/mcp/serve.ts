@@ -14,7 +14,7 @@ import { formulaCheck, whereUsed } from './tools/uses.ts';
 
 type McpServerOptions = {
   readonly context: McpContext;
-  /** The tools by name. Default: those that read and, if there is a `submission`, those that send. */
+  /** The tools by name. Default: the tools that read and, if there is a `submission`, the tools that send. */
   readonly tools?: Readonly<Record<string, Tool>>;
   readonly version: string;
 };
@@ -25,7 +25,7 @@ export async function serve(
     readonly pipes: { readonly input: Readable; readonly output: Writable };
     /** Prints what is wrong with the connection. */
     readonly err: (line: string) => void;
-    /** Aborting it ends the server. */
+    /** An abort ends the server. */
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
@@ -77,8 +77,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
 }
 
 /**
- * Whether the client supports structured results. A client with an older version of the protocol gets the
- * result as text.
+ * Whether the client supports structured results. A client with an older version of the protocol gets the result as
+ * a string.
  */
 const knowsStructure = ({ server }: McpServer): boolean =>
   (server.getNegotiatedProtocolVersion() ?? STRUCTURED_SINCE) >= STRUCTURED_SINCE;
@@ -86,8 +86,8 @@ const knowsStructure = ({ server }: McpServer): boolean =>
 const STRUCTURED_SINCE = '2025-06-18';
 
 /**
- * A schema that the SDK shows to clients. It checks nothing: the tool itself checks the arguments, since its
- * errors say what was expected and got.
+ * A schema that the SDK shows to clients. It checks nothing, since the tool itself checks the arguments, with better
+ * errors.
  */
 const unchecked = (schema: () => Record<string, unknown>) => ({
   '~standard': {
@@ -98,7 +98,7 @@ const unchecked = (schema: () => Record<string, unknown>) => ({
   },
 });
 
-/** The members that all results have; the others depend on a tool's arguments. The instructions explain nextCursor. */
+/** The members that all results have; other members depend on a tool's arguments. The instructions explain nextCursor. */
 const answerSchema =
   ({ annotations }: Tool) =>
   (): Record<string, unknown> => ({

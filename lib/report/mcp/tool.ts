@@ -19,7 +19,7 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** Maximum seconds of a call that reads, of one that sends, and of any call without progress messages. */
+/** Maximum seconds of a call that reads, of a call that sends, and of any call without progress messages. */
 export const MAX_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
 
 /** Annotations of a tool that only reads the store and sends no request to the platform. */
@@ -78,8 +78,8 @@ function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
 }
 
 /**
- * `at`: how many items were on earlier pages. `most`: how many items are needed, those of earlier pages and
- * of this page, and one more.
+ * `at`: the number of items on earlier pages. `most`: the number of items needed for earlier pages and this page, plus
+ * one.
  */
 type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly input: Input;
@@ -95,13 +95,13 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
       readonly items: readonly unknown[];
       /** Other members of `data`. */
       readonly data?: object;
-      /** Names the runs that the list is from: a cursor is valid only for the same runs. */
-      readonly over?: string;
+      /** Identifies the list, such as its runs. A cursor is valid only for the same list. */
+      readonly listId?: string;
     }
   >;
 };
 
-/** Maximum characters of a text in an item; and, for an item that would still be too large, a lower maximum. */
+/** Maximum characters of a string in an item, and a lower maximum for an item that is still too large. */
 const MAX_TEXTS_LENGTH = [1_000, 40] as const;
 const LARGE_BYTES = 30_000;
 
@@ -126,10 +126,10 @@ export const defineList = <const Input extends z.core.$ZodShape>({
       const { limit, cursor, ...args } = given as { readonly limit: number; readonly cursor?: string };
       const at = cursor === undefined ? 0 : Number(/^(\d{1,15})-/.exec(cursor)?.[1]);
       const found = at >= 0 ? await run(args as never, { at, most: at + limit + 1 }, call) : undefined;
-      const cursorTo = (next: number) => `${next}-${hash('sha256', found?.over ?? '').slice(0, 16)}`;
+      const cursorTo = (next: number) => `${next}-${hash('sha256', found?.listId ?? '').slice(0, 16)}`;
       if (found === undefined || (cursor !== undefined && cursor !== cursorTo(at)))
         throw new ToolError(
-          'cursor: expected the nextCursor of an earlier result of this tool over the same runs, got another: ask again without it',
+          'cursor: expected the nextCursor of an earlier result of this tool for the same runs, got another one. Call again without it',
         );
       const { items, data, ...rest } = found;
       return {
@@ -145,16 +145,16 @@ function shownItem(item: unknown): unknown {
   return bytesOf(usual) < LARGE_BYTES ? usual : short;
 }
 
-/** A text argument of at most `most` characters; `expected` describes it in words. */
-export function textInput(expected: string, most: number) {
-  return z.string({ error: expected }).check(z.maxLength(most, { error: expected }));
+/** A string argument of at most `maxLength` characters; `expected` describes it in words. */
+export function textInput(expected: string, maxLength: number) {
+  return z.string({ error: expected }).check(z.maxLength(maxLength, { error: expected }));
 }
 
 /** A whole-number argument. */
-export function wholeInput(least: number, most = Number.MAX_SAFE_INTEGER) {
-  const isOpen = most === Number.MAX_SAFE_INTEGER;
-  const error = `a whole number ${isOpen ? `of at least ${least}` : `from ${least} to ${most}`}`;
-  return z.number({ error }).check(z.int({ error }), z.gte(least, { error }), z.lte(most, { error }));
+export function wholeInput(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const isOpen = max === Number.MAX_SAFE_INTEGER;
+  const error = `a whole number ${isOpen ? `of at least ${min}` : `from ${min} to ${max}`}`;
+  return z.number({ error }).check(z.int({ error }), z.gte(min, { error }), z.lte(max, { error }));
 }
 
 /** An argument that is one of these names. */
@@ -176,7 +176,7 @@ export const nothingPublished = ({ location }: Store, what: string, source = 'ca
 
 /** What the tools work with. Nothing in it sends a request to the platform. */
 export type McpContext = {
-  /** Opens the configured store. Each call throws what opening it throws. */
+  /** Opens the configured store. Throws if it cannot be opened. */
   readonly store: () => Promise<Store>;
   /**
    * Opens SQL over the store, or over the store as it was at a moment, in epoch milliseconds. Throws
@@ -189,7 +189,7 @@ export type McpContext = {
   readonly submission?: Submission | undefined;
   /** What a person can do about an error, if its message does not say so. */
   readonly adviceOn: (error: unknown) => string | undefined;
-  /** Removes the tokens and passwords of the settings from a text. */
+  /** Removes the tokens and passwords of the settings from a message. */
   readonly hide: (text: string) => string;
   /** The clock, in epoch milliseconds. */
   readonly now: () => number;
@@ -198,8 +198,8 @@ export type McpContext = {
 /** Puts jobs on the queue. */
 export type Submission = {
   /**
-   * Parses a text with one job a line. Returns the jobs with their ids, or all faults. Throws if nothing can
-   * be sent, for example if no queue is set.
+   * Parses jobs, one a line. Returns the jobs with their ids, or all faults. Throws if nothing can be sent, for example
+   * because no queue is configured.
    */
   readonly check: (lines: string) => Promise<readonly CheckedJob[] | { readonly faults: readonly string[] }>;
   /** Sends jobs. `error` is undefined if all jobs are certainly on the queue. */

@@ -69,7 +69,7 @@ function ListView({ view, params }: Shown) {
     <div class="view">
       <h2>{viewTitles[view]}</h2>
       {list === undefined ? (
-        <Empty command={command}>No snapshot of them has been published yet.</Empty>
+        <Empty command={command}>No snapshot of these has been published yet.</Empty>
       ) : list.ids.length === 0 ? (
         <Empty>{list.empty ?? `The last snapshot has no ${list.one}.`}</Empty>
       ) : (

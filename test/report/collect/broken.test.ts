@@ -78,7 +78,7 @@ test('changes that have expired are reported as expired', async () => {
 
   expect(snapshots[0]?.changes).toBeUndefined();
   expect(snapshots[0]?.history[0]).toMatchObject({ added: 1 });
-  expect(faults).toEqual([`calculations: what changed in run ${wednesday.id} has expired`]);
+  expect(faults).toEqual([`calculations: the changes of run ${wednesday.id} have expired`]);
 });
 
 test('an error of an unavailable store, and of a stop, is thrown', async () => {

@@ -100,7 +100,7 @@ describe('submit', () => {
     const third = await server.call('submit', args);
 
     expect(sent).toEqual([FUNCTION]);
-    expect(first?.value['note']).toContain('All are on the queue');
+    expect(first?.value['note']).toContain('All jobs are on the queue');
     for (const repeat of [second, third]) expect(repeat?.value['note']).toContain('this one sent nothing');
   });
 

@@ -6,7 +6,7 @@ import { findRuns, type ListedRun, placesIn } from '../../../snapshot/history/in
 import { createLargest } from '../../collect/records.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** The statuses in the order in which jobs are listed: those that need a person come first. */
+/** The statuses in the order in which jobs are listed: statuses that need a person come first. */
 const STATUSES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 
 const DAYS = 'a number of days from 1 to 400';
@@ -14,7 +14,7 @@ const DAYS = 'a number of days from 1 to 400';
 /** Maximum jobs on all pages together. */
 const MAX_JOBS = 5_000;
 
-/** `jobs`: the outcomes of jobs, those that need a person first. */
+/** `jobs`: the outcomes of jobs; jobs that need a person come first. */
 export const jobs = defineList({
   title: 'Jobs and their outcomes',
   description:
@@ -51,7 +51,9 @@ export const jobs = defineList({
     }
     const items = first.values();
     if (id !== undefined && items.length === 0)
-      throw new ToolError(`job ${id}: neither in the ledger nor among the results of ${days} days`);
+      throw new ToolError(
+        `job ${id} is neither in the ledger nor among the results of the last ${days} days`,
+      );
     const note = 'SYNC_TABLE is not set: jobs that have not ended are not listed';
     return {
       head: ledger ? { from: 'ledger', counts } : { from: 'results', note, counts },
@@ -122,7 +124,7 @@ const textIn = (value: unknown): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** Maximum runs of a place that are read. */
+/** Maximum runs of a place to read. */
 const MAX_RUNS = 50;
 
 /** The runs that began since then, after the last published run of their place, and were not published. */

@@ -20,7 +20,7 @@ const MAX_SQL = 50_000;
 /** `query`: one SELECT over everything that is stored. */
 export const query = defineTool({
   title: 'Query with SQL',
-  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It reads these tables only: no files. At most ${MAX_ROWS} rows and ${MAX_SECONDS.reads} seconds; integers beyond 2^53 are texts. Rows are counted in all; faults say what is missing or damaged in the store, and not in the rows. Without sql: lists the tables with their columns, and saved queries to start from.`,
+  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It reads these tables only: no files. At most ${MAX_ROWS} rows and ${MAX_SECONDS.reads} seconds; integers beyond 2^53 are strings. rows is the total number of rows; faults lists objects that are missing or damaged, so that their data is not in the result. Without sql: lists the tables with their columns, and saved queries to start from.`,
   input: z.strictObject({
     sql: z.optional(textInput(`one SELECT of at most ${MAX_SQL} characters, as text`, MAX_SQL)),
     saved: described(
@@ -50,7 +50,7 @@ async function rowsOf(
     ...bounds,
     signal,
     onReading: say,
-    // Memory holds only the rows that one result has room for.
+    // Memory holds only the rows that fit into one result.
     accepts(row) {
       left -= bytesOf(row);
       return left >= 0;

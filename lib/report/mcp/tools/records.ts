@@ -25,15 +25,15 @@ import {
   textInput,
 } from '../tool.ts';
 
-/** What the model counts, without records of its own. */
+/** A thing that the model counts, of which there are no records. */
 type Counted = Model['datasets'][number] | Model['owners'][number];
 
 /** Tables that come from the model, since the platform does not list these things. */
-const MODELLED = ['datasets', 'owners'] as const;
+const MODEL_TABLES = ['datasets', 'owners'] as const;
 
-const SEARCHED = [...sources, ...MODELLED] as const;
+const SEARCHED = [...sources, ...MODEL_TABLES] as const;
 
-const isModelled = (source: string | undefined): boolean => MODELLED.some((table) => table === source);
+const isModelled = (source: string | undefined): boolean => MODEL_TABLES.some((table) => table === source);
 
 /** The last published runs of these sources. Throws `ToolError` if nothing is published. */
 async function publishedOf(store: Store, wanted: readonly Source[]): Promise<readonly LastRun[]> {
@@ -65,7 +65,7 @@ export const search = defineList({
     return {
       items: found.slice(at),
       data: { searched: runs.map(({ place, manifest: { run, records } }) => ({ place, run, records })) },
-      over: runs.map(({ place, manifest }) => `${place} ${manifest.run}`).join('\n'),
+      listId: runs.map(({ place, manifest }) => `${place} ${manifest.run}`).join('\n'),
     };
   },
 });
@@ -94,7 +94,7 @@ async function* matchesOf(
       for (const { source: of, key, name } of records)
         if (key !== undefined && isFound(key, name ?? ''))
           yield { source: of, place: run.place, key, label: name ?? '' };
-  for (const table of MODELLED.filter((each) => source === undefined || source === each)) {
+  for (const table of MODEL_TABLES.filter((each) => source === undefined || source === each)) {
     const { model } = await openModel({ ...call, store });
     const rows: readonly Counted[] = table === 'datasets' ? model.datasets : model.owners;
     for (const each of rows.map(rowOf).toSorted((a, b) => (a.key < b.key ? -1 : 1)))
@@ -113,10 +113,10 @@ function rowOf(row: Counted) {
   return { key, label, counts: Object.fromEntries(counts) };
 }
 
-/** An id can have several records: a card one for each dataset that it uses, a file one for each FileSet. */
+/** Maximum records of an id: a card has a record for each dataset that it uses, a file for each FileSet. */
 const MAX_RECORDS = 20;
 
-/** Maximum bytes of a record in a result. For a larger one, `tooLarge` says how to read it. */
+/** Maximum bytes of a record in a result. For a larger record, `tooLarge` says how to read it. */
 const MAX_BYTES = MAX_RESULT_BYTES - 5_000;
 
 /** `get`: a record as it was stored. */
@@ -153,7 +153,7 @@ export const get = defineTool({
   },
 });
 
-/** Returns the model's flags of a record by its key; none if its source has no flags. */
+/** Returns a function that returns the model's flags of a record by its key; no member if its source has no flags. */
 async function flagsIn(source: Source, { store, now, signal }: ToolCall) {
   if (!hasLinks(source)) return () => ({});
   const { model } = await openModel({ store: await store(), now, signal });
@@ -180,7 +180,7 @@ async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): A
 const MAX_KEY_LENGTH = 1_000;
 const MAX_NAMES = 100;
 
-/** A record, or its requested fields. If it does not fit, what to request instead. */
+/** A record, or its requested fields; if it does not fit, what to request instead. */
 function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
   const { place, manifest } = run;
   const about = {

@@ -11,15 +11,15 @@ import { type Place, placeSchema, sourceOf, sources } from '../../../snapshot/so
 import { shownChange } from '../../collect/snapshots.ts';
 import { defineList, described, nothingPublished, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** How many runs of each place are listed, if no place is given. */
-const NEWEST = 3;
+/** The number of runs of each place to list, if no place is given. */
+const NEWEST_RUNS = 3;
 /** Maximum runs of a place on all pages together. */
 const MAX_RUNS = 2_000;
 
 /** `runs`: the snapshots and their age. */
 export const runs = defineList({
   title: 'Snapshots and their age',
-  description: `Lists the published runs of a place, newest first, with their age, records, changes, consistency (proved: every record that existed throughout the scan is in it) and why they were refused publication; without a place, the newest ${NEWEST} of each. With all: also unfinished, refused and superseded ones.`,
+  description: `Lists the published runs of a place, newest first, with their age, records, changes, consistency (proved: every record that existed throughout the scan is in it); without a place, the newest ${NEWEST_RUNS} of each. With all: also unfinished, superseded and refused runs, with the reasons of the refusal.`,
   input: {
     place: described(
       z.optional(placeSchema),
@@ -31,7 +31,7 @@ export const runs = defineList({
   instead: 'ask for one place',
   async run({ place, all }, { at, most }, { signal, ...call }) {
     const store = await call.store();
-    const limit = place === undefined ? NEWEST : Math.min(MAX_RUNS, most);
+    const limit = place === undefined ? NEWEST_RUNS : Math.min(MAX_RUNS, most);
     const listed: ListedRun[] = [];
     const faults: string[] = [];
     for (const one of place === undefined ? await placesIn(store) : [place]) {
@@ -55,7 +55,7 @@ export const runs = defineList({
 
 const LIMITS = { fields: 20, value: 1_000 };
 /** Maximum lines for a change: one for the record, and one for each field. */
-const MAX_WORDS = 1 + LIMITS.fields;
+const MAX_CHANGE_LINES = 1 + LIMITS.fields;
 /** Memory for sorting records that are not in order, in bytes. */
 const MEMORY_BYTES = 128_000_000;
 
@@ -63,14 +63,14 @@ const runInput = z.optional(textInput('the name of a run', 100));
 
 const shown = (source: ReturnType<typeof sourceOf>, change: Change) => ({
   ...shownChange(source, change, LIMITS),
-  words: describeChanges(source, [change]).slice(0, MAX_WORDS),
+  words: describeChanges(source, [change]).slice(0, MAX_CHANGE_LINES),
 });
 
 /** `changes`: the differences between two published runs. */
 export const changes = defineList({
   title: 'What changed',
   description:
-    'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and by field, before and after as the text of its JSON (null: absent). The tool runs lists the runs. Counts are of all changes, where they are known; old is null if nothing was published before.',
+    'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and by field, before and after as the text of its JSON (null: absent). The tool runs lists the runs. counts covers all changes; it is absent if unknown. old is null if nothing was published before.',
   input: {
     place: described(
       z.optional(placeSchema),
@@ -96,7 +96,7 @@ export const changes = defineList({
     return {
       head: { place, old, new: after.run, ...counts },
       items,
-      over: `${old} ${after.run}`,
+      listId: `${old} ${after.run}`,
     };
   },
 });

@@ -21,7 +21,7 @@ type CheckedJob = Parameters<Submission['send']>[0][number];
 const MAX_JOBS = 500;
 /** Maximum characters of the jobs; a message to the server may have five times as many. */
 const MAX_TEXT_LENGTH = 2_000_000;
-/** For how many minutes a token is valid. */
+/** The number of minutes for which a token is valid. */
 const CONFIRM_MINUTES = 10;
 const SHOWN_JOBS = 3;
 const MAX_JOB_LENGTH = 2_000;
@@ -29,7 +29,7 @@ const MAX_FAULTS = 50;
 
 const confirmInput = described(
   z.optional(textInput('the token of an earlier result', 200)),
-  'the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is',
+  'the token of an earlier result of this tool for the same arguments, to send the jobs. Without it nothing is sent',
 );
 
 /** Annotations of a tool that sends jobs, which may change the platform. Repeating the same call sends nothing. */
@@ -43,7 +43,7 @@ const SENDS: typeof READS = {
 /** `submit`: puts jobs on the queue, after a dry run. */
 export const submit = defineTool({
   title: 'Submit jobs',
-  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the maximum calls of the platform that they take (null: not known beforehand), the seconds at the rate of now, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once; notSentIds are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MAX_JOBS} jobs.`,
+  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the maximum number of platform calls that they take (null: not known beforehand), the seconds at the current rate, and a token. The second, with the same arguments and that token as confirm, sends exactly these jobs, once; notSentIds lists jobs that are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MAX_JOBS} jobs.`,
   annotations: SENDS,
   input: z.strictObject({
     jobs: described(
@@ -76,7 +76,7 @@ export const score = defineTool({
     confirm: confirmInput,
   }),
   run: ({ confirm, maxCalls, ...request }, call) =>
-    // Its id is derived from its content, so the same request again is the same job.
+    // The job's id is derived from its content, so a repeated request is the same job.
     submitJobs(
       { name: 'score', lines: printJson({ version: 1, type: 'score', ...request }), confirm, maxCalls },
       call,
@@ -105,7 +105,7 @@ async function submitJobs(
     /** The jobs as text, one a line. */
     readonly lines: string;
     readonly confirm: string | undefined;
-    /** The maximum calls: jobs that may take more are refused. */
+    /** The maximum calls; jobs that may take more are refused. */
     readonly maxCalls?: number | undefined;
   },
   call: ToolCall,
@@ -162,10 +162,10 @@ async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: Tool
   const { ids, notSent, error } = await plan.outcome;
   const message = errorText(error);
   const note = before
-    ? 'An earlier call with this token sent them; this one sent nothing. The tool jobs shows how they end'
+    ? 'An earlier call with this token sent the jobs; this call sent nothing. The tool jobs shows how they end'
     : error === undefined
-      ? 'All are on the queue. The tool jobs shows how they end'
-      : `Not all are certainly on the queue (${shortened(hide(message), MAX_JOB_LENGTH)}). To send the others, call again without confirm: a job of the same id still runs only once`;
+      ? 'All jobs are on the queue. The tool jobs shows how they end'
+      : `Some jobs may not be on the queue (${shortened(hide(message), MAX_JOB_LENGTH)}). To send these, call again without confirm: a job with the same id still runs only once`;
   return {
     status: notSent.length === 0 ? 'sent' : 'incomplete',
     head: { note, jobs: jobs.length, calls, sentIds: ids, notSentIds: notSent },

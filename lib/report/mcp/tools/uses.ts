@@ -39,7 +39,7 @@ const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']):
 export const whereUsed = defineList({
   title: 'Where used',
   description:
-    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (a column: renamed), and the columns that a calculation or dataset reads. The nearest come first. Each thing found has the number of its dependents (hops: over 1, 2, 3 … uses), of links to it, and inSnapshot: false if only links name it. Each dependent has the index of the thing found, and ways: RELATION KIND ID (NAME), with the validity of an invalid link.',
+    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (or, for a column, renamed), and the columns that a calculation or dataset reads. The nearest come first. Each thing found has the number of its dependents (hops: over 1, 2, 3 … uses), of links to it, and inSnapshot: false if only links name it. Each dependent has the index of the thing found, and ways: RELATION KIND ID (NAME), with the validity of an invalid link.',
   input: {
     id: described(
       textInput('an id of at most 2000 characters, as text', 2_000).check(

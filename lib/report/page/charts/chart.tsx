@@ -35,7 +35,7 @@ type Props = {
   readonly more?: Readonly<Record<string, readonly ComponentChildren[]>>;
 };
 
-/** The width in pixels of a chart that is not on the screen: that of an A4 page. */
+/** The width in pixels of a chart that is not on the screen: the width of an A4 page. */
 const PRINTED_WIDTH = 700;
 
 /** A bar chart drawn by Observable Plot, with a legend, and a table of its numbers that can be opened. */
@@ -87,7 +87,7 @@ function drawn({ title, summary, width, ...props }: Props & { readonly width: nu
   const plot = Plot.plot({ ...plotOf(props), width });
   plot.setAttribute('role', 'img');
   plot.setAttribute('aria-label', `${title}. ${summary}`);
-  // For a screen reader the chart is one image: its parts need no names.
+  // For a screen reader the chart is one image, so its parts need no names.
   for (const named of plot.querySelectorAll('[aria-label], [aria-description]')) {
     named.removeAttribute('aria-label');
     named.removeAttribute('aria-description');

@@ -15,7 +15,7 @@ export type List = {
   /** How many entries there are on the platform. */
   readonly total: number;
   readonly isWhole: boolean;
-  /** Which entries are listed if not all are, such as `largest`. Default: `first`. */
+  /** Which entries an incomplete list has, such as `largest`. Default: `first`. */
   readonly which?: string;
   /** The initial order, in the form of an address. */
   readonly sort: string;
@@ -274,8 +274,8 @@ const lists = {
   },
 
   /**
-   * The links that are not VALID: the things that have them, the things that they name, and how many things
-   * depend on the former.
+   * The links that are not VALID: the thing that has the link, the thing that the link names, and how many things
+   * depend on the first.
    */
   broken(report: Report): List | undefined {
     const { facts, edges, edgeAt } = report;

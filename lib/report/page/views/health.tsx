@@ -42,7 +42,7 @@ export function HealthView() {
 
 type Props = { readonly facts: ReportFacts };
 
-/** Names the sources of which records may be missing. */
+/** Lists sources whose records may be incomplete. */
 function Narrowed({ facts: { narrowed } }: Props) {
   if (narrowed.length === 0) return null;
   return (
