@@ -101,7 +101,7 @@ describe('submit', () => {
 
     expect(sent).toEqual([FUNCTION]);
     expect(first?.value['note']).toContain('All jobs are on the queue');
-    for (const repeat of [second, third]) expect(repeat?.value['note']).toContain('this one sent nothing');
+    for (const repeat of [second, third]) expect(repeat?.value['note']).toContain('this call sent nothing');
   });
 
   test('accepts a token for the same content and tool only, and for ten minutes', async () => {

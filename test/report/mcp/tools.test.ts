@@ -66,7 +66,7 @@ describe('search', () => {
     const refused = await other.call('search', { text: '', limit: 1, cursor: value['nextCursor'] });
 
     expect(refused.isError).toBe(true);
-    expect(refused.text).toContain('ask again without it');
+    expect(refused.text).toContain('Call again without it');
     expect((await other.call('search', { text: 'revenue' })).value).toMatchObject({
       data: { searched: [{ run: tuesday.id }] },
     });
