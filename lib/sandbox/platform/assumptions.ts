@@ -1,24 +1,25 @@
 /**
  * Where neither the contract nor practice says anything, the sandbox had to choose; clients must not rely on any of
  * these choices. The constants are below. The other choices are behaviour, and are implemented elsewhere:
- * - Calculations can be sorted by `name`, `created` and `id`, and by nothing else; ties are ordered by id.
- * - A filter without a value matches whatever has any value; `created` and `modified` mean "at or after";
+ * - Calculations can be sorted only by `name`, `created` and `id`; ties are ordered by id.
+ * - A filter without a value matches every record that has a value; `created` and `modified` mean "at or after";
  *   `function` and `column` compare whole names; several filters must all match.
  * - A formula that does not parse, or names a column that its dataset lacks, is refused with 400 under `strict`.
  * - The token's owner is an administrator: a locked formula may be changed.
- * - References may nest. A formula that refers to a missing calculation, or by any number of steps to its own, is
- *   INVALID; its link is ILLEGAL_REFERENCE or INCOMPATIBLE_LINK. Deleting a calculation changes nothing of its users.
- * - The record that an update returns has what the formula refers to in its `links` too; a search row does not.
- * - Of a dataset that is archived the list of cards gets 410, of one that was deleted 404.
+ * - References may nest. A formula that refers to a missing calculation, or directly or indirectly to itself, is
+ *   INVALID; its link is ILLEGAL_REFERENCE or INCOMPATIBLE_LINK. Deleting a calculation does not change the
+ *   calculations that refer to it.
+ * - The record that an update returns also has links to what the formula refers to; a search row does not.
+ * - The list of cards of an archived dataset gets 410, of a deleted dataset 404.
  * - Nulls sort before every value; a comparison with a null never matches; files with equal keys are ordered by id.
  * - A page token is valid only for the order it was created for, otherwise 400; a `limit` that is too high gets 400.
  * - `pageContext.offset` is the number of rows before the page, `total` the number of all matching rows.
  * - A directory has no `contentType`, `hashAlgorithm` or `downloadUrl` (null), and `indexStatus` SKIPPED.
  * - Body members that are not in the contract get 400; unknown query parameters and expansions are ignored.
- * - The limiter comes before the token check; a request that it refuses does not prolong the refusal.
- * - A model that is not the default one is the customer's own, and reports no `modelProviderUsage`.
+ * - The limiter comes before the token check; a refused request does not extend the waiting time.
+ * - A model other than the default belongs to the customer, and reports no `modelProviderUsage`.
  * - `errorInformation` is null where nothing is wrong.
- * - A card whose id is even contains its drills; those of its own dataset then have no separate row.
+ * - A card whose id is even contains its drills; the drills of its own dataset then have no separate row.
  * - With `odd`, members that decide an outcome keep their meaning: `http/faults.ts`, and `oddity` of each operation.
  * Of code functions:
  * - `number` is a whole number, `decimal` any finite one; `dateTime` may lack its offset; `duration` is ISO 8601.

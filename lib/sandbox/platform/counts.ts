@@ -52,7 +52,7 @@ export function createPlatformCounter() {
       byOperation: Object.fromEntries(
         [...statuses].map(([name, counts]) => [name, Object.fromEntries(counts)]),
       ),
-      /** Maximum requests that arrived within any second: all of them, and those that the limiter admitted. */
+      /** Maximum requests that arrived within any second: all requests, and only the admitted requests. */
       mostInOneSecond: arrivals.peak(),
       mostAdmittedInOneSecond: admissions.peak(),
       faults: [...faultRecords],
@@ -69,7 +69,7 @@ function countUp(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** The most events within any window of `windowMs`, on a monotonic clock. */
+/** Counts events, and the maximum number within any window of `windowMs`, on a monotonic clock. */
 function createPeak(windowMs: number) {
   const recent: number[] = [];
   let total = 0;

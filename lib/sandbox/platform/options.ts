@@ -25,7 +25,7 @@ const perSecond = z
   .number({ error: 'a number above 0' })
   .check(z.refine((value) => value > 0 && Number.isFinite(value), { error: 'a number above 0' }));
 
-/** The names of operations in limits, which are those of jobs and sources. */
+/** The names of operations in limits: jobs and sources use the same names. */
 const NAMES: Readonly<Record<string, EndpointName>> = {
   score: 'analyzeSentiment',
   'run-function': 'runFunction',
@@ -36,9 +36,9 @@ const NAMES: Readonly<Record<string, EndpointName>> = {
   cards: 'listCards',
 };
 
-const LIMIT_EXPECTED = `REQUESTS/s, /min or /h, and before it OPERATION= for that one alone (${Object.keys(NAMES).join(', ')})`;
+const LIMIT_EXPECTED = `REQUESTS/s, /min or /h, for a single operation with OPERATION= before it (${Object.keys(NAMES).join(', ')})`;
 
-const LIMIT = /^(?:(?<name>[a-z-]+)=)?(?<most>\d+(?:\.\d+)?)\/(?<unit>s|min|h)$/;
+const LIMIT = /^(?:(?<name>[a-z-]+)=)?(?<max>\d+(?:\.\d+)?)\/(?<unit>s|min|h)$/;
 
 const limit = z
   .string({ error: LIMIT_EXPECTED })
@@ -68,14 +68,14 @@ const optionsSchema = z.strictObject({
   /** Rows of each FileSet, including its directories. Default 25,000. */
   filesPerSet: amount(25_000),
   dataFiles: amount(200),
-  /** The wall clock, in epoch milliseconds: the times of changes while the sandbox runs, never those of seeded records. */
+  /** The wall clock, in epoch milliseconds: the times of changes while the sandbox runs. Seeded records do not depend on it. */
   now: z._default(clock, () => Date.now),
   token: z._default(z.string({ error: 'text' }).check(z.minLength(1, { error: 'text' })), 'sandbox-token'),
   tokenHeader: z._default(
     z.string({ error: 'a header name' }).check(z.regex(/^[\w-]+$/, { error: 'a header name' })),
     'X-SERVICE-Developer-Token',
   ),
-  /** How long every request waits before any work is done, in milliseconds. Default 0. */
+  /** The milliseconds that every request waits before any work is done. Default 0. */
   latencyMs: z._default(wholeNumber(0, 600_000), 0),
   /** Requests a second that are admitted: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
   rate: z.optional(perSecond),
@@ -99,7 +99,7 @@ const optionsSchema = z.strictObject({
   anomalies: probability,
   anomalyKinds: someOf(anomalyKinds),
   plannedAnomalies: byRequest(anomalyKinds, 'anomaly kinds'),
-  /** How long a new record is missing from every page although the totals count it, as on a replica that lags behind. */
+  /** The milliseconds that a new record is missing from every page although the totals count it, as on a replica that lags. */
   lagMs: z._default(wholeNumber(0, 600_000), 0),
   /** Maximum rows in a page of calculations, whatever the `limit`. Default: unlimited. */
   pageCap: z.optional(wholeNumber(1, 5000)),
@@ -110,12 +110,12 @@ const optionsSchema = z.strictObject({
   hasMoreWhenEmpty: flag,
   /** What the token may not access: names of operations, or ids in a path. The response is 403. */
   forbidden: texts,
-  /** Methods by which an update is refused with 405: `['POST']`, or `['PUT']`. Default: neither. */
+  /** The methods whose updates are refused with 405: `['POST']`, or `['PUT']`. Default: neither. */
   refusedUpdates: texts,
   maxBodyBytes: z._default(wholeNumber(1, 1_073_741_824), assumptions.maxBodyBytes),
   /**
-   * Whether to compress responses for clients that accept gzip. Default: false, since on loopback it costs
-   * more than it saves.
+   * Whether to compress responses for clients that accept gzip. Default: false, since on loopback
+   * compressing takes longer than sending.
    */
   gzip: flag,
   functionTimeLimitMs: z._default(wholeNumber(1, 300_000), 300_000),
@@ -207,14 +207,14 @@ type WindowDecision = { readonly kind: 'admitted' } | { readonly kind: 'refused'
 
 /** A sliding window: at most k = ceil(rate) requests are admitted in any k / rate seconds, counted when they arrive. */
 export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: number): WindowDecision } {
-  const most = Math.ceil(ratePerSecond);
-  const windowMs = (most / ratePerSecond) * 1000;
+  const max = Math.ceil(ratePerSecond);
+  const windowMs = (max / ratePerSecond) * 1000;
   const admitted: number[] = [];
   return {
     arrive(atMs) {
       while (admitted[0] !== undefined && admitted[0] <= atMs - windowMs) admitted.shift();
       const [oldest] = admitted;
-      if (oldest !== undefined && admitted.length >= most) {
+      if (oldest !== undefined && admitted.length >= max) {
         return { kind: 'refused', waitMs: oldest + windowMs - atMs };
       }
       admitted.push(atMs);
@@ -224,7 +224,7 @@ export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: numbe
 }
 
 /** Creates a window with at most this many requests in each period of the clock. */
-export function createFixedWindow(most: number, windowMs: number): { arrive(atMs: number): WindowDecision } {
+export function createFixedWindow(max: number, windowMs: number): { arrive(atMs: number): WindowDecision } {
   let window = -1;
   let admitted = 0;
   return {
@@ -234,7 +234,7 @@ export function createFixedWindow(most: number, windowMs: number): { arrive(atMs
         window = current;
         admitted = 0;
       }
-      if (admitted >= most) return { kind: 'refused', waitMs: (current + 1) * windowMs - atMs };
+      if (admitted >= max) return { kind: 'refused', waitMs: (current + 1) * windowMs - atMs };
       admitted += 1;
       return { kind: 'admitted' };
     },
@@ -243,7 +243,7 @@ export function createFixedWindow(most: number, windowMs: number): { arrive(atMs
 
 type Limit = {
   readonly operation: EndpointName | undefined;
-  readonly most: number;
+  readonly max: number;
   readonly unit: 's' | 'min' | 'h';
 };
 
@@ -252,10 +252,10 @@ type Limit = {
  * `score=0/s` for one operation.
  */
 function parseLimit(text: string): Limit | undefined {
-  const { name, most = '', unit = '' } = LIMIT.exec(text)?.groups ?? {};
+  const { name, max = '', unit = '' } = LIMIT.exec(text)?.groups ?? {};
   const operation = name === undefined ? undefined : NAMES[name];
-  if (most === '' || (name !== undefined && operation === undefined)) return undefined;
-  return { operation, most: Number(most), unit: unit as Limit['unit'] };
+  if (max === '' || (name !== undefined && operation === undefined)) return undefined;
+  return { operation, max: Number(max), unit: unit as Limit['unit'] };
 }
 
 const WINDOWS_MS = { min: 60_000, h: 3_600_000 } as const;
@@ -263,7 +263,7 @@ const WINDOWS_MS = { min: 60_000, h: 3_600_000 } as const;
 /** Admits no request; `Retry-After` is one second. */
 const never = { arrive: (): WindowDecision => ({ kind: 'refused', waitMs: 1_000 }) };
 
-function windowOf({ most, unit }: Limit) {
-  if (most === 0) return never;
-  return unit === 's' ? createSlidingWindow(most) : createFixedWindow(most, WINDOWS_MS[unit]);
+function windowOf({ max, unit }: Limit) {
+  if (max === 0) return never;
+  return unit === 's' ? createSlidingWindow(max) : createFixedWindow(max, WINDOWS_MS[unit]);
 }

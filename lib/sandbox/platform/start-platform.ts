@@ -56,7 +56,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Sand
 /** Milliseconds between two rounds of churn: short enough for churn to happen between the pages of one scan. */
 const CHURN_EVERY_MS = 20;
 
-/** Starts to change records. It makes up for the time that has passed, so that a busy process does not change fewer. */
+/** Starts to change records. It catches up on the time that has passed, so that a busy process does not change fewer records. */
 function startChurn(perSecond: number, churn: (steps: number) => unknown): () => void {
   if (perSecond === 0) return () => undefined;
   const startedAt = performance.now();
@@ -104,7 +104,7 @@ export function createPlatformApp(options: ResolvedOptions) {
     samples: () => samplesIn(state),
     livedThrough: state.calculations.livedThrough,
     churn,
-    /** Accepts only this token from now on: the old one is revoked. */
+    /** Accepts only this token from now on: the old token is revoked. */
     setToken(next: string) {
       token = next;
     },
@@ -248,7 +248,7 @@ function* fileRows({ fileSets }: PlatformState, fileSetId: string): Generator<st
 
 const LINES_A_BLOCK = 1000;
 
-/** Sends lines in blocks: one chunk per line would be slow. */
+/** Sends lines in blocks: a chunk for each line would be slow. */
 function ndjson(lines: Iterable<string>): Response {
   const iterator = lines[Symbol.iterator]();
   const encoder = new TextEncoder();

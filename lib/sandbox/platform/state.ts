@@ -111,7 +111,7 @@ function dataFileAt(seed: number, index: number) {
   };
 }
 
-/** The revision with this number (0 is the first), about a month after the one before. Hashes are upper-case hex. */
+/** The revision with this number (0 is the first), about a month after the previous revision. Hashes are upper-case hex. */
 function revisionAt(
   seed: number,
   random: Random,
@@ -159,8 +159,8 @@ type Surroundings = {
 type Kind = 'on-dataset' | 'on-card' | 'free' | 'variable' | 'orphaned';
 
 /**
- * The calculation with this sequence number, drawn only from the seed. One that is added later has the last
- * seeded creation time.
+ * The calculation with this sequence number, drawn only from the seed. A calculation that is added later has
+ * the last seeded creation time.
  */
 function seededCalculation(at: Surroundings, sequence: number): Calculation {
   const random = randomFor(at.seed, 'calculation', sequence);
@@ -286,15 +286,15 @@ function momentOf(seed: number, sequence: number, seeded: number): number {
 const FIRST_ID = 1_003;
 const GAP = 37;
 /**
- * The first of these ids. It is odd, like every id above it: up to 2^54, a JavaScript number rounds each of
- * them to a different one.
+ * The first of these ids. It is odd, like every id above it: up to 2^54, a JavaScript number rounds each
+ * of these ids to another number.
  */
 const BIG_BASE = 2n ** 53n + 1n;
 const BIG_GAP = 1_010;
-/** How many seeded records there are for each one with an id above 2^53; there are at least three. */
+/** One in this number of seeded records has an id above 2^53; at least three have one. */
 const BIG_SHARE = 4_000;
 
-/** The ids in the order of creation: ascending, with gaps. The last seeded ones and all added ones are above 2^53. */
+/** The ids in the order of creation: ascending, with gaps. The ids of the last seeded and of all added records are above 2^53. */
 function createCalculationIds(seed: number, seeded: number) {
   const big = seeded < 3 ? 0 : Math.max(3, Math.floor(seeded / BIG_SHARE));
   const firstBig = seeded - big;
@@ -317,7 +317,7 @@ function createCalculationIds(seed: number, seeded: number) {
   };
 }
 
-/** A realistic name: of a column or a well-known measure. Many calculations share one. */
+/** A realistic name: of a column or a well-known measure. Many calculations have the same name. */
 function calculationName(random: Random, dataset: Dataset | undefined, variable: boolean): string {
   if (variable) return random.pick(VARIABLES);
   if (dataset === undefined || random.chance(0.35)) return `${random.pick(MEASURES)}${random.pick(ENDINGS)}`;

@@ -16,7 +16,7 @@ export type CalculationSearch = (
   | { readonly kind: 'page'; readonly totalHits: number; readonly sequences: readonly number[] }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Searches a table. The matches are cached until the table changes, so that the next page is just a slice. */
+/** Searches a table. The matches are cached until the table changes, so that the next page is a slice of them. */
 export function createCalculationSearch(table: CalculationTable, facts: FilterFacts): CalculationSearch {
   let cached: { readonly key: string; readonly sequences: readonly number[] } | undefined;
 
@@ -83,7 +83,7 @@ type Matches = (calculation: Calculation) => boolean;
 
 /**
  * Creates the filter for a field. `not` before the field's name negates it (`notArchived`, `not archived`).
- * Without a value, any value matches.
+ * Without a value, every value matches.
  */
 function calculationFilter(
   filter: CalculationFilter,
@@ -95,12 +95,12 @@ function calculationFilter(
   const plain = FIELDS[name] === undefined ? name.replace(/^not[ _-]?/, '') : name;
   const field = Object.hasOwn(FIELDS, plain) ? FIELDS[plain] : undefined;
   if (field === undefined) return { kind: 'unknown', field: filter.field };
-  const matches = field(wantedFields(filter), facts);
+  const matches = field(acceptedValues(filter), facts);
   return { kind: 'filter', matches: plain === name ? matches : (calculation) => !matches(calculation) };
 }
 
-/** The values that a filter accepts: those of `value` (one or a list) and `idList`. */
-function wantedFields({ value, idList }: CalculationFilter): readonly string[] {
+/** The values that a filter accepts: `value` (a single value or a list) and `idList`. */
+function acceptedValues({ value, idList }: CalculationFilter): readonly string[] {
   return [value, idList]
     .flat()
     .flatMap((each) => (each === undefined || each === null ? [] : [String(each)]));
@@ -114,7 +114,7 @@ const flag =
   (calculation) =>
     read(calculation) === (wanted[0]?.toLowerCase() !== 'false');
 
-/** Compares texts without case. If no text is requested, any matches. */
+/** Compares texts ignoring case. If no text is requested, every value matches. */
 const texts =
   (read: (calculation: Calculation, facts: FilterFacts) => readonly string[]): Field =>
   (wanted, facts) => {

@@ -126,7 +126,7 @@ function put(state: State, sequence: number, changes: CalculationChanges): Calcu
   return at(sequence);
 }
 
-/** Adds links to the rows of the calculations that a formula refers to: they name its own calculation. */
+/** Adds links to the rows of the calculations that a formula refers to: the links name the calculation of the formula. */
 function refer(
   { users, rows, sequenceOf }: State,
   sequence: number,
@@ -185,8 +185,8 @@ function createNameOrder(nameOf: (sequence: number) => string, live: () => reado
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Creates an index of references by the calculation that they name. They are read from the formulas once, and
- * updated with them.
+ * Creates an index of references by the calculation to which they refer. References are read from the formulas once,
+ * and updated when a formula changes.
  */
 function createReferenceIndex(seeded: number, referencesOf: (sequence: number) => readonly Reference[]) {
   let byTarget: Map<string, Map<number, Link['valid']>> | undefined;
@@ -218,7 +218,7 @@ function createReferenceIndex(seeded: number, referencesOf: (sequence: number) =
 
 /**
  * Where a calculation is saved or used. As on the platform, a FUNCTION_TEMPLATE in a search row is a calculation whose
- * formula names this one; what it names itself is in `functionTemplateDependencies`.
+ * formula names this one; the calculations that its own formula names are in `functionTemplateDependencies`.
  */
 export type Link = {
   readonly resource: { readonly type: 'DATA_SOURCE' | 'CARD' | 'FUNCTION_TEMPLATE'; readonly id: string };
@@ -248,11 +248,11 @@ export type Calculation = {
   readonly cacheWindow: 'day' | 'non_dynamic';
   readonly datasetIndex: number | undefined;
   readonly references: readonly Reference[];
-  /** The formula if it has been set; undefined if it has not: then it is drawn when it is read. */
+  /** The formula if it was set; undefined if not: then it is drawn when it is read. */
   readonly expression: string | undefined;
 };
 
-/** Another calculation that the formula names, and the validity of the reference: ILLEGAL_REFERENCE if it is missing. */
+/** A reference of the formula to another calculation; ILLEGAL_REFERENCE if that calculation is missing. */
 export type Reference = { readonly kind: 'calculation' | 'variable'; readonly id: string } & {
   readonly valid: Link['valid'];
 };

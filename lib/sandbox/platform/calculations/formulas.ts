@@ -20,7 +20,7 @@ const CACHED_TYPES = 65_536;
 const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
   links.some(({ resource }) => resource.type === 'DATA_SOURCE');
 
-/** The formulas of all calculations. Those that were never set are drawn and analysed only when needed. */
+/** The formulas of all calculations. Formulas that were never set are drawn and analysed only when needed. */
 export function createFormulas(seed: number, datasets: readonly Dataset[]) {
   const types = new Map<string, string>();
   const columnsOf = ({ datasetIndex }: Calculation) =>
@@ -93,7 +93,7 @@ export function updateFormula(
   return after === undefined ? { kind: 'not-found' } : { kind: 'updated', text: formulas.textOf(after) };
 }
 
-/** The links to what the formula refers to: unlike a search row, the full record has these too. */
+/** The links to what the formula refers to: the full record has these links, a search row does not. */
 const ownUses = ({ references }: Calculation): readonly Link[] =>
   references.map(({ id, valid }) => link('FUNCTION_TEMPLATE', id, false, valid));
 

@@ -13,7 +13,7 @@ export type SearchFiles = (
   flaws?: {
     /** Ids of rows that the total counts, but that are on no page. */
     readonly hidden?: ReadonlySet<string>;
-    /** `empty-page`: the page has no rows. `repeat`: it begins with the last row of the page before. */
+    /** `empty-page`: the page has no rows. `repeat`: it begins with the last row of the previous page. */
     readonly anomaly?: AnomalyKind | undefined;
     /** A number that makes the cursor of an empty page different from others. */
     readonly nonce?: number;
@@ -185,7 +185,7 @@ function compareValues(a: string | number | null, b: string | number | null): nu
   return a < b ? -1 : 1;
 }
 
-/** Which rows of a FileSet a search selects (contract 4.3). */
+/** The filters by which a search selects rows of a FileSet (contract 4.3). */
 type FileSelection = {
   readonly directoryPath?: string | undefined;
   readonly immediateChildren?: boolean | undefined;

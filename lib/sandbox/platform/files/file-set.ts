@@ -69,7 +69,7 @@ function drawAll(draw: ReturnType<typeof createFileDraw>, count: number): Map<st
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** How many rows there are for each directory; the first row is a directory. */
+/** One in this number of rows is a directory; the first row is one. */
 const ROWS_A_DIRECTORY = 60;
 
 /** Creates the function that draws the rows of one FileSet in the order of creation. Each path occurs once. */

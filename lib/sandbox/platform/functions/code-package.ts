@@ -9,7 +9,7 @@ export type CodeFunction = {
   readonly reads?: 'formulas' | undefined;
 };
 
-/** A version of a package. Only a released one can be run. */
+/** A version of a package. Only a released version can be run. */
 export type CodePackage = {
   readonly id: string;
   readonly name: string;

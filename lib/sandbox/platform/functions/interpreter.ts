@@ -23,7 +23,7 @@ type InterpreterLimits = {
 /**
  * Creates an interpreter: JavaScript in WebAssembly (QuickJS), with a runtime for each call. A function
  * blocks the event loop until it ends or reaches the time limit, which is checked between steps: one long
- * built-in operation can overrun it. The interpreter calls a function and waits for its result; it never
+ * built-in operation can exceed it. The interpreter calls a function and waits for its result; it never
  * throws because of what the function does.
  */
 export function createInterpreter(limits: InterpreterLimits): (call: GuestCall) => Promise<Outcome> {
@@ -55,11 +55,11 @@ async function loadEngine(memoryLimitBytes: number): Promise<Engine> {
   const wasmMemory = new WebAssembly.Memory({ initial, maximum: Math.floor(memoryLimitBytes / PAGE_BYTES) });
   const variant = newVariant(await importVariant(), { wasmMemory });
   const module = await newQuickJSWASMModuleFromVariant(variant);
-  // The memory grows by a twentieth or more at a time, so it may stop that far below the limit.
+  // The memory grows by at least a twentieth at a time, so it may stop that far below the limit.
   return { module, isFull: () => wasmMemory.buffer.byteLength > 0.9 * memoryLimitBytes };
 }
 
-/** Its types describe the CommonJS form, where the default is one level deeper than in the ES module that Node loads. */
+/** Its types describe the CommonJS form, where `default` is one level deeper than in the ES module that Node loads. */
 async function importVariant(): Promise<QuickJSSyncVariant> {
   const loaded: { readonly default: unknown } = await import('@jitl/quickjs-wasmfile-release-sync');
   return loaded.default as QuickJSSyncVariant;
@@ -95,7 +95,7 @@ function interpretOnce(
     }
     return { outcome, isReusable: release(runtime) && !engine.isFull() };
   } catch (error) {
-    // What is interrupted before the function is called throws here.
+    // An interruption before the function is called throws here.
     if (late) return timedOut;
     return { outcome: { kind: 'broken', message: describeThrown(error) }, isReusable: false };
   }
@@ -234,7 +234,7 @@ const GUEST_CODE = `(writeLog) => {
 
 /** The entries that a function's console wrote, as JSON values in order. */
 export type CapturedLog = {
-  /** Adds an entry. Beyond the limits it adds one mark and returns `full`. */
+  /** Adds an entry. Beyond the limits it adds a single marker and returns `full`. */
   write(stream: 'stdout' | 'stderr', json: string): 'open' | 'full';
   entries(stream: 'stdout' | 'stderr'): readonly unknown[];
 };

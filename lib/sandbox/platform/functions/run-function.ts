@@ -86,7 +86,7 @@ function createStream() {
 
 /** Creates a runner of packaged code functions. */
 export function createFunctionRunner(options: {
-  /** Milliseconds that one call may take. Meanwhile the process is blocked. */
+  /** Maximum milliseconds of a call. Meanwhile the process is blocked. */
   readonly timeLimitMs: number;
   /** Maximum bytes for one call, including the interpreter itself (about 8 MiB). */
   readonly memoryLimitBytes: number;
@@ -186,7 +186,7 @@ type FunctionExecution = {
   readonly packageId: string;
   readonly version: string;
   readonly functionName: string;
-  /** The statuses that this platform reports. It responds only when a function has finished, so never with RUNNING. */
+  /** The statuses that this platform reports. It responds when a function has finished, so never with RUNNING. */
   readonly status: 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
   readonly settings: { readonly getLogs: boolean };
   readonly startedOn: string;

@@ -4,7 +4,7 @@ import { parseJson, printJson } from '../../../base/json/index.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
 
 /*
- * Responses as another platform of the same contract might send them. The members that an operation's outcome depends on
+ * Responses as another platform of the same contract might send them. The members that decide an operation's outcome
  * keep their meaning; every other member may be absent, null, of another type, in another letter case, or nested. A record
  * is odd in the same way each time, since no platform changes the shape of a record between two reads.
  */
@@ -56,7 +56,7 @@ export function oddResponse(
   return oddEnvelope({ ...others, [list]: rows }, isOdd, random);
 }
 
-/** A JSON response. An odd one may have another content type, or none. */
+/** A JSON response. An odd response may have another content type, or none. */
 function oddEnvelope(value: unknown, isOdd: boolean, random: Random): PlainResponse {
   const response = jsonTextResponse(Buffer.from(printJson(value)));
   if (!isOdd) return response;
@@ -64,14 +64,14 @@ function oddEnvelope(value: unknown, isOdd: boolean, random: Random): PlainRespo
   return { ...response, headers };
 }
 
-/** The shapes of the errors of one request. Odd ones are drawn from all shapes that the platform has. */
+/** The shapes of the errors of one request. Odd errors are drawn from all shapes that the platform has. */
 export function oddErrors(shapes: ErrorShapes, { seed, odd, number }: OddOptions): ErrorShapes {
   const random = randomFor(seed, 'odd error', number);
   if (!random.chance(odd)) return shapes;
   return { usual: random.pick(errorShapes), forbidden: random.pick(errorShapes) };
 }
 
-/** Makes half of the members that decide nothing odd, and adds one that is not in the contract. */
+/** Makes half of the members that do not decide an outcome odd, and adds a member that is not in the contract. */
 function oddRecord(record: Members, decides: Oddity['decides'], random: Random): Members {
   const members = Object.entries(record).map(([name, value]) => {
     const form = decides[name];
@@ -107,7 +107,7 @@ const word: Form = (value, random) => random.pick([value, String(value).toLowerC
 export const forms = {
   same: (value) => value,
   id: (value, random) => random.pick([value, String(value)]),
-  /** An id that the response need not repeat. */
+  /** An id of the request, which the response need not repeat. */
   askedId: (value, random) => random.pick([value, String(value), null, undefined]),
   count: (value, random) => random.pick([value, String(value)]),
   word,
@@ -120,15 +120,15 @@ export const forms = {
     value === 'INVALID' ? word(value, random) : random.pick([value, 'valid', null, undefined, 'ACTIVE']),
 } as const satisfies Readonly<Record<string, Form>>;
 
-/** A form for an object in which only these members decide. */
+/** A form for an object of which only these members decide an outcome. */
 export const membersOf =
   (decides: Oddity['decides']): Form =>
   (value, random) =>
     oddRecord(value as Members, decides, random);
 
 /**
- * Every fault, and whether it happens before the work or after it. If it happens after it, the client does
- * not learn of a change.
+ * Every fault, and whether it happens before the work or after it. After it, the client does not
+ * learn of a change.
  */
 export const faults = {
   'error-platform': 'before',
@@ -192,7 +192,7 @@ export const anomalyKinds = [
   'rename',
   /** The page has no rows, and a new cursor. Files only. */
   'empty-page',
-  /** The page begins with the last row of the page before. Files only. */
+  /** The page begins with the last row of the previous page. Files only. */
   'repeat',
   /** A row of the page is missing from this response, as if it were being updated; the total counts it. */
   'vanish',

@@ -31,7 +31,7 @@ const oddCard: Form = (card, random) => {
   };
 };
 
-/** A form for a list of such objects. */
+/** A form for a list whose items have this form. */
 const eachOf =
   (form: Form): Form =>
   (value, random) =>
@@ -84,7 +84,7 @@ const getDataFileOperation = operation(
   { oddity: { decides: { dataFileId: forms.askedId } } },
 );
 
-/** Sets a formula (contract 4.1); in practice PUT is documented, too. */
+/** Sets a formula (contract 4.1); PUT is documented too. */
 const updateFormulaOperation = operation(
   updateFormula,
   ({ path, query, body }, { state, counter }) => {
@@ -155,7 +155,7 @@ const searchCalculationsOperation = operation(
     const limit = Math.min(body.limit, options.pageCap ?? body.limit);
     const page = flawedPage({ ...body, name: body.name ?? '', offset, limit }, context);
     if (page.kind === 'refused') return refused(400, page.message);
-    const { rows, degraded } = served(page.sequences, context);
+    const { rows, degraded } = pageRows(page.sequences, context);
     const hasMore =
       rows.length === 0 && options.hasMoreWhenEmpty ? true : offset + page.sequences.length < page.totalHits;
     return ok(pageBytes({ totalHits: page.totalHits, rows, hasMore, degraded }));
@@ -329,8 +329,8 @@ function pageBytes({
 
 const COMMA = Buffer.from(',');
 
-/** The rows of a page; a degraded one lacks about one in ten, and at least one. */
-function served(sequences: readonly number[], { options, state, number }: OperationContext) {
+/** The rows of a page; a degraded page lacks about one row in ten, and at least one row. */
+function pageRows(sequences: readonly number[], { options, state, number }: OperationContext) {
   const random = randomFor(state.seed, 'page', number);
   const ordered = options.ignoreOrder ? shuffled(sequences, () => random.next()) : sequences;
   const degraded = drawFor(state.seed, 'degraded', number) < options.degraded;

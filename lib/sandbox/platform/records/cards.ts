@@ -31,7 +31,7 @@ export type Drills = {
 };
 
 /** Whether a card's row contains its drills. */
-const holdsDrills = (rootId: number): boolean => rootId % 2 === 0;
+const containsDrills = (rootId: number): boolean => rootId % 2 === 0;
 
 /** The share of cards that are a step of a drill path: one in six. */
 const DRILL_SHARE = 1 / 6;
@@ -41,7 +41,7 @@ function cardId(seed: number, index: number): number {
 }
 
 /**
- * The card with this index, of one of the datasets. The first one is never in a drill path, so that every
+ * The card with this index, of one of the datasets. The first card is never in a drill path, so that every
  * drill has a root before it.
  */
 function cardAt(seed: number, index: number, datasetIds: readonly string[]): SeededCard {
@@ -75,12 +75,12 @@ export function createCardIndex(seed: number, cards: number, datasets: readonly 
     const card = cardAt(seed, index, ids);
     byDataset[card.datasetIndex]?.push(card);
     byId.set(card.row.id, card);
-    if (card.rootId !== undefined && holdsDrills(card.rootId))
+    if (card.rootId !== undefined && containsDrills(card.rootId))
       inside.set(card.rootId, [...(inside.get(card.rootId) ?? []), card]);
   }
   const of = (datasetIndex: number): readonly SeededCard[] => byDataset[datasetIndex] ?? [];
   const isInside = ({ rootId = 0, datasetIndex }: SeededCard) =>
-    holdsDrills(rootId) && byId.get(rootId)?.datasetIndex === datasetIndex;
+    containsDrills(rootId) && byId.get(rootId)?.datasetIndex === datasetIndex;
   const drillsOf = (rootId: number): Partial<Drills> => {
     const drills = inside.get(rootId)?.map(({ row: { id, urn, title, datasourceId } }) => ({
       id,

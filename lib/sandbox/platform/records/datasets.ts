@@ -8,7 +8,7 @@ export type Column = { readonly name: string; readonly type: ColumnType };
 export type Dataset = {
   readonly id: string;
   readonly name: string;
-  /** The columns. Names are unique. There are at least two texts, two numbers and one date. */
+  /** The columns. Names are unique. At least two contain texts, two numbers and one dates. */
   readonly columns: readonly Column[];
 };
 
@@ -31,7 +31,7 @@ export function datasetAt(seed: number, index: number): Dataset {
   return { id, name, columns: [...columns].map(([column, type]) => ({ name: column, type })) };
 }
 
-/** How many deleted datasets calculations still link to, as in an instance that is some years old. */
+/** The number of deleted datasets to which calculations still link, as in an instance that is some years old. */
 const GONE_DATASETS = 400;
 
 const goneIdAt = (seed: number, index: number): string => randomFor(seed, 'gone dataset', index).uuid();

@@ -1,4 +1,4 @@
-/** Records when records were added and deleted. Those that were never added have existed from the start. */
+/** Records when records were added and deleted. Records without a time of addition have existed from the start. */
 export function createLifetimes<Key>() {
   const addedAt = new Map<Key, number>();
   const deletedAt = new Map<Key, number>();

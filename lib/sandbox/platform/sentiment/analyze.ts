@@ -35,7 +35,7 @@ export async function analyzeSentiment({
 /** Loads the scorer. A score is between -1 and 1. */
 async function loadScorer(): Promise<(sentence: string) => number> {
   const { SentimentIntensityAnalyzer } = await import('vader-sentiment');
-  const tooLong = new RegExp(`\\S{${assumed.longestWord + 1},}`, 'g');
+  const tooLong = new RegExp(`\\S{${assumed.maxWordLength + 1},}`, 'g');
   return (sentence) => SentimentIntensityAnalyzer.polarity_scores(sentence.replace(tooLong, ' ')).compound;
 }
 
@@ -50,16 +50,16 @@ function sentimentOf(compounds: readonly number[]): Sentiment {
  * - Sentiments are in upper case, as NOT_APPLICABLE is in the contract; a text without words is NEUTRAL.
  * - A topic is mentioned by its name (underscores are spaces) or by any significant word of its description; case
  *   and a simple plural make no difference.
- * - The sentiment of a topic is the mean over the sentences that mention it, that of a text the mean over all of them.
+ * - The sentiment of a topic is the mean over the sentences that mention it; of a text, over all sentences.
  */
 const assumed = {
   /** A mean compound score above this is POSITIVE; below the negative of it, NEGATIVE. Source: the README of VADER. */
   neutralBand: 0.05,
   /**
-   * Maximum characters of a word that is scored: the lexicon has no longer ones, and VADER's patterns take
-   * cubic time for them.
+   * Maximum characters of a word that is scored: the lexicon has no longer words, and VADER's patterns
+   * need cubic time for long words.
    */
-  longestWord: 64,
+  maxWordLength: 64,
   significantWordLength: 4,
   insignificantWords: new Set(
     `about,after,also,anything,because,been,before,being,between,both,customer,does,each,either,every,
@@ -68,7 +68,7 @@ const assumed = {
     them,then,there,these,they,thing,think,this,those,toward,towards,under,user,very,were,what,when,where,
     whether,which,while,will,with,without,would,your`.split(/,\s*/),
   ),
-  /** How many UTF-16 code units of English a token has, roughly. */
+  /** The approximate number of UTF-16 code units of English in a token. */
   charactersPerToken: 4,
   promptTokens: 120,
   topicTokens: 8,
