@@ -105,7 +105,7 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-/** Links to all views; lists show how many entries they have. */
+/** Links to all views; lists show the number of their entries. */
 function Navigation({ view, facts }: { readonly view: View; readonly facts: ReportFacts }) {
   const totals: Partial<Record<View, number | undefined>> = {
     broken: facts.calculations?.brokenLinks,
@@ -128,7 +128,7 @@ function Navigation({ view, facts }: { readonly view: View; readonly facts: Repo
   );
 }
 
-/** Titles the window after the view, and moves the focus to the view when it changes. */
+/** Sets the window's title to the view's, and moves the focus to the view when it changes. */
 function useTitle(view: View, main: { readonly current: HTMLElement | null }): void {
   const last = useRef(view);
   useEffect(() => {

@@ -21,7 +21,7 @@ type Props = {
   readonly title: string;
   /** What the chart shows, for screen readers. */
   readonly summary: string;
-  /** What a bar stands for. Days, weeks and months are placed on a time axis, runs side by side. */
+  /** What a bar stands for. Days, weeks and months are placed on a time axis, and runs side by side. */
   readonly by: 'run' | 'day' | 'week' | 'month';
   /** The time of each bar, oldest first: `2026-11-22 21:04 UTC`, `2026-11-22` or `2026-11`. */
   readonly at: readonly string[];

@@ -58,12 +58,12 @@ export function ListTable({
   );
 }
 
-/** Saves a text as a file. The mark at its start makes spreadsheets recognize UTF-8. */
+/** Saves a text as a file. The byte order mark at its start makes spreadsheets recognize UTF-8. */
 function saveFile(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
-  // The download has begun by then.
+  // By then, the download has begun.
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }
 

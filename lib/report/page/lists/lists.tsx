@@ -12,7 +12,7 @@ import type { Column } from './table.tsx';
 export type List = {
   /** The noun for one entry. */
   readonly one: string;
-  /** How many entries there are on the platform. */
+  /** The number of entries on the platform. */
   readonly total: number;
   readonly isWhole: boolean;
   /** Which entries an incomplete list has, such as `largest`. Default: `first`. */
@@ -95,7 +95,7 @@ const datasets = (of: readonly string[]): Shown => ({
   cell: (row) => (of[row] ? <NodeLink kind="dataset" id={of[row]} name={of[row]} /> : '–'),
 });
 
-/** What may be wrong with an owner's things. Cards have only the model's flags. */
+/** The flags of an owner's things. Cards have only the flags of the model. */
 const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
 
 /** Shows numbers. `hrefOf` returns the address of the things that a number counts. */
@@ -199,7 +199,7 @@ const lists = {
   })),
 
   owners: listing('owners', (columns, report) => {
-    // A count of wrong things links to these things.
+    // A count of things with a flag links to these things.
     const ownedBy = (name: (typeof ownedCounts)[number]) => (row: number) =>
       name in ownedBits && columns[name][row] !== 0
         ? hashOf('owned', { owner: columns.id[row] ?? '', flag: name })
@@ -231,7 +231,7 @@ const lists = {
     };
   }),
 
-  /** The calculations and cards of an owner, with what is wrong with them. */
+  /** The calculations and cards of an owner, with the counts of their flags. */
   owned(report: Report): List | undefined {
     const { calculations, cards } = report.facts;
     if (calculations === undefined && cards === undefined) return undefined;
@@ -274,8 +274,8 @@ const lists = {
   },
 
   /**
-   * The links that are not VALID: the thing that has the link, the thing that the link names, and how many things
-   * depend on the first.
+   * The links that are not VALID: the thing that has the link, the thing that the link names, and the number of
+   * things that depend on the first.
    */
   broken(report: Report): List | undefined {
     const { facts, edges, edgeAt } = report;
@@ -337,7 +337,7 @@ const printed = (of: readonly (number | null)[], print: (value: number) => strin
   isNumber: true,
 });
 
-/** Since when each calculation has been broken, by id. */
+/** The time since which each calculation has been broken, by id. */
 const since = (ids: readonly (string | undefined)[], { since: known }: Report): Shown =>
   days(ids.map((id) => known.get(id ?? '') ?? null));
 

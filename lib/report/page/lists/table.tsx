@@ -19,7 +19,7 @@ export type Column = Sortable & {
 const PAGE = 50;
 
 type Props = {
-  /** What the rows are. */
+  /** A description of the rows. */
   readonly label: string;
   readonly caption?: string;
   /** The columns; the first one names the row. */

@@ -4,10 +4,10 @@ import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 import { NumbersTable } from './parts.tsx';
 
-/** How many values are shown at first. */
+/** The number of values that are shown at first. */
 const SHOWN_VALUES = 6;
 
-/** How often each value occurs, as a table with bars. */
+/** A table of values with their counts and bars. */
 export function CountsTable(options: {
   readonly title: string;
   readonly counts: Counts;

@@ -1,6 +1,6 @@
 import type { Reached } from '../state/report.ts';
 
-/** A box of the picture: a node, or the number of further nodes in its layer. Positions and sizes are in pixels. */
+/** A box of the drawing: a node, or the number of further nodes in its layer. Positions and sizes are in pixels. */
 type Box = {
   readonly x: number;
   readonly y: number;
@@ -28,7 +28,7 @@ export function layersOf(start: number, reached: readonly Reached[], before: (of
   const first: Box = { x: 0, y: (height - BOX_HEIGHT) / 2, node: start, more: 0 };
   const boxes = [first];
   const lines: { readonly from: Box; readonly to: Box }[] = [];
-  // The box of each node; several nodes may share one.
+  // The box of each node; several nodes may have the same box.
   const drawn = new Map([[start, first]]);
   for (const [index, layer] of layers.entries()) {
     const top = (height - boxesIn(layer) * STEP_Y + (STEP_Y - BOX_HEIGHT)) / 2;

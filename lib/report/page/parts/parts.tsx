@@ -7,7 +7,7 @@ import { count } from '../text/numbers.ts';
 import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
-/** A message in an empty part, with the command that fills it. */
+/** A message in a part without content, with the command that provides the content. */
 export function Empty({ children, command }: Parent & { readonly command?: string }) {
   return (
     <div class="empty">

@@ -21,10 +21,10 @@ export type View = keyof typeof viewTitles;
 
 export type Params = Readonly<Record<string, string>>;
 
-/** What is shown. It is stored in the address after `#`, so that it can be shared: `calculations?flag=broken_links`. */
+/** A view and its state. It is stored in the address after `#`, so that it can be shared: `calculations?flag=broken_links`. */
 type Shown = { readonly view: View; readonly params: Params };
 
-/** Parses the part of an address after `#`, with or without the `#`. An unknown view becomes the first one. */
+/** Parses the part of an address after `#`, with or without the `#`. An unknown view becomes the first view. */
 export function parseHash(hash: string): Shown {
   const [, name = '', query = ''] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   const view = Object.hasOwn(viewTitles, name) ? (name as View) : 'health';
@@ -37,7 +37,7 @@ export function hashOf(view: View, params: Params = {}): string {
   return query.size === 0 ? `#${view}` : `#${view}?${query}`;
 }
 
-/** What the address shows; updated when the address changes. */
+/** The view and state of the address; updated when the address changes. */
 export function useShown(): Shown {
   const [shown, setShown] = useState(() => parseHash(location.hash));
   useEffect(() => {
@@ -48,7 +48,7 @@ export function useShown(): Shown {
   return shown;
 }
 
-/** Shows something else. `replace`: adds no entry to the history, for changes with each keystroke. */
+/** Shows another view or state. `replace`: adds no entry to the history, for changes with each keystroke. */
 export function show(view: View, params: Params, { replace = false } = {}): void {
   const hash = hashOf(view, params);
   if (hash === location.hash) return;

@@ -11,7 +11,7 @@ type Node = {
   readonly isKnown: boolean;
 };
 
-/** How many entries each list has. */
+/** The number of entries of each list. */
 export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFiles }: ReportFacts) => ({
   calculations: calculations?.total,
   cards: cards?.total,
@@ -37,7 +37,7 @@ export function createReport(facts: ReportFacts) {
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
     /** The name of an owner, otherwise the id. */
     ownerOf: (id: string) => names.get(id) || id,
-    /** Since when each calculation has been broken, by id; null if it is not broken. */
+    /** The time since which each calculation has been broken, by id; null if it is not broken. */
     since: new Map(ids.map((id, row) => [id, brokenSince[row] ?? null])),
     /** The formula of a calculation, by id, if the report has it. */
     formulas: new Map(facts.knownFormulas.list.map((formula) => [formula.id, formula])),

@@ -64,10 +64,10 @@ const sentiments = (['positive', 'neutral', 'negative', 'not_applicable', 'other
   colour: colours[key],
 }));
 
-/** How many texts have a sentiment. */
+/** The number of texts that have a sentiment. */
 const sumOf = (of: Sentiments): number => sentiments.reduce((sum, { key }) => sum + of[key], 0);
 
-/** How many texts mention a topic; shares are computed from this. */
+/** The number of texts that mention a topic; shares are computed from it. */
 const mentionsOf = (of: Sentiments): number => sumOf(of) - of.not_applicable;
 
 const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (

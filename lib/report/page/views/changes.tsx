@@ -73,7 +73,7 @@ function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
   );
 }
 
-/** What changed from run to run: added and changed records above the axis, removed ones below it. */
+/** The changes from run to run: added and changed records above the axis, removed records below it. */
 function History({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   const parts = (['added', 'changed', 'removed'] as const).map((name) => ({
     name,
@@ -234,7 +234,7 @@ function FieldChange({
 /** Matches the names of fields that contain epoch milliseconds. */
 const TIME = /modified|created|uploaded|time/i;
 
-/** A value for people: a text without quotation marks, a time as a date, anything else as JSON. */
+/** A value for people: a text without quotation marks, a time as a date, other values as JSON. */
 function plain(json: string, isTime: boolean): string {
   try {
     const value: unknown = JSON.parse(json);

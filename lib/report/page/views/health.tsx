@@ -78,7 +78,7 @@ const broken = [
   ['cards', flagsOf.card],
 ] as const;
 
-/** What is broken, by flag, with the meaning of each. */
+/** The broken things by flag, with the meaning of each flag. */
 function Broken({ facts }: Props) {
   if (facts.calculations === undefined && facts.cards === undefined) return null;
   return (
@@ -151,10 +151,7 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
 
 const ofCards: ReadonlySet<string> = new Set(flagsOf.card);
 
-/**
- * How the numbers of unused and wrong things developed: a chart for each flag that was ever set, once there
- * are two days.
- */
+/** The numbers of unused and broken things by day: a chart for each flag that was ever set, once there are two days. */
 function Progress({ facts: { days } }: Props) {
   const first = days[0];
   const last = days.at(-1);
@@ -185,7 +182,7 @@ function Progress({ facts: { days } }: Props) {
   );
 }
 
-/** How often each value occurs, by source. */
+/** The counts of each value, by source. */
 function Panels({ facts: { calculations, cards, files, dataFiles, graph } }: Props) {
   const to = (view: View, param: string) => (value: string) => hashOf(view, { [param]: value });
   const linksOf = (value: string) =>

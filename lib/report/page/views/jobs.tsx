@@ -118,7 +118,7 @@ function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts })
   );
 }
 
-/** The requests of each run, and how many of them the platform throttled. */
+/** The requests of each run, and the number of throttled requests. */
 function Requests({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   const sum = (name: 'requests' | 'throttled' | 'retries' | 'waitedMs') =>
     history.reduce((total, run) => total + run[name], 0);
