@@ -7,10 +7,7 @@ const root = dirname(import.meta.dirname);
 
 type Exports = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/**
- * The files that users start or import, as paths of built files below the project's folder. All other files
- * exist for these.
- */
+/** The built files that users start or import, as paths within the project's folder. */
 function entries(): readonly string[] {
   const { exports }: { exports: Exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const imported = Object.values(exports).flatMap((entry) =>
@@ -20,16 +17,15 @@ function entries(): readonly string[] {
 }
 
 /**
- * Builds the content of the package in the folder `dist`, which is emptied first: JavaScript with source
- * maps, types, and the bundles of the functions. `quick`, for tests, builds the same JavaScript, but checks
- * nothing and builds neither types nor bundles. Needs no network. If a step fails, throws and leaves no
- * folder.
+ * Builds the content of the package in the folder `dist`, which is emptied first: JavaScript with source maps, types, and
+ * the bundles of the functions. `quick`, for tests: builds only the JavaScript, without type checks. Needs no network. If
+ * a step fails, deletes the folder and throws.
  */
 export function build(dist: string, { quick = false } = {}): void {
   try {
     rmSync(dist, { recursive: true, force: true });
     run('node_modules/.bin/tsc', '-p', quick ? 'build/tsconfig.quick.json' : 'build', '--outDir', dist);
-    for (const file of globSync(join(dist, '**/*.d.ts'))) nameBuiltTypes(file);
+    for (const file of globSync(join(dist, '**/*.d.ts'))) nameBuiltFiles(file);
     const needed = reachable(
       entries()
         .map((entry) => join(dist, '..', entry))
@@ -37,7 +33,7 @@ export function build(dist: string, { quick = false } = {}): void {
     );
     for (const file of globSync(join(dist, '**/*.{js,map,ts}')))
       if (!needed.has(file.replace(/\.map$/, ''))) rmSync(file);
-    // These files are read when they are needed, not imported.
+    // The queries are read at run time, not imported.
     cpSync(join(root, QUERIES), join(dist, QUERIES), { recursive: true });
     run(process.execPath, 'build/write-page.ts', join(dist, 'lib', 'report'));
     if (quick) return;
@@ -50,14 +46,14 @@ export function build(dist: string, { quick = false } = {}): void {
 
 const QUERIES = 'lib/tables/catalog/queries';
 
-/** In declarations, the compiler leaves names of source files, which do not exist in the package. */
-function nameBuiltTypes(file: string): void {
+/** Renames imports of `.ts` files to `.js` in a declaration file, since the compiler leaves the names of sources there. */
+function nameBuiltFiles(file: string): void {
   const types = readFileSync(file, 'utf8');
   writeFileSync(file, types.replaceAll(/(\b(?:from|import)\s*\(?\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));
 }
 
 function run(command: string, ...args: readonly string[]): void {
-  // Standard output belongs to `npm pack --json`.
+  // All output goes to standard error, since standard output belongs to `npm pack --json`.
   const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
 }

@@ -7,8 +7,8 @@ import { parseOwnJson } from '../lib/base/json/index.ts';
 const MAIN = join(import.meta.dirname, '..', 'lib', 'report', 'page', 'main.tsx');
 
 /**
- * Bundles the page's script and style from their sources, by esbuild, which only a checkout has. Throws if it is not
- * installed, or if a source does not compile.
+ * Bundles the script and the style of the report page from their sources. Throws if esbuild is not installed (only a
+ * checkout has it), or if a source does not compile.
  */
 export async function bundlePage(): Promise<{ readonly script: string; readonly style: string }> {
   const { build } = await import('esbuild');
@@ -21,7 +21,7 @@ export async function bundlePage(): Promise<{ readonly script: string; readonly 
     target: ['es2022'],
     format: 'iife',
     minify: true,
-    // Otherwise other letters would become escapes of six characters each.
+    // In ASCII, each other character would become an escape of six characters.
     charset: 'utf8',
     legalComments: 'none',
     metafile: true,
@@ -36,15 +36,12 @@ export async function bundlePage(): Promise<{ readonly script: string; readonly 
 }
 
 /**
- * Escapes the words that would end a script element, or begin a comment in it. They can occur only within
- * texts of the script.
+ * Escapes `<!--`, `<script` and `</script`, which would begin a comment or end the script element. In the script they occur
+ * only within strings.
  */
 const withoutMarkup = (script: string): string => script.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3C`);
 
-/**
- * Removes the style element that a chart would add, since the page's policy refuses it: `page.css` has these
- * rules.
- */
+/** Removes the style element that a chart would add: the page's security policy refuses it, and `page.css` has its rules. */
 const withoutStyleElements: Plugin = {
   name: 'without style elements',
   setup(build) {
@@ -59,7 +56,7 @@ const withoutStyleElements: Plugin = {
 
 const STYLE = /\.call\(\(svg\) =>\s*(?:\/\/.*\n\s*)?svg\.append\("style"\)\.text\(\s*`[^`]*`\s*\)\s*\)/;
 
-/** Who made the packages in the bundle, and the text of each of their licences once, as these ask for. */
+/** The copyright notices of the packages in the bundle, and the text of each licence once, as the licences demand. */
 function noticesOf(inputs: readonly string[]): string {
   const folders = new Set(
     inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
@@ -75,7 +72,7 @@ function noticesOf(inputs: readonly string[]): string {
     .replaceAll('*/', '* /');
 }
 
-/** What a package's licence says of it alone (its name and the holders of the rights), and the terms, in one line. */
+/** `notice`: a package's name, version and copyright holders. `terms`: the rest of its licence, in one line. */
 function licenceIn(folder: string): { readonly notice: string; readonly terms: string } {
   const stated = parseOwnJson(readFileSync(join(folder, 'package.json'), 'utf8'));
   const { name, version } = z.parse(z.object({ name: z.string(), version: z.string() }), stated);

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { build } from './build.ts';
 
-/* This is `npm run build`, which `npm pack` runs first. It writes `dist/`. */
+/* `npm run build`: writes `dist/`. `npm pack` runs it first. */
 
 try {
   build(join(dirname(import.meta.dirname), 'dist'));

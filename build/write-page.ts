@@ -3,8 +3,8 @@ import { savePageCode } from '../lib/report/index.ts';
 import { bundlePage } from './bundle-page.ts';
 
 /*
- * Writes the report's script and style into the folder with the given path. It is a separate process, since
- * esbuild uses plugins only asynchronously.
+ * Writes the script and the style of the report page into the given folder. It runs in a process of its own, since esbuild
+ * runs plugins only asynchronously, but its callers are synchronous.
  */
 
 const [folder = '.'] = process.argv.slice(2);

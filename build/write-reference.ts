@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { pages } from './reference/pages.ts';
 
-// This is what `npm run reference` runs.
+// `npm run reference` runs this file.
 for (const [page, make] of Object.entries(pages)) writeFileSync(page, make());

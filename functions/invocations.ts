@@ -24,7 +24,9 @@ class TimeUpError extends Error {
   override readonly name = 'TimeUpError';
 
   constructor(limitMs: number) {
-    super(`expected to be done within the time limit, of which ${limitMs} ms were left at the beginning`);
+    super(
+      `the time limit is almost reached: ${Math.round(limitMs / 1_000)} s were left at the start of this invocation`,
+    );
   }
 }
 

@@ -10,13 +10,13 @@ import { type Severity, severities } from './severities.ts';
 
 export type AlarmTopicsProps = {
   readonly alarms: Instance['alarms'];
-  /** Topics of the surrounding app, by severity. */
+  /** Existing topics of the surrounding app, by severity. */
   readonly given: GivenTopics;
 };
 
 export type GivenTopics = Readonly<Partial<Record<Severity, ITopic | undefined>>>;
 
-/** The topics that alarms notify, when they start and when they end. */
+/** The SNS topics that are notified when an alarm starts and when it ends. */
 export class AlarmTopics extends Construct {
   private readonly ofAll: readonly ITopic[];
   private readonly bySeverity: Readonly<Record<Severity, readonly ITopic[]>>;
@@ -67,7 +67,7 @@ export class AlarmTopics extends Construct {
     acknowledge(
       topic,
       'SNS2',
-      'Alarms say what their names say, digests what reports hold; a message stays until it is delivered. CloudWatch may not use the key of AWS, and a key of our own costs $1 a month: alarms.topicArn can name an encrypted topic instead.',
+      'The messages are names of alarms, and digests of reports; SNS stores them only until delivery. CloudWatch may not use AWS’s own key, and a key of our own costs $1 a month. alarms.topicArn can name an encrypted topic instead.',
     );
     topic.addToResourcePolicy(
       new PolicyStatement({
@@ -80,7 +80,7 @@ export class AlarmTopics extends Construct {
     return topic;
   }
 
-  /** A Slack channel that shows alarms. Its role has no rights: nothing in AWS can be controlled from there. */
+  /** Sends alarms to a Slack channel. Its role has no rights, so nothing in AWS can be controlled from there. */
   private addSlack({ workspaceId, channelId }: Slack, notificationTopics: ITopic[]): void {
     const StringEquals = { 'aws:SourceAccount': Stack.of(this).account };
     const assumedBy = new ServicePrincipal('chatbot.amazonaws.com', { conditions: { StringEquals } });

@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
   Forbidden:
     'requests refused with 403, except for single cards and data files: those are named in the manifest',
   SentimentCalls: 'texts that were scored',
-  SentimentTokens: 'tokens that this took',
+  SentimentTokens: 'tokens that scoring used',
   SnapshotsRefused: 'runs that were refused publication',
   SnapshotMissing: 'checks that found the newest published run too old, by `place`',
   JobsDone: 'jobs that are done',
@@ -32,7 +32,7 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
     'requests a second that may be sent, as a process last read; below the configured rate after a 429',
 };
 
-/** An instance with every alarm. The settings that determine thresholds have their defaults. */
+/** The settings of an instance with every alarm, for the page. Settings that determine thresholds have their defaults. */
 const INSTANCE = {
   name: 'manual',
   baseUrl: 'https://acme.example.com',
@@ -57,19 +57,28 @@ export const alarmsPage = (): string =>
     '',
     `Who is notified follows from the severity: ${severities.join(', ')} (\`alarms.topics\`). \`alarms.overrides\` sets another severity or threshold of a condition, or turns it off. What to do about each is in the [runbook](../infra/RUNBOOK.md).`,
     '',
-    '| condition | severity | alarm | by default it says |',
+    '| condition | severity | alarm | goes off when (by default) |',
     '|---|---|---|---|',
     ...conditionRows(),
     '',
-    'Problems in the logs share one alarm for each severity, since a metric with an alarm costs $0.10 a month. The alarm has several series: each problem has its own state and its own notifications, which name it (`problem`), and lasts for 75 minutes after its last line. A condition with its own `threshold` gets an alarm of its own. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
+    'Problems in the logs share one alarm for each severity, since a metric with an alarm costs $0.10 a month. Within this alarm, each problem has its own state and its own notifications, which name the problem (`problem`), and lasts for 75 minutes after its last log line. A condition with its own `threshold` gets an alarm of its own. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
     '',
-    'What lasts is reported again for as long as it lasts: a refused token every hour until a call succeeds, a missing snapshot or scheduled function every hour, a missing or forbidden part with each message that comes back (every 16 minutes at the latest) and, of table and bucket, every hour; what remains of it are dead letters, whose alarm stays until the queue is empty. What happened once ends after 75 minutes, dealt with or not: `Forbidden`, `MessagesRefused`, `JobsFailed`, `JobsUnknown`, `SnapshotRefused`, `FunctionErrors`. `npx platform-sync jobs --status failed` and `report` still list it.',
+    'A problem that lasts is reported again and again:',
     '',
-    'A problem that loses something, or stops all work, is a page. One that a retry may cure, or that can wait until the morning, is a ticket. Failures that pass with time (throttling, time-outs, 5xx) are reported through their effects.',
+    '- a refused token every hour, until a call succeeds;',
+    '- a missing snapshot or scheduled function every hour;',
+    '- a missing or forbidden part with each message that needs it, at least every 16 minutes;',
+    '- a missing or forbidden table or bucket also every hour.',
+    '',
+    'Afterwards only dead letters remain; their alarm stays until the queue is empty.',
+    '',
+    'An alarm about an event ends after 75 minutes, whether it was handled or not: `Forbidden`, `MessagesRefused`, `JobsFailed`, `JobsUnknown`, `SnapshotRefused`, `FunctionErrors`. `npx platform-sync jobs --status failed` and `report` still list it.',
+    '',
+    'A problem that loses data, or stops all work, is a page. A problem that a retry may solve, or that can wait until the morning, is a ticket. Temporary failures (throttling, time-outs, 5xx) are reported only through their effects.',
     '',
     '## Metrics',
     '',
-    `The metrics \`page\`, \`ticket\` and \`notice\` in the namespace \`${METRIC_NAMESPACE}/STACK\`, with the dimension \`problem\`, have data only while something is wrong: metric filters make them of the logs.`,
+    `The metrics \`page\`, \`ticket\` and \`notice\` in the namespace \`${METRIC_NAMESPACE}/STACK\`, with the dimension \`problem\`, have data only while there is a problem: metric filters create them from the logs.`,
     '',
     '## Measures',
     '',
@@ -86,7 +95,7 @@ function conditionRows(): readonly string[] {
   const instances = readConfig({ instances: [INSTANCE] });
   for (const instance of instances) new PlatformSyncStack(app, instance.name, instance, {});
   const alarms = app.node.findAll().find((each) => each instanceof Alarms);
-  if (alarms === undefined) throw new Error('expected alarms');
+  if (alarms === undefined) throw new Error('expected an Alarms construct in the stack, got none');
   return Object.entries(alarms.conditions).map((each) => {
     const [name, { severity, says, section = name }] = each;
     const link = `../infra/RUNBOOK.md#${section.toLowerCase()}`;

@@ -28,27 +28,27 @@ export type AlarmsProps = ConditionsProps & {
 const FIVE_MINUTES = Duration.minutes(5);
 
 /**
- * How long a problem that is checked once an hour is shown: until the next check. An alarm can cover at most
- * three hours.
+ * How long an alarm lasts after the last log line of its problem: longer than the hour between two checks. An alarm can
+ * cover at most three hours.
  */
-const SEEN_FOR = Duration.minutes(75);
+const ALARM_LASTS = Duration.minutes(75);
 
 type Named<T = Condition> = readonly [name: string, condition: T];
 type Logged = Named<Condition & LoggedCondition>;
 
 /**
- * The alarms of an instance. Each metric of an alarm costs money: so the problems in the logs are one metric for each
- * severity, with one alarm over its series, each of which has its own state and notifications. Metrics of AWS have one
- * alarm each, and so has each condition with a threshold in the settings.
+ * The alarms of an instance. Each metric of an alarm costs money, so all problems of a severity in the logs share one
+ * metric and one alarm. Each problem is a series of the metric, with its own state and notifications. A metric of AWS, and
+ * a condition with a threshold in the settings, has an alarm of its own.
  */
 export class Alarms extends Construct {
-  /** The conditions that alarms report, by name; most share an alarm. */
+  /** The conditions that alarms report, by name. Several conditions may share an alarm. */
   readonly conditions: Readonly<Record<string, Condition>>;
   /** The alarms by name. */
   readonly all: Readonly<Record<string, Alarm>>;
   /** The topics that are notified. */
   readonly topics: AlarmTopics;
-  /** The conditions that the logs report, including those that are turned off. */
+  /** All conditions that the logs report, including conditions that are turned off. */
   private readonly possible: readonly Logged[];
   private readonly namespace: string;
   private readonly runbook: string;
@@ -92,7 +92,7 @@ export class Alarms extends Construct {
     return this.alarm(SHARED[severity], severity, {
       metric,
       threshold: 0,
-      evaluationPeriods: SEEN_FOR.toMinutes() / FIVE_MINUTES.toMinutes(),
+      evaluationPeriods: ALARM_LASTS.toMinutes() / FIVE_MINUTES.toMinutes(),
       alarmDescription: `${BEGIN[severity]} The notification names the problem; its section is ${this.runbook}#PROBLEM in small letters: ${[...new Set(sections)].join(', ')}.`,
     });
   }
@@ -122,7 +122,7 @@ export class Alarms extends Construct {
     });
     const actions = this.topics.of(severity).map((topic) => new SnsAction(topic));
     alarm.addAlarmAction(...actions);
-    // The end of the alarm is notified too.
+    // The topics are also notified when the alarm ends.
     alarm.addOkAction(...actions);
     return alarm;
   }
@@ -131,7 +131,7 @@ export class Alarms extends Construct {
     return new Metric({ namespace: this.namespace, metricName, statistic: Stats.SUM, period: FIVE_MINUTES });
   }
 
-  /** The pattern of a condition; if its whole section is in one alarm, the pattern of the section. */
+  /** The pattern of a condition; if all conditions of its section are in `found`, the pattern of the section. */
   private patternAmong([, { pattern, together }]: Logged, found: readonly Logged[]): string {
     const isWhole = this.possible
       .filter(([, each]) => each.together === together)
@@ -139,9 +139,7 @@ export class Alarms extends Construct {
     return together !== undefined && isWhole ? together : pattern;
   }
 
-  /**
-   * Counts log lines in a metric, with one filter for each function and for each field that names a problem.
-   */
+  /** Counts log lines in a metric. Each function gets a metric filter for each field that names a problem. */
   private count(metricName: string, found: readonly Logged[], dimension?: string): void {
     const fields = new Set(found.map(([, { field }]) => field));
     const functions = new Set(found.flatMap(([, { logs }]) => logs));
@@ -185,13 +183,13 @@ export const alarmOf = ({ all }: Alarms, [name, { severity }]: Named): Alarm | u
 
 type Overrides = Instance['alarms']['overrides'];
 
-/** The threshold that the settings give to a condition, for five minutes: it needs a separate alarm. */
+/** The threshold that the settings give to a condition, per five minutes. Such a condition needs a separate alarm. */
 const ownLimit = ([name, condition]: Named, overrides: Overrides): number | undefined =>
   'byValue' in condition && condition.byValue ? undefined : overrides[name]?.threshold;
 
 /**
- * The conditions, changed by the overrides in the settings. Their names depend on other settings, so they are
- * checked only here.
+ * Applies the overrides in the settings to the conditions. Throws `ConfigError` for names of conditions that do not exist;
+ * the schema cannot check them, since the names depend on other settings.
  */
 function overridden(
   conditions: Readonly<Record<string, Condition>>,
@@ -203,7 +201,7 @@ function overridden(
     if (condition === undefined) return [`alarms.overrides.${name}: expected one of ${names.join(', ')}`];
     return threshold === undefined || condition.setBy === undefined
       ? []
-      : [`alarms.overrides.${name}.threshold: expected none: ${condition.setBy} sets it`];
+      : [`alarms.overrides.${name}.threshold: this threshold is set by ${condition.setBy} instead`];
   });
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.fromEntries(

@@ -3,16 +3,14 @@ import { isToken } from './config-fields.ts';
 import type { RuleFault } from './config-schedules.ts';
 import { allow, type CompleteSettings } from './config-schema.ts';
 
-/**
- * The job type that changes calculations for all users. An instance accepts it only if its `allow` names it.
- */
+/** The job type that changes calculations for all users. An instance accepts it only if its `allow` lists it. */
 export const CHANGES_FORMULAS = 'update-formula' satisfies JobType;
 
 /** The job types that an instance accepts. It needs functions and alarms only for these. */
 export const allowedTypes = ({ allow: given }: Pick<CompleteSettings, 'allow'>): readonly JobType[] =>
   given?.types ?? jobTypes.filter((type) => type !== CHANGES_FORMULAS);
 
-/** The jobs that an instance creates itself, by the field that leads to them. */
+/** The types of jobs that an instance creates itself, by the field that configures them. */
 const OWN_JOBS = {
   schedules: 'snapshot',
   functions: 'run-function',
@@ -21,7 +19,7 @@ const OWN_JOBS = {
   textsQueue: 'score',
 } as const;
 
-/** Faults: jobs that the instance creates itself but that `allow` forbids, so that its workers would refuse them. */
+/** Finds jobs that the instance creates itself although its `allow` forbids them: its workers would refuse them. */
 export function allowFaults(instance: Readonly<Record<string, unknown>>): readonly RuleFault[] {
   const parsed = allow.safeParse(instance['allow'] ?? {});
   if (!parsed.success) return [];
@@ -32,7 +30,7 @@ export function allowFaults(instance: Readonly<Record<string, unknown>>): readon
   if (missing.length > 0)
     return missing.map(([field, type]) => ({
       path: ['allow', 'types'],
-      expected: `${type} among them, or no ${field}`,
+      expected: `${type} in the list, or no ${field}`,
     }));
   if ([...(parsed.data.packages ?? []), ...(parsed.data.functions ?? [])].some(isToken)) return [];
   return (['functions', 'eventRules'] as const).flatMap((list) =>
@@ -40,14 +38,14 @@ export function allowFaults(instance: Readonly<Record<string, unknown>>): readon
       if (FUNCTION_FIELDS.some((field) => isToken(Reflect.get(item, field)))) return [];
       if (FUNCTION_FIELDS.some((field) => typeof Reflect.get(item, field) !== 'string')) return [];
       const fault = allowFault(parsed.data as Allow, { ...item, type: 'run-function' } as Job);
-      return fault === undefined ? [] : [{ path: [list, index, fieldOf(fault)], expected: NAMED }];
+      return fault === undefined ? [] : [{ path: [list, index, fieldOf(fault)], expected: ALLOWED }];
     }),
   );
 }
 
-/** The fields that name a code function; if one is missing, that is a separate fault. */
+/** The fields that name a code function. The schema reports missing fields. */
 const FUNCTION_FIELDS = ['packageId', 'packageVersion', 'functionName'];
 
 const itemsOf = (value: unknown): readonly object[] => (Array.isArray(value) ? value : []);
 const fieldOf = (fault: string) => fault.slice(0, fault.indexOf(':'));
-const NAMED = 'one that allow names: add it to that list';
+const ALLOWED = 'a value that allow lists (add it there)';

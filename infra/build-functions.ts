@@ -4,9 +4,9 @@ import { root } from './bundle-options.ts';
 import { functionNames, writeBundle, writeMaps } from './bundles.ts';
 
 /*
- * Writes the bundle of each function to `dist/functions/NAME`, or below the given folder: beside the built
- * construct, where `bundled` finds them. The source maps, which are not deployed, go to `maps` beside that
- * folder.
+ * Writes the bundle of each function to `dist/functions/NAME`, or to NAME in the given folder. `dist` also has the built
+ * construct, whose `bundled` finds the bundles there. The source maps go to `maps` beside that folder; they are not
+ * deployed.
  */
 
 const [to = join(root, 'dist', 'functions')] = process.argv.slice(2);
@@ -14,7 +14,7 @@ const [to = join(root, 'dist', 'functions')] = process.argv.slice(2);
 const maps = join(dirname(to), 'maps');
 
 for (const name of functionNames()) {
-  // A chunk of an earlier build has another name, and would remain.
+  // Chunks of an earlier build have other names, so they would not be overwritten.
   rmSync(join(to, name), { recursive: true, force: true });
   writeBundle(name, join(to, name));
   rmSync(join(maps, name), { recursive: true, force: true });

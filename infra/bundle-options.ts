@@ -4,7 +4,7 @@ import type { BuildOptions } from 'esbuild';
 /** The project's folder. Paths of handlers start here, wherever the command runs. */
 export const root = join(import.meta.dirname, '..');
 
-/** CommonJS packages load Node's own modules with `require`, which an ES module does not have. */
+/** Defines `require`, by which CommonJS packages load Node's own modules, since an ES module has none. */
 const REQUIRE = 'const require=process.getBuiltinModule;';
 
 /** How the code of a function is bundled, for every entry point. Nothing is written. */
@@ -24,11 +24,11 @@ export const bundleOptions = {
   sourcemap: false,
   legalComments: 'none',
   alias: {
-    // Profiles, single sign-on and STS: no function uses them.
+    // The replaced package reads profiles, single sign-on and STS, which no function uses.
     '@aws-sdk/credential-provider-node': join(root, 'functions', 'environment-credentials.ts'),
-    // The SDK uses this only in browsers, but tree shaking keeps its 34 KB.
+    // The SDK uses it only in browsers, but tree shaking keeps its 34 KB.
     bowser: 'node:os',
-    // These are locks of directory stores, 11 KB. The deployed store is in S3, without locks.
+    // It is used by the locks of directory stores (11 KB). The deployed store is in S3, which needs no locks.
     'graceful-fs': 'node:fs',
   },
   banner: { js: REQUIRE },

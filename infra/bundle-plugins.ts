@@ -3,9 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
- * Removes unused types. A client of the SDK describes every type of its service as a constant; most have
- * computed keys, which esbuild keeps, since computing a key could have an effect. Marked as pure, the unused
- * ones are removed: a tenth of a bundle.
+ * Removes unused types: a tenth of a bundle. An SDK client describes every type of its service as a constant. esbuild
+ * keeps most of these, since computing their keys could have an effect, unless they are marked as pure.
  */
 const unusedTypes: Plugin = {
   name: 'unused types',
@@ -23,15 +22,15 @@ const unusedTypes: Plugin = {
   },
 };
 
-/** Matches the definition of one type: a list, to its end. */
+/** Matches the definition of one type, which is a list. */
 const TYPE = /^export (?:var|const) (?<name>\w+\$) = (?<value>\[[\s\S]*?\]);$/gm;
 
-/** Matches the registration of one error's class, which would keep it in the bundle. */
+/** Matches the registration of an error class, which would keep the class in the bundle. */
 const ERROR = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
 /**
- * The errors whose classes are needed: they are recognized by their class, repeated because of it, or have
- * another name than the service's code. The classes of all others are removed: 40 KB of run-jobs.
+ * The errors whose classes are needed: code checks for the class, the SDK retries by it, or its name differs from the
+ * service's error code. All other error classes are removed: 40 KB of run-jobs.
  */
 const ERRORS: readonly string[] = [
   'ConditionalCheckFailedException',
@@ -40,12 +39,10 @@ const ERRORS: readonly string[] = [
   'ReplicatedWriteConflictException',
 ];
 
-/**
- * The parts of the Lambda client that the SDK of durable executions uses for each event; it imports all of the client.
- */
+/** The parts of the Lambda client that the SDK for durable executions needs. The SDK itself imports the whole client. */
 const LAMBDA = 'LambdaClient, CheckpointDurableExecutionCommand, GetDurableExecutionStateCommand';
 
-/** Parts of the SDK for executions with more than steps and waits: 30 KB, which are removed. */
+/** Matches the parts of the SDK for operations other than steps and waits: 30 KB, which are removed. */
 const OTHER_OPERATIONS =
   /^(?:const|class) (?:create(?:\w*Callback|ConcurrentExecution|Invoke|Map|Parallel|Promise|RunInChildContext|WaitFor\w+)(?:Handler)?|ConcurrencyController|BatchResultImpl|executeChildContext|handleCompletedChildContext)\b[\s\S]*?^\}.*$/gm;
 
@@ -63,8 +60,8 @@ const durableExecutions: Plugin = {
 };
 
 /**
- * Imports Node's own modules without the facade that an import would create: it reads every export, and some
- * of them load more of Node, which takes 3 ms of a start.
+ * Loads Node's own modules by `getBuiltinModule` instead of an import. An import reads every export of the module, and
+ * some exports load more of Node, which takes 3 ms at startup.
  */
 const builtins: Plugin = {
   name: 'builtins',
@@ -82,31 +79,31 @@ const builtins: Plugin = {
   },
 };
 
-/** A module with these names that does nothing. */
+/** The source of a module that exports functions with these names, which do nothing. */
 const nothing = (...names: readonly string[]) =>
   names.map((name) => `export const ${name} = () => {};`).join('\n');
 
 /** Modules that no function needs, by the ends of their paths, and their replacements. */
 const UNUSED: Readonly<Record<string, string>> = {
-  // These are for streams of events, such as queries on an S3 object, and for finding a table's endpoint.
+  // Event streams, such as queries on an S3 object; and the discovery of a table's endpoint.
   'submodules/event-streams/index.js': `export const resolveEventStreamSerdeConfig = (config) => config;
     export const eventStreamSerdeProvider = () => undefined;`,
   'endpoint-cache/dist-es/EndpointCache.js': 'export class EndpointCache { has() { return false; } }',
-  // These are hashes for a Node that was built without its own.
+  // Hashes for a Node that was built without crypto.
   'md5/Md5Js.js': nothing('Md5Js'),
   'sha1/Sha1Js.js': nothing('Sha1Js'),
   'sha256/Sha256Js.js': nothing('Sha256Js'),
-  // These are profiles: a function has no such files.
+  // AWS profiles, whose files a function does not have.
   'shared-ini-file-loader/loadSharedConfigFiles.js': `export const CONFIG_PREFIX_SEPARATOR = '.';
     export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`,
-  // These are pino's destinations: it gets one of ours.
+  // Pino's destinations: it gets our own destination instead.
   'sonic-boom/index.js': 'module.exports = function SonicBoom() {};',
   'on-exit-leak-free/index.js': 'module.exports = {};',
   'pino/lib/multistream.js': 'module.exports = () => {};',
   'pino/lib/transport.js': 'module.exports = () => {};',
   '@pinojs/redact/index.js': 'module.exports = () => {};',
-  // This is the Parquet writer's code for columns and options that our tables do not have. `bloom` is written
-  // after all columns.
+  // The Parquet writer's code for columns and options that our tables do not have. `writeBlooms` is called after all
+  // columns, so it must exist.
   'hyparquet-writer/src/bloom.js': nothing('BloomBuilder', 'writeBlooms'),
   'hyparquet-writer/src/delta.js': nothing('deltaBinaryPack', 'deltaByteArray', 'deltaLengthByteArray'),
   'hyparquet-writer/src/geospatial.js': nothing('geospatialStatistics'),
@@ -121,8 +118,8 @@ const UNUSED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Removes what a function does not use. `name`: the function. Only texts from a bucket have encodings other
- * than UTF-8: 530 KB.
+ * Removes packages and modules that the function `name` does not use. Only split-texts reads files in encodings other
+ * than UTF-8, whose tables take 530 KB.
  */
 const unusedIn = (name: string): Plugin => ({
   name: 'unused',
@@ -133,50 +130,43 @@ const unusedIn = (name: string): Plugin => ({
     build.onResolve({ filter: /^@smithy\/core\/event-streams$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { external: true } : undefined,
     );
-    // No function runs SQL: its verb is beside those that build tables.
+    // No function runs SQL. The import is there only because lib/tables/index.ts also exports `openTables`.
     build.onResolve({ filter: /^@duckdb\// }, () => ({ external: true }));
     for (const [end, contents] of Object.entries(UNUSED))
       build.onLoad({ filter: new RegExp(`/${RegExp.escape(end)}$`) }, () => ({ contents }));
   },
 });
 
-/**
- * Matches modules that functions import only when needed. Everything else they need for each event, or at
- * their start.
- */
+/** Matches modules that functions load only when they need them. All other modules are loaded at startup. */
 const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
 
 /**
- * Modules that functions leave out, except the one that needs them: in the stack, the others have no use for
- * them, and no right to use them. The function that writes the report compares runs in a folder.
+ * Modules that are left out of all functions except one, since the other functions have neither a use for them nor the
+ * rights. write-report keeps the directory store, since it compares runs in a temporary folder.
  */
-const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
+const LEFT_OUT: readonly (readonly [path: RegExp, usedBy: string])[] = [
   [/\/(runner-here|sources\/[\w-]+\/scan)\.ts$/, 'snapshot'],
   [/\/import-formulas\.ts$/, 'run-jobs'],
   [/\/store\/directory\.ts$/, 'write-report'],
   [/\/table\/sqlite-(file|table)\.ts$/, 'none'],
 ];
 
-/** The label of an import that is not known to be needed. */
+/** The prefix of the path of an import that is not known to be needed. */
 const PENDING = 'pending:';
 
-/**
- * The files whose imports were left in this code, since they are not known to be needed; all others are
- * needed.
- */
+/** The files whose imports tree shaking has left in a bundle, so that they are needed. */
 export const pendingIn = (code: string): readonly string[] =>
   [...code.matchAll(/\bimport\("pending:([^"]+)"\)/g)].map(([, path = '']) => path);
 
 /**
- * Lets the function `name` import at its start what it needs for each event: then Lambda gives it a whole
- * processor, and one file is read faster than fifty. In the sources these imports are dynamic, for the
- * commands. `needed`: the files that are needed; a room's door loads each of its verbs by such an import, and
- * most functions use few of them.
+ * Lets the function `name` load at startup the modules that it needs for each event: during init Lambda gives it a full
+ * CPU, and one file loads faster than fifty. The sources import these modules dynamically, so that a command loads only
+ * what it uses. `needed`: the files that are needed; of the imports in a room's door, a function needs only a few.
  */
 const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
   name: 'imports',
   setup(build) {
-    const isLeftOut = (path: string) => LEFT_OUT.some(([left, but]) => but !== name && left.test(path));
+    const isLeftOut = (path: string) => LEFT_OUT.some(([left, usedBy]) => usedBy !== name && left.test(path));
     build.onResolve({ filter: new RegExp(`^${PENDING}`) }, ({ path }) => ({ path, external: true }));
     build.onLoad({ filter: /\/(lib|functions)\/.*\.ts$/ }, async ({ path }) => {
       if (isLeftOut(path)) return { contents: `throw new Error('not in the bundle of ${name}');` };
@@ -187,7 +177,7 @@ const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
         if (LATER.test(file) || isLeftOut(target)) return whole;
         if (!needed.has(target)) return `import('${PENDING}${target}')`;
         const module = `imported${before.length}`;
-        // It is put into the first line, so that the lines of the sources keep their numbers.
+        // All imports are put into the first line, so that the line numbers of the source stay the same.
         before.push(`import * as ${module} from '${file}';`);
         return `Promise.resolve(${module})`;
       });
@@ -198,13 +188,10 @@ const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
 
 const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
 
-/**
- * Matches the creation of a schema, which has no other effect: schemas that a function does not use are left
- * out.
- */
+/** Matches a call that creates a schema. It is marked as pure, so that schemas that a function does not use are removed. */
 const SCHEMA = /\b(?:z\.\w+|anyRecord|recordOf)\(/g;
 
-/** The plugins that remove what esbuild cannot know to be unused in a function. */
+/** The plugins that remove code that a function does not use, but that esbuild would keep. */
 export const bundlePlugins = (name: string, needed: ReadonlySet<string>): Plugin[] => [
   unusedTypes,
   durableExecutions,

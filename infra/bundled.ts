@@ -4,15 +4,15 @@ import { bundleOptions } from './bundle-options.ts';
 import { bundlePlugins, pendingIn } from './bundle-plugins.ts';
 
 /**
- * Bundles a handler, with its source maps. Removed code may have imports of its own, so bundling is repeated
- * with the imports that the last bundle still had, until none of them is left out.
+ * Bundles a handler, with its source maps. Only dynamic imports that survive tree shaking are needed. So the first bundle
+ * has none of them; then the imports that the output still contains are added, until none is pending.
  */
 export async function bundled(file: string) {
   const needed = new Set<string>();
   for (;;) {
     const made = await build({
       ...bundleOptions,
-      // Always external, since the names of the files depend on the maps.
+      // Always the same value, since the hashes in the files' names depend on it.
       sourcemap: 'external',
       sourcesContent: false,
       metafile: true,

@@ -14,39 +14,35 @@ import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { root } from './bundle-options.ts';
 
-/**
- * The folder with a folder for each deployed function: with the sources in a checkout, with the bundles in
- * the package.
- */
+/** The folder that has a folder for each deployed function, with its sources (in a checkout) or its bundle (packaged). */
 const FUNCTIONS = join(root, 'functions');
 
 /** The source of a deployed function. */
 const handlerFile = (name: string, folder = FUNCTIONS) => join(folder, name, 'handler.ts');
 
-/** The deployed functions, by their folders. */
+/** The names of the deployed functions, which are the names of their folders. */
 export const functionNames = (): readonly string[] =>
   readdirSync(FUNCTIONS, { withFileTypes: true })
     .filter((each) => each.isDirectory())
     .map(({ name }) => name);
 
-/** The files of a bundle that Lambda loads. */
+/** The file of a bundle that Lambda loads. */
 const ENTRY = 'index.mjs';
 
-/** The handler that Lambda calls in a bundle, whose file is `index.mjs`. */
+/** The handler in `index.mjs` that Lambda calls. */
 export const HANDLER = 'index.handler';
 
 /**
- * The code of a function: everything that it uses, including the SDK's clients, and nothing else. A module
- * that is imported only when needed has its own file beside `index.mjs`: otherwise esbuild would not leave
- * out its unused parts. A bundle that is already built is used unchanged; only sources are bundled here, by
- * esbuild.
+ * The code of a function with everything that it uses, including the SDK's clients. Sources are bundled by esbuild; a
+ * bundle that is already built is used unchanged. A module that is loaded only when needed has its own file beside
+ * `index.mjs`, since esbuild can remove unused parts only from a separate file.
  */
 export function bundled(name: string, folder = FUNCTIONS): Code {
   if (existsSync(join(folder, name, ENTRY))) return Code.fromAsset(join(folder, name));
   const file = handlerFile(name, folder);
   if (!existsSync(file)) throw new Error(`functions/${name}: expected ${ENTRY} or handler.ts, got neither`);
   return Code.fromAsset(dirname(file), {
-    // The hash is that of the bundle's bytes, since its sources are not all in this folder.
+    // The bundle's bytes are hashed, since not all of its sources are in this folder.
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
       // The image is never pulled: bundling here always succeeds or throws.
@@ -64,15 +60,12 @@ export function bundled(name: string, folder = FUNCTIONS): Code {
 /** The bytes of each file by its name. */
 export type Bundle = Readonly<Record<string, Uint8Array>>;
 
-/**
- * The bundle of a function. It is built once a process, for any number of stacks. The same sources lead to
- * the same bytes.
- */
+/** The bundle of a function. It is built once a process, for all stacks. The same sources give the same bytes. */
 export const bundleOf = (name: string): Bundle => built(name).code;
 
 /**
- * The source map of each file of a bundle, by the file's name. It is not deployed, but built again from the
- * same sources. Paths in it start at the folder `bundle`.
+ * The source maps of a bundle, by the names of its files. They are not deployed, but can be built again from the same
+ * sources. Their paths are relative to the folder `bundle`.
  */
 export const mapsOf = (name: string): Bundle => built(name).maps;
 

@@ -13,15 +13,15 @@ const CONFIGS = {
 } as const satisfies Record<NonNullable<Instance['canaryMinutes']>, unknown>;
 
 /**
- * The alias's name is a constant, since the metric cannot refer to the alias itself: the alias depends on the
- * alarm, and the alarm on the metric.
+ * The alias's name. It is a constant, since a reference to the alias would be a cycle: the alias depends on the alarm, and
+ * the alarm's metric names the alias.
  */
 const ALIAS = 'live';
 
 /**
- * Creates an alias of a function, through which a new version gets a tenth of the invocations for this many
- * minutes. If one of them fails, function and stack are rolled back: CloudFormation waits for it. The alarm
- * watches only the new version, so that earlier failures do not stop a deployment that fixes them.
+ * Creates an alias of a function by which a new version gets a tenth of the invocations for some minutes. CloudFormation
+ * waits for them: if an invocation fails, the function and the stack are rolled back. The alarm watches only the new
+ * version, so that failures of the old version do not stop a deployment that fixes them.
  */
 export function canaryOf(of: LambdaFunction, minutes: NonNullable<Instance['canaryMinutes']>): Alias {
   const { currentVersion: version } = of;
@@ -55,7 +55,7 @@ export function canaryOf(of: LambdaFunction, minutes: NonNullable<Instance['cana
     acknowledge(
       group.role,
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
-      'AWS’s own policy for what CodeDeploy does with aliases and alarms.',
+      'AWS’s own policy for CodeDeploy: it changes aliases and reads alarms.',
     );
   return alias;
 }

@@ -2,48 +2,50 @@
 export type CapacityNeeds = {
   /** The rate in requests a second at which the fleet may send. */
   readonly rate: number;
-  /** The number of requests in flight in one process. */
+  /** The maximum requests in flight in one process. */
   readonly concurrency: number;
-  /** How many milliseconds a call takes, on average. */
+  /** The average duration of a call, in milliseconds. */
   readonly latencyMs: number;
-  /** How many milliseconds a code function takes, on average. */
+  /** The average duration of a code function, in milliseconds. */
   readonly codeFunctionMs: number;
-  /** The maximum number of processes at once. */
+  /** The maximum number of concurrent processes. */
   readonly workers: number;
-  /** How many snapshots may run at once. */
+  /** The maximum number of concurrent snapshots. */
   readonly snapshots: number;
   /** Whether texts have a separate function, with as many processes as the jobs of all types. */
   readonly textsQueue?: boolean;
 };
 
-/** The maximum number of processes at once, for each function that sends requests. */
+/** The maximum number of concurrent processes of each function that sends requests. */
 export type Capacity = {
   readonly jobs: number;
   readonly functions: number;
   readonly snapshots: number;
 };
 
-/** The minimum of an SQS event source. */
-const MIN = 2;
-
-const MAX = 1_000;
+/** The minimum and maximum concurrency of an SQS event source. */
+const MIN_CONCURRENCY = 2;
+const MAX_CONCURRENCY = 1_000;
 
 /**
- * Computes how many processes each function may have. By Little's law, rate × latency requests are in flight,
- * `concurrency` of them in each process; a code function has a process to itself. Code functions get the
- * workers that the others do not need.
+ * Computes how many processes each function may have. By Little's law, rate × latency requests are in flight, and each
+ * process has `concurrency` of them; a code function has a process to itself. Code functions get all workers that jobs and
+ * snapshots do not need.
  */
 export function capacityOf(needs: CapacityNeeds): Capacity {
   const { rate, concurrency, latencyMs, codeFunctionMs, workers, snapshots, textsQueue = false } = needs;
   const queues = textsQueue ? 2 : 1;
-  const jobs = bounded((rate * latencyMs) / 1_000 / concurrency, (workers - MIN - snapshots) / queues);
+  const jobs = bounded(
+    (rate * latencyMs) / 1_000 / concurrency,
+    (workers - MIN_CONCURRENCY - snapshots) / queues,
+  );
   const functions = bounded((rate * codeFunctionMs) / 1_000, workers - queues * jobs - snapshots);
   return { jobs, functions, snapshots };
 }
 
-const bounded = (wanted: number, most: number) =>
-  Math.max(MIN, Math.min(Math.ceil(wanted), Math.floor(most), MAX));
+const bounded = (wanted: number, available: number) =>
+  Math.max(MIN_CONCURRENCY, Math.min(Math.ceil(wanted), Math.floor(available), MAX_CONCURRENCY));
 
-/** The minimum number of workers with which every function gets its processes. */
-export const fewestWorkers = ({ snapshots, textsQueue }: Pick<CapacityNeeds, 'snapshots' | 'textsQueue'>) =>
-  (textsQueue ? 3 : 2) * MIN + snapshots;
+/** The minimum number of workers that gives every function its processes. */
+export const minWorkers = ({ snapshots, textsQueue }: Pick<CapacityNeeds, 'snapshots' | 'textsQueue'>) =>
+  (textsQueue ? 3 : 2) * MIN_CONCURRENCY + snapshots;

@@ -32,21 +32,20 @@ type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 /** All tables of a store; their names are unique. */
 export const tablesOf = (props: TablesProps & { readonly database: string }): readonly TableInput[] => [
   ...props.places.map((place) => runsTable(place, props)),
-  // Only whole sources have a second table of the newest run, not narrowed snapshots: a stack has at most 500
-  // resources.
+  // Narrowed snapshots have no second table for the newest run, since a stack has at most 500 resources.
   ...sources.map((source) => latestTable(source, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
   ...(Object.keys(modelColumns) as ModelTable[]).map((name) => modelTable(name, props)),
   ...glueViews(props.database).map(viewOf),
 ];
 
-const IDS = "Ids are text: WHERE id = '1036'.";
+const IDS = "Ids are strings: WHERE id = '1036'.";
 
 /** A table of runs. `write-tables` adds a partition for each run, with the location of its Parquet. */
 function runsTable(place: Place, { location, places }: TablesProps): TableInput {
   return {
     name: `stored_${tableNameAmong(place, places)}`,
-    description: `The records of ${place} in all published runs, one partition for each. ${IDS} Values that do not fit their column are in _other.`,
+    description: `The records of ${place} in all published runs, with a partition for each run. ${IDS} Values that do not have the type of their column are in _other.`,
     tableType: 'EXTERNAL_TABLE',
     parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
     partitionKeys: gluePartitionKeys.map((name) => ({ name, type: 'string' })),
@@ -59,11 +58,11 @@ function runsTable(place: Place, { location, places }: TablesProps): TableInput 
   };
 }
 
-/** A table of the newest run. `write-tables` writes its only object, which lists the Parquet files. */
+/** A table of the newest run. Its only object, which `write-tables` writes, lists the run's Parquet files. */
 function latestTable(source: Source, { location, places }: TablesProps): TableInput {
   return {
     name: `stored_latest_${tableNameAmong(source, places)}`,
-    description: `The records of ${source} in the latest published run. ${IDS} Values that do not fit their column are in _other.`,
+    description: `The records of ${source} in the latest published run. ${IDS} Values that do not have the type of their column are in _other.`,
     tableType: 'EXTERNAL_TABLE',
     parameters: { EXTERNAL: 'TRUE' },
     partitionKeys: [],
@@ -77,7 +76,7 @@ function latestTable(source: Source, { location, places }: TablesProps): TableIn
   };
 }
 
-/** A view for people. Athena and Trino recognise a view by `comment`, which a description would replace. */
+/** A view for users. Athena and Trino recognize a view by `comment`, which a description would replace. */
 const viewOf = ({ name, columns, text }: ReturnType<typeof glueViews>[number]): TableInput => ({
   name,
   tableType: 'VIRTUAL_VIEW',
@@ -119,14 +118,14 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
 }
 
 /**
- * How many days after the day in its key a result may be written, at most: a job can be reopened for a month, as long
- * as its row in the ledger exists.
+ * How many days after the day in its key a result may still be written, at most: a job can be reopened while the ledger
+ * has its row, which is for a month after its last step.
  */
 const REOPENED_DAYS = 60;
 
 type Projection = Readonly<Record<string, string>>;
 
-/** Projections in the form of a table's parameters. */
+/** Converts projections to parameters of a table. */
 const parametersOf = (projections: Readonly<Record<string, Projection>>): Projection =>
   Object.fromEntries(
     Object.entries(projections).flatMap(([partition, projection]) =>
@@ -134,7 +133,7 @@ const parametersOf = (projections: Readonly<Record<string, Projection>>): Projec
     ),
   );
 
-/** The values of partitions, as partition projections of Athena: these partitions need not be added one by one. */
+/** The partition projections of the tables: Athena computes these partitions, so they need not be added one by one. */
 const projectionsOf = ({
   resultsDays,
 }: TablesProps): Readonly<Record<StoredTableName, Readonly<Record<string, Projection>>>> => ({
@@ -152,7 +151,7 @@ const projectionsOf = ({
   changes: {},
 });
 
-/** The days up to tomorrow, since clocks differ. */
+/** The days from `first` to tomorrow, since clocks differ. */
 const days = (first: string): Projection => ({
   type: 'date',
   format: 'yyyy-MM-dd',
@@ -166,7 +165,7 @@ const PARQUET_FILES = {
   outputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
 } as const;
 
-/** A table of stored models, at least of the last two; the views show only the last one. */
+/** A table of the stored models, which are at least the last two; the views show only the last model. */
 const modelTable = (name: ModelTable, { location }: TablesProps): TableInput => ({
   name: `stored_model_${name}`,
   description: `What the model knows about ${name}: flags and counts, as of the last time that it was computed. ${IDS}`,
@@ -187,10 +186,9 @@ const PARQUET = {
 };
 
 /**
- * The format of JSON lines, read by OpenX. It ignores members without a column, and reads any value into a
- * text column, as JSON if it is not text. Members are mapped to columns by name, since otherwise one of two
- * names that differ only in case would be lost. A line that is not JSON fails the query, so no row is left
- * out silently.
+ * The format of JSON lines, read by OpenX. It ignores members without a column, and reads any value into a string column,
+ * as JSON if the value is not a string. Members are mapped to columns by name, since one of two names that differ only in
+ * case would be lost otherwise. A line that is not JSON fails the query, so no row is skipped silently.
  */
 const jsonOf = (name: StoredTableName) => ({
   serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
@@ -205,7 +203,7 @@ const jsonOf = (name: StoredTableName) => ({
   },
 });
 
-/** The columns of a table; one that is JSON is text in Athena. */
+/** The columns of a table. In Athena, a column of JSON is a string. */
 const columnsOf = (columns: Columns) =>
   Object.entries(columns).map(([name, type]) => ({
     name: name.toLowerCase(),

@@ -24,9 +24,7 @@ export type CatalogProps = {
   readonly resultsDays?: number;
 };
 
-/**
- * Maximum bytes that a query may read before it is stopped: at $5 a terabyte, it costs at most half a dollar.
- */
+/** Maximum bytes that a query may read before it is stopped. At $5 a terabyte, a query costs at most half a dollar. */
 const MAX_SCANNED_BYTES = 100_000_000_000;
 
 /** How long query results are stored: a query can always be run again. */
@@ -34,9 +32,9 @@ const RESULTS_LIFETIME = Duration.days(30);
 
 /**
  * The store as tables: a Glue database with tables for each source, each latest run, jobs, refused messages, scores and
- * changes; an Athena workgroup and its saved queries. The function that builds the tables of a run adds partitions for it
- * and its changes (`grantPublish`); a run without one is in no table. Athena hides names that begin with `_`: no table
- * reads manifests and summaries of batches.
+ * changes; and an Athena workgroup with saved queries. The function that builds the tables of a run adds a partition for
+ * the run and one for its changes (`grantPublish`); without its partition, a run is in no table. Athena ignores objects
+ * whose names begin with `_`, so no table reads manifests or summaries of batches.
  */
 export class Catalog extends Construct {
   /** The value of `SYNC_GLUE_DATABASE`. */
@@ -49,7 +47,7 @@ export class Catalog extends Construct {
     const { bucket, prefix = '', narrowed = [], resultsDays = 90 } = props;
     const folder = prefix.replaceAll(/^\/+|\/+$/g, '');
     const root = folder === '' ? '' : `${folder}/`;
-    // The name needs no quotes in SQL.
+    // A name that needs no quotes in SQL.
     this.databaseName = Names.uniqueResourceName(this, {
       separator: '_',
       allowedSpecialCharacters: '_',
@@ -121,7 +119,7 @@ export class Catalog extends Construct {
     return Grant.addToPrincipal({
       grantee,
       actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
-      // This includes narrowed snapshots without a table: the function looks for it.
+      // Narrowed snapshots without a table are included, since the function looks for their tables.
       resourceArns: this.#glueArns(grantee, [
         'stored_changes',
         ...sources.map(glueTableOf).flatMap((table) => [table, `${table}_*`]),
@@ -129,14 +127,14 @@ export class Catalog extends Construct {
     });
   }
 
-  /** Glue requires a permission on all three: the catalog, the database and the table. */
+  /** The catalog, the database and the tables: Glue requires a permission on all three. */
   #glueArns(grantee: IConstruct, tables: readonly string[]): string[] {
     const { databaseName } = this;
     const arn = (resource: string, resourceName?: string) =>
       Stack.of(this).formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
     const arns = tables.map((table) => arn('table', `${databaseName}/${table}`));
     for (const each of arns.filter((text) => text.endsWith('*')))
-      acknowledgeWildcard(grantee, arnText(grantee, each), 'Tables of one database, which is of this stack.');
+      acknowledgeWildcard(grantee, arnText(grantee, each), 'Tables of the database of this stack.');
     return [arn('catalog'), arn('database', databaseName), ...arns];
   }
 
@@ -151,7 +149,7 @@ export class Catalog extends Construct {
     else
       Annotations.of(this).addWarningV2(
         'platform-sync:results-kept',
-        `query results stay under ${resultsFolder}: expire them where the bucket is created`,
+        `query results are never deleted: give the bucket a lifecycle rule that expires ${resultsFolder}`,
       );
     return new CfnWorkGroup(this, 'WorkGroup', {
       name: Names.uniqueResourceName(this, { separator: '-', maxLength: 128 }).toLowerCase(),

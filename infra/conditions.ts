@@ -17,13 +17,13 @@ import type { SyncFunction } from './sync-function.ts';
 export type Condition = {
   readonly severity: Severity;
   readonly says: string;
-  /** The setting that is its threshold, if that is not in `alarms.overrides`. */
+  /** The setting that determines its threshold. Default: `alarms.overrides` may set it. */
   readonly setBy?: string;
   /** The section of the runbook. Default: the condition's name. */
   readonly section?: string;
 } & (LoggedCondition | MeasuredCondition);
 
-/** A condition that log lines report. All conditions of one severity share one metric with one alarm. */
+/** A condition that is found in log lines. All such conditions of a severity share one metric and one alarm. */
 export type LoggedCondition = {
   readonly logs: readonly SyncFunction[];
   /** The pattern of a metric filter, without braces. */
@@ -32,18 +32,13 @@ export type LoggedCondition = {
   readonly field: string;
   /** The possible values of the field. */
   readonly shown: readonly string[];
-  /** A pattern for all conditions of its section, since a filter has at most 1,024 characters. */
+  /** A shorter pattern for all conditions of its section, since a filter has at most 1,024 characters. */
   readonly together?: string;
-  /**
-   * Whether its threshold is for the line's `value`; if not, it is for the number of lines in five minutes.
-   */
+  /** Whether the threshold is compared with the line's `value`. Default: with the number of lines in five minutes. */
   readonly byValue?: boolean;
 };
 
-/**
- * A condition of an AWS metric, with a separate alarm when the metric is above a value in a period of five
- * minutes.
- */
+/** A condition of an AWS metric. Its own alarm goes off when the metric is above a value for five minutes. */
 type MeasuredCondition = { readonly metric: IMetric; readonly above: number };
 
 export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
@@ -61,7 +56,7 @@ export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
   readonly tables: SyncFunction | undefined;
   /** The function that moves jobs from queues that are turned off. */
   readonly move: SyncFunction | undefined;
-  /** The function that writes the report: it runs again in ten minutes, so a single failure does not matter. */
+  /** The function that writes the report. A single failure does not matter, since it runs again in ten minutes. */
   readonly report: SyncFunction | undefined;
 };
 
@@ -78,14 +73,14 @@ export const conditionsOf = (props: ConditionsProps): Conditions => ({
   ...(allowedTypes(props).includes('score') ? spendingConditions(props) : {}),
 });
 
-/** Converts a number to text, also if it is a token. */
+/** Prints a number, which may be a token. */
 const { stringifyNumber } = Tokenization;
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
+const ifDefined = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
-/** A condition from the lines that functions write about a problem. */
+/** A condition that is found in the lines of functions about the problem `name`. */
 const problem = (name: ProblemName, logs: readonly SyncFunction[], above?: number) => ({
   logs,
   pattern: `$.problem = "${name}"${above === undefined ? '' : ` && $.value > ${stringifyNumber(above)}`}`,
@@ -112,7 +107,7 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
   },
   OperationThrottled: {
     severity: 'ticket',
-    says: 'The platform has refused one operation for more than 30 minutes, while it accepts others: its jobs wait.',
+    says: 'The platform has refused one operation for more than 30 minutes, while it accepts other operations. The jobs of the operation wait.',
     section: 'Throttling',
     ...problem('Throttling', [watch], 30),
     pattern: '$.problem = "Throttling-*" && $.value > 30',
@@ -120,7 +115,7 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
   },
   RateReduced: {
     severity: 'notice',
-    says: 'For 15 minutes calls waited, and the fleet could use about half of its rate or less.',
+    says: 'For 15 minutes, calls had to wait because the fleet could use only about half of its rate or less.',
     ...problem('RateReduced', workers, 45),
   },
   TableUnavailable: {
@@ -131,12 +126,12 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
 });
 
 /**
- * The conditions about missing or forbidden resources. Those that jobs and snapshots need are urgent; tables
- * and the report can be built later.
+ * The conditions about missing or forbidden resources. They are urgent if jobs and snapshots need the resource; tables and
+ * the report can be built later.
  */
 function partConditions({ workers, watch, move, tables, report }: ConditionsProps): Conditions {
-  const now = [...workers, watch, ...given(move)];
-  const later = [...given(tables), ...given(report)];
+  const now = [...workers, watch, ...ifDefined(move)];
+  const later = [...ifDefined(tables), ...ifDefined(report)];
   const condition = (
     severity: Severity,
     name: keyof typeof SAYS,
@@ -165,7 +160,7 @@ const SAYS = {
   PartRefused: 'may not use a table, a bucket, a queue or another part, or its key.',
 } as const satisfies Partial<Record<ProblemName, string>>;
 
-/** Jobs that change the platform: they are never sent again to find out their outcome. */
+/** Jobs that may end as unknown: they change the platform, so they are not sent again to find out their outcome. */
 const MAY_BE_UNKNOWN: readonly JobType[] = ['run-function', 'update-formula'];
 
 const jobConditions = ({ alarms, queues, workers, ...allowed }: ConditionsProps): Conditions => ({
@@ -194,17 +189,17 @@ const jobConditions = ({ alarms, queues, workers, ...allowed }: ConditionsProps)
 const deadLetterConditions = ({ deadLetters }: ConditionsProps): Conditions => ({
   JobsDeadLetters: {
     severity: 'ticket',
-    says: 'Messages could be neither done nor refused.',
-    ...lying(deadLetters.JobsDeadLetters),
+    says: 'Messages were received too often without a result: their jobs neither ended nor were refused.',
+    ...anyMessageIn(deadLetters.JobsDeadLetters),
   },
   RareDeadLetters: {
     severity: 'ticket',
     says: 'A snapshot failed, a request of the inbox could not be split, or a schedule or an event could not make its job.',
-    ...lying(deadLetters.RareDeadLetters),
+    ...anyMessageIn(deadLetters.RareDeadLetters),
   },
 });
 
-const lying = (queue: IQueue): MeasuredCondition => ({
+const anyMessageIn = (queue: IQueue): MeasuredCondition => ({
   metric: queue.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),
   above: 0,
 });
@@ -250,22 +245,22 @@ const functionConditions = ({ workers, watch, tables, move, report }: Conditions
   FunctionErrors: {
     severity: 'ticket',
     says: 'Invocations of a function failed, ran out of time or memory, or crashed.',
-    logs: [...workers, watch, ...given(tables), ...given(move)],
-    // This is Lambda's last line for each invocation, even for one that was killed.
+    logs: [...workers, watch, ...ifDefined(tables), ...ifDefined(move)],
+    // Lambda writes this line at the end of each invocation, even if it killed the invocation.
     pattern: '$.type = "platform.report" && $.record.status != "success"',
     field: '$.record.status',
     shown: ['error', 'failure', 'timeout'],
   },
   FunctionThrottles: {
     severity: 'ticket',
-    says: 'Lambda held a function back for more than 15 minutes.',
-    ...problem('FunctionThrottles', [watch, ...given(report)], 900),
+    says: 'Lambda did not start invocations of a function for more than 15 minutes, since too many were running.',
+    ...problem('FunctionThrottles', [watch, ...ifDefined(report)], 900),
   },
   ...(report && {
     ReportFailed: {
       severity: 'ticket',
-      says: 'The report could not be written, or a digest not sent, for about an hour.',
-      setBy: 'the number of tries',
+      says: 'For about an hour, the report could not be written, or a digest could not be sent.',
+      setBy: 'the number of attempts',
       ...problem('ReportFailed', [report]),
     },
   }),

@@ -7,9 +7,9 @@ import { at } from './template-size.ts';
 
 const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';
 
-const NO_ROUNDING = 'a number below 2^53, or text: the digits of this one are lost as JSON is read';
+const NO_ROUNDING = 'a number below 2^53, or a string: reading this number from JSON loses digits';
 
-/** Finds texts that a template of EventBridge cannot contain as they are. */
+/** Finds strings and numbers that a template of EventBridge cannot pass on unchanged. */
 function templateFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
   if (isToken(value)) return [];
   if (typeof value === 'string') return /[<>]/.test(value) ? [{ path, expected: NO_BRACKETS }] : [];
@@ -24,10 +24,7 @@ function templateFaults(value: unknown, path: readonly string[] = []): readonly 
 
 type TemplateFault = { readonly path: readonly string[]; readonly expected: string };
 
-/**
- * What a rule passes on: JSON in which some texts and objects stand for fields of the event. The job replaces
- * them.
- */
+/** The inputs of a rule's function: JSON in which some strings and objects stand for fields of the event. */
 const inputVariables = z
   .record(z.string(), z.unknown(), { error: 'an object of input variables' })
   .check(({ value, issues }) => {
@@ -37,15 +34,13 @@ const inputVariables = z
   });
 
 /** A segment of a function's path. */
-export const pathSegment = text('text without slashes, spaces, < and >', /^[^/\s<>]{1,200}$/);
+export const pathSegment = text('a value without slashes, spaces, < and >', /^[^/\s<>]{1,200}$/);
 
 const EXPECTED_PATTERN = 'an event pattern, such as {"source": ["aws.s3"]}';
 
-const EXPECTED_FIELDS = 'an object of fields, each ending in a list of what matches';
+const EXPECTED_FIELDS = 'an object of fields, each with a list of matching values or a further object';
 
-/**
- * Finds faults in the form of a pattern. EventBridge checks the contents of its lists, and refuses the rule.
- */
+/** Finds faults in the structure of a pattern. EventBridge itself checks the lists in it at deployment. */
 function shapeFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
   if (Array.isArray(value))
     return value.length > 0 && path.length > 0 ? [] : [{ path, expected: EXPECTED_FIELDS }];
@@ -70,7 +65,7 @@ export function loopFaults(
     if (own === undefined) return [];
     const { source, detailType } = own;
     const narrower = NARROWER[source] ?? 'other calls in detail.eventName';
-    const expected = `a pattern that cannot match what its own function causes (${source}, ${detailType}), which would run it again for ever: outside $or, name another source or detail-type, or ${narrower}`;
+    const expected = `a pattern that cannot match events of its own function (${source}, ${detailType}), which would start it again and again: outside $or, name another source or detail-type, or ${narrower}`;
     return [{ path: ['eventRules', index, 'pattern'], expected }];
   });
 }
@@ -80,14 +75,12 @@ const NARROWER: Readonly<Record<string, string>> = {
   'aws.s3': 'another bucket in detail.bucket.name, or keys that are not of the store in detail.object.key',
 };
 
-/**
- * A bus of the same account and region: only from there can a rule send to the stack's queue without a role.
- */
+/** A bus of the same account and region: a rule of another bus would need a role to send to the stack's queue. */
 const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1,256}$/);
 
-/** Any event becomes a `run-function` message with the whole event in it. */
+/** An event rule: each matching event becomes a `run-function` message that contains the whole event. */
 const eventRuleFields = {
-  /** The rule's name, which is part of its jobs' ids: another name is another job. Required. */
+  /** The rule's name, which is part of its jobs' ids. If you rename a rule, an event can run its function again. Required. */
   name: atSynth(name),
   /**
    * An event pattern of EventBridge, deployed unchanged: names of fields with lists of matching values.
@@ -102,7 +95,7 @@ const eventRuleFields = {
   packageVersion: pathSegment,
   /** The name of the function, which runs once for each event. Required. */
   functionName: pathSegment,
-  /** The function's inputs: JSON in which a text such as `$.detail.id` stands for a field of the event. Default: none. */
+  /** The function's inputs: JSON in which a string such as `$.detail.id` stands for a field of the event. Default: none. */
   inputVariables: z.optional(inputVariables),
   /** What to do if it is unknown whether the function ran: fail, or retry, which may run it twice. Default: fail. */
   onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),

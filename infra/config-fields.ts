@@ -2,13 +2,13 @@ import { Token } from 'aws-cdk-lib';
 import * as z from 'zod/mini';
 
 /*
- * The types of the configuration's fields. The text of an error says what was expected. A token stands for a
- * value that is known only at deployment; it is allowed where AWS allows it, and only literals are checked.
+ * The types of the configuration's fields. The message of an error says what was expected. A token is a placeholder of
+ * CDK for a value that is known only at deployment. It is allowed where AWS allows it, and only literal values are checked.
  */
 
 /**
- * Whether a value, or a part of it, is known only at deployment; also for the single item that stands for
- * such a list.
+ * Whether a value, or a part of it, is known only at deployment. Also true for the one placeholder item of a list that is
+ * known only at deployment.
  */
 export const isToken = (value: unknown): boolean => Token.isUnresolved(value) || Token.isUnresolved([value]);
 
@@ -16,26 +16,26 @@ export const isToken = (value: unknown): boolean => Token.isUnresolved(value) ||
 export const orToken = <T extends z.core.$ZodType>(field: T, error: string) =>
   z.union([field, z.custom<z.output<T>>(isToken)], { error });
 
-/** Refuses tokens, because the template depends on the value or is computed from it. */
+/** Refuses tokens, because the template is computed from the value. */
 export const atSynth = <T extends z.ZodMiniType>(field: T): T =>
   field.check(z.refine((value) => !isToken(value), { error: 'a value that is known at synth' }));
 
 export const text = (error: string, pattern: RegExp) =>
   z.string({ error }).check(z.refine((value) => isToken(value) || pattern.test(value), { error }));
 
-export const filled = (error: string) => text(error, /\S/);
+export const nonBlank = (error: string) => text(error, /\S/);
 
-export function number(least: number, most: number) {
-  const error = `a number from ${least} to ${most}`;
-  const fits = (value: number) => isToken(value) || (value >= least && value <= most);
-  return z.number({ error }).check(z.refine(fits, { error }));
+export function number(min: number, max: number) {
+  const error = `a number from ${min} to ${max}`;
+  const isValid = (value: number) => isToken(value) || (value >= min && value <= max);
+  return z.number({ error }).check(z.refine(isValid, { error }));
 }
 
-export function whole(least: number, most: number) {
-  const error = `a whole number from ${least} to ${most}`;
-  const fits = (value: number) =>
-    isToken(value) || (Number.isInteger(value) && value >= least && value <= most);
-  return z.number({ error }).check(z.refine(fits, { error }));
+export function integer(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`;
+  const isValid = (value: number) =>
+    isToken(value) || (Number.isInteger(value) && value >= min && value <= max);
+  return z.number({ error }).check(z.refine(isValid, { error }));
 }
 
 const FIXED_ADDRESS = 'true, false, or the allocation id of an address, such as eipalloc-0a1b2c3d4e5f60718';
@@ -54,7 +54,7 @@ export const name = text(
 
 export const region = text('an AWS region', /^[a-z]{2}(-[a-z]+)+-\d$/);
 
-export const awsAccount = text('an AWS account: 12 digits as text', /^\d{12}$/);
+export const awsAccount = text('an AWS account: a string of 12 digits', /^\d{12}$/);
 
 export const origin = z.string({ error: 'the origin of the platform’s instance' }).check(
   z.refine((value) => isToken(value) || (URL.canParse(value) && isBare(value)), {
@@ -67,18 +67,16 @@ function isBare(value: string): boolean {
   return protocol === 'https:' && [bare, `${bare}/`].includes(value.toLowerCase());
 }
 
-/**
- * The ARN of a secret, with the six characters that AWS adds: without them, a policy would need a wildcard.
- */
+/** The ARN of a secret, with the six characters that AWS adds; without them, a policy would need a wildcard. */
 export const secretArn = text(
-  'the whole ARN of a secret, with the six characters at its end',
+  'the whole ARN of a secret, with the six characters that AWS adds at the end',
   /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
 );
 
 const PARAMETER =
-  'the name of a parameter, such as /acme/token, which begins with neither aws nor ssm, or its ARN';
+  'the name of a parameter, such as /acme/token, that does not begin with aws or ssm; or its ARN';
 
-/** A name of several parts begins with a slash; each part has letters, digits and . - _, and there are at most 15. */
+/** Matches one part of letters, digits and . - _, or up to 15 such parts, each after a slash. */
 const PARAMETER_NAME = /^(?!\/?(?:aws|ssm))(?:[\w.-]+|(?:\/[\w.-]+){1,15})$/i;
 const PARAMETER_ARN = /^arn:aws[a-z-]*:ssm:[a-z0-9-]+:\d{12}:parameter(?=\/)(.+)$/;
 
@@ -103,15 +101,13 @@ export const bucketName = text(
 
 export const tableName = text('the name of a table', /^[\w.-]{3,255}$/);
 
-/**
- * Folders of a bucket, without characters that a pattern of keys would interpret, in a policy or in events.
- */
+/** Folders of a bucket, without the wildcard characters of IAM policies and event patterns. */
 export const folders = text(
   "folders of letters, digits and !-_.'()",
   /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/,
 );
 
-/** The value of SYNC_ENCRYPTION. Roles need the ARN of the key, so it is named by that; only the ARN may be a token. */
+/** The value of SYNC_ENCRYPTION. A key is named by its ARN, which roles need; only the ARN may be a token. */
 export const encryption = text(
   'AES256, aws:kms, or aws:kms: with the ARN of a key',
   /^(AES256|aws:kms(:arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+)?)$/,
@@ -121,7 +117,7 @@ export const encryption = text(
   }),
 );
 
-/** The address of a proxy without a user: passwords do not belong in a template. */
+/** The address of a proxy, without a user, since passwords do not belong in a template. */
 export const proxyUrl = atSynth(
   text(
     'the address of a proxy, such as http://proxy.example.com:3128, without user and path',
@@ -135,7 +131,7 @@ export const networkId = (kind: 'vpc' | 'subnet' | 'sg') =>
 
 /** A reader outside the account. */
 export const reader = text(
-  'an AWS account, 12 digits as text, or the ARN of a role',
+  'an AWS account (a string of 12 digits) or the ARN of a role',
   /^(\d{12}|arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+)$/,
 );
 

@@ -5,14 +5,14 @@ import { atSynth, isToken, name, orToken, uuid } from './config-fields.ts';
 import { cron, timeZone } from './config-schedules.ts';
 
 /**
- * The placeholder that EventBridge Scheduler replaces by the scheduled time. Its other placeholders differ
- * with each attempt, which would lead to several jobs.
+ * The placeholder that EventBridge Scheduler replaces by the scheduled time. Its other placeholders differ with each
+ * attempt, so each attempt would be another job.
  */
 export const SCHEDULED_TIME = '<aws.scheduler.scheduled-time>';
 
-const TIME_ALONE = `no word of EventBridge Scheduler but ${SCHEDULED_TIME}: a second attempt would be another job`;
+const TIME_ALONE = `no placeholder of EventBridge Scheduler except ${SCHEDULED_TIME}: with any other, a second attempt would be another job`;
 
-const NO_ROUNDING = 'a number below 2^53, or text: the digits of this one are lost as JSON is read';
+const NO_ROUNDING = 'a number below 2^53, or a string: reading this number from JSON loses digits';
 
 const TOO_DEEP = 'at most 90 levels of lists and objects';
 const MAX_LEVELS = 90;
@@ -45,9 +45,9 @@ const inputVariables = z
 
 const isSource = (given: string) => sources.includes(given as Source);
 
-/** Each time becomes a `run-function` message. */
+/** A function on a schedule: each scheduled time becomes a `run-function` message. */
 const scheduledFunctionFields = {
-  /** The schedule's name. Its jobs have the ids NAME.TIME, with the scheduled time: another name is another job. Required. */
+  /** The schedule's name. Its jobs have the ids NAME.TIME, with the scheduled time. Required. */
   name: atSynth(name).check(
     z.refine((given) => !isSource(given), {
       error: `a name other than ${sources.join(', ')}, whose snapshots have such ids`,
@@ -63,7 +63,7 @@ const scheduledFunctionFields = {
   packageVersion: pathSegment,
   /** The name of the function, which runs once for each scheduled time. Required. */
   functionName: pathSegment,
-  /** The function's inputs: JSON in whose texts `<aws.scheduler.scheduled-time>` stands for the scheduled time. Default: none. */
+  /** The function's inputs: JSON in whose strings `<aws.scheduler.scheduled-time>` stands for the scheduled time. Default: none. */
   inputVariables: z.optional(inputVariables),
   /**
    * Whether to import the formulas that the function returns: a list of {id, expression, name?, datasetId?}.

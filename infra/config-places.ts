@@ -2,7 +2,7 @@ import type { RuleFault } from './config-schedules.ts';
 import { severities } from './severities.ts';
 import { at } from './template-size.ts';
 
-/** An account and a region, undefined for those of the deployment, and the name of an existing bucket. */
+/** Where an instance is deployed, and its existing bucket. Undefined: the account or region of the deployment. */
 export type Home = {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
@@ -11,8 +11,8 @@ export type Home = {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The fields that name a resource of AWS, by their paths, and what it is. */
-const NAMED = [
+/** The paths of the fields that name an AWS resource, and the noun for the resource. */
+const RESOURCE_FIELDS = [
   { path: ['tokenParameter'], what: 'a parameter' },
   { path: ['tokenSecretArn'], what: 'a secret' },
   { path: ['tokenKeyArn'], what: 'a key' },
@@ -21,7 +21,7 @@ const NAMED = [
   ...severities.map((severity) => ({ path: ['alarms', 'topics', severity], what: 'a topic' })),
 ];
 
-/** Where an instance is deployed: as its settings say, otherwise where the resources are that they name. */
+/** Where an instance is deployed, according to its settings, or else according to the ARNs in its settings. */
 export function homeOf(instance: Given & Home): Home {
   const places = placesIn(instance);
   const [account, ...others] = new Set(places.map((each) => each.account));
@@ -31,13 +31,13 @@ export function homeOf(instance: Given & Home): Home {
   };
 }
 
-/** The start of a region's ARNs: AWS in China and GovCloud are separate from everything else. */
+/** The partition in the ARNs of a region: AWS in China and in GovCloud are separate partitions. */
 export const partitionOf = (region: string): string =>
   /^(cn|us-gov)-/.exec(region)?.[1]?.replace(/^/, 'aws-') ?? 'aws';
 
 /**
- * Finds resources in the wrong region: functions and alarms can use them only in the instance's region. They
- * may belong to another account, for example a central one, which must then allow this account to use them.
+ * Finds resources outside the instance's region, where functions and alarms cannot use them. A resource may belong to
+ * another account, such as a central account, if that account allows this account to use it.
  */
 export function placeFaults(instance: Given): readonly RuleFault[] {
   const { region } = homeOf(instance);
@@ -48,14 +48,19 @@ export function placeFaults(instance: Given): readonly RuleFault[] {
       .map(({ path, what }) => ({ path, expected: `${what} in ${region}, like the rest of the instance` })),
     // A construct has the account and the region of its stack.
     ...(accounts.size > 1 && textAt(instance, 'account') === undefined && !('account' in instance)
-      ? [{ path: ['account'], expected: `where it is deployed: it names ${[...accounts].join(' and ')}` }]
+      ? [
+          {
+            path: ['account'],
+            expected: `the account of the deployment, since the ARNs are of several accounts (${[...accounts].join(', ')})`,
+          },
+        ]
       : []),
     ...tokenFaults(instance),
     ...(region === undefined ? [] : partitionFaults(instance, partitionOf(region))),
   ];
 }
 
-/** The fields that name a resource of another account than the instance's, as far as that is known. */
+/** The fields that name a resource of another account, if the instance's account is known. */
 export function foreignFields(instance: Given): readonly string[] {
   const { account } = homeOf(instance);
   return placesIn(instance)
@@ -63,14 +68,11 @@ export function foreignFields(instance: Given): readonly string[] {
     .map(({ path }) => path.join('.'));
 }
 
-/**
- * Finds resources of another partition, which the instance cannot reach, and services that its partition
- * lacks.
- */
+/** Finds resources of another partition, which the instance cannot reach, and services that its partition lacks. */
 function partitionFaults(instance: Given, partition: string): readonly RuleFault[] {
   const readers = instance['readers'];
   const named = [
-    ...NAMED.map(({ path }) => ({ path, arn: textAt(instance, ...path) })),
+    ...RESOURCE_FIELDS.map(({ path }) => ({ path, arn: textAt(instance, ...path) })),
     ...(Array.isArray(readers) ? readers.map((arn, index) => ({ path: ['readers', index], arn })) : []),
   ];
   return [
@@ -84,17 +86,14 @@ function partitionFaults(instance: Given, partition: string): readonly RuleFault
       ? [
           {
             path: ['alarms', 'slack'],
-            expected: `none in ${partition}, which has no Amazon Q Developer in chat applications: configure alarms.email or alarms.topicArn`,
+            expected: `nothing, since ${partition} has no Amazon Q Developer in chat applications (use alarms.email or alarms.topicArn)`,
           },
         ]
       : []),
   ];
 }
 
-/**
- * Finds contradictions about the token: it is in one place, and a key must be named only for an existing
- * resource.
- */
+/** Finds contradictory settings of the token: it is in one resource, and only an existing resource has a named key. */
 function tokenFaults(instance: Given): readonly RuleFault[] {
   const { tokenParameter, tokenSecretArn, tokenKeyArn } = instance;
   if (
@@ -102,24 +101,29 @@ function tokenFaults(instance: Given): readonly RuleFault[] {
     foreignFields(instance).some((field) => /^token(Parameter|SecretArn)$/.test(field))
   )
     return [
-      { path: ['tokenKeyArn'], expected: 'the key of what is of another account: AWS’s own is not shared' },
+      {
+        path: ['tokenKeyArn'],
+        expected:
+          'the ARN of the key, since the token is in another account and AWS’s own key cannot be shared',
+      },
     ];
   if (tokenParameter !== undefined && tokenSecretArn !== undefined)
-    return [{ path: ['tokenSecretArn'], expected: 'none beside tokenParameter: the token is in one place' }];
+    return [{ path: ['tokenSecretArn'], expected: 'nothing, since tokenParameter has the token' }];
   if (tokenKeyArn === undefined || tokenParameter !== undefined || tokenSecretArn !== undefined) return [];
-  const expected = 'none without tokenParameter or tokenSecretArn: the stack’s own secret has a key of AWS';
+  const expected =
+    'nothing without tokenParameter or tokenSecretArn, since the stack’s own secret has AWS’s own key';
   return [{ path: ['tokenKeyArn'], expected }];
 }
 
 function placesIn(instance: Given) {
-  return NAMED.flatMap(({ path, what }) => {
+  return RESOURCE_FIELDS.flatMap(({ path, what }) => {
     const [, region, account] =
       /^arn:[^:]+:[^:]+:([a-z0-9-]+):(\d{12}):/.exec(textAt(instance, ...path) ?? '') ?? [];
     return account === undefined || region === undefined ? [] : [{ path, what, account, region }];
   });
 }
 
-/** A field that is text. */
+/** The value of a field if it is a string. */
 export function textAt(value: unknown, ...names: readonly string[]): string | undefined {
   const found = at(value, ...names);
   return typeof found === 'string' ? found : undefined;

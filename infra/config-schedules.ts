@@ -9,7 +9,7 @@ import {
   sourceDefinitions,
   sources,
 } from '../lib/contract.ts';
-import { atSynth, isToken, whole } from './config-fields.ts';
+import { atSynth, integer, isToken } from './config-fields.ts';
 import { cronFaults, EXPECTED_CRON } from './cron.ts';
 import { FIRST_YEAR, longestGapHours, neverRuns } from './longest-gap.ts';
 import { at } from './template-size.ts';
@@ -36,7 +36,7 @@ export const timeZone = z.string({ error: 'a time zone' }).check(({ value, issue
 /** Maximum hours, ten years: longer than the time between any two runs. */
 const MAX_HOURS = 87_660;
 
-/** How many hours later than expected a snapshot may be published. */
+/** How many hours late a snapshot may be published. */
 const GRACE_HOURS = 2;
 
 /** When a snapshot is taken, how late it may be, and whether a digest follows. */
@@ -45,7 +45,7 @@ const timing = {
    * An alarm goes off if no run of the schedule is published for this many hours. Default: the longest time
    * between two runs, plus 2.
    */
-  publishedWithinHours: z.optional(atSynth(whole(1, MAX_HOURS))),
+  publishedWithinHours: z.optional(atSynth(integer(1, MAX_HOURS))),
   /** When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source that follows each run of another source. */
   cron: z.optional(cron),
   /** The IANA name of the cron's time zone. Default: UTC. */
@@ -54,14 +54,15 @@ const timing = {
   digest: z.optional(z.boolean({ error: 'true or false' })),
 } as const;
 
-const OF_VALUES: readonly string[] = ['invalid_type', 'invalid_value', 'invalid_union'];
+/** The issues about the type of a value. For a token, all other issues are ignored. */
+const TYPE_ISSUES: readonly string[] = ['invalid_type', 'invalid_value', 'invalid_union'];
 
-/** Checks a field like the functions do, but leaves it unchanged, since they parse it again. */
-function asGiven(field: z.core.$ZodType) {
+/** Checks a field as the Lambda functions will, but keeps the value as it is written, since they parse it themselves. */
+function unparsed(field: z.core.$ZodType) {
   const faultsIn = (value: unknown) =>
     (z.core.safeParse(field, value).error?.issues ?? []).filter(
-      // All that is known about a token is that it is a text.
-      ({ path, code }) => OF_VALUES.includes(code) || !isToken(at(value, ...path.map(String))),
+      // A token is only known to be a string.
+      ({ path, code }) => TYPE_ISSUES.includes(code) || !isToken(at(value, ...path.map(String))),
     );
   const checked = z.unknown().check(({ value, issues }) => {
     issues.push(...faultsIn(value).map((issue) => ({ ...issue, input: undefined })));
@@ -69,11 +70,11 @@ function asGiven(field: z.core.$ZodType) {
   return faultsIn(undefined).length === 0 ? z.optional(checked) : checked;
 }
 
-/** Everything that a `snapshot` message of the source may contain, and the timing. */
+/** The schema of a schedule: all fields of a `snapshot` message of the source, and the timing. */
 function scheduleOf(source: Source) {
   const fields = requestFields(source);
   const given: Readonly<Record<never, never>> = Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, asGiven(field)]),
+    Object.entries(fields).map(([name, field]) => [name, unparsed(field)]),
   );
   return z
     .strictObject({ ...given, as: fields.as, source: fields.source, ...timing })
@@ -81,7 +82,7 @@ function scheduleOf(source: Source) {
       if (hours === undefined || at === undefined) return;
       const gap = longestGapHours(at, zone);
       if (hours > gap) return;
-      const message = `more than ${gap}, the longest time between two runs of its cron: the alarm would go off each time`;
+      const message = `more than ${gap}, the hours between two runs of its cron; with fewer, the alarm would go off each time`;
       issues.push({ code: 'custom', path: ['publishedWithinHours'], message, input: hours });
     });
 }
@@ -102,7 +103,7 @@ type SettingsOf<Fields> = Fields extends z.core.$ZodShape
   ? z.input<z.ZodMiniObject<Fields & typeof timing, z.core.$strict>>
   : never;
 
-/** What is taken and when, with the fields of its source unchanged. */
+/** A schedule that was checked. The fields of its source are as written. */
 export type Schedule = z.infer<typeof scheduleSchema>;
 
 /** The place where the runs of a schedule are published. */
@@ -120,15 +121,12 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
   return { version: 1, type: 'snapshot', ...request };
 }
 
-/**
- * Whether the snapshot follows another one: cards without datasets follow the calculations, which name their
- * datasets.
- */
+/** Whether the snapshot follows another one, as cards without datasets follow the calculations, which link to datasets. */
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 
 /**
- * The maximum hours between two published runs of a schedule. Undefined if that is unknown: for a snapshot
- * that follows one without a schedule, or for a cron without two runs.
+ * The maximum hours between two published runs of a schedule. Undefined if it is unknown, since the cron has no two runs
+ * or the snapshot follows a source without a schedule.
  */
 export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[]): number | undefined {
   if (schedule.publishedWithinHours !== undefined) return schedule.publishedWithinHours;
@@ -142,7 +140,7 @@ export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** A fault of several fields together, reported at one of them. */
+/** A fault that concerns several fields. It is reported at the field `path`. */
 export type RuleFault = { readonly path: readonly PropertyKey[]; readonly expected: string };
 
 type ScheduleRule = {
@@ -151,10 +149,7 @@ type ScheduleRule = {
   readonly holds: (raw: Raw) => boolean;
 };
 
-/**
- * The rules about when a schedule of a source needs a cron: always, unless it takes its ids from another
- * source.
- */
+/** The rules about the cron of a source's schedule. It is required, unless the ids come from another source. */
 function cronRules(source: Source): readonly ScheduleRule[] {
   const { ids } = sourceDefinitions[source];
   if (ids?.linked === undefined)
@@ -169,7 +164,7 @@ function cronRules(source: Source): readonly ScheduleRule[] {
   return [
     {
       at: 'cron',
-      expected: `none: ${source} without ${field} follow the ${linked.from}`,
+      expected: `nothing, since ${source} without ${field} follow the ${linked.from}`,
       holds: ({ source: of, [field]: given, cron: at }) =>
         of !== source || given !== undefined || at === undefined,
     },
@@ -186,9 +181,9 @@ function cronRules(source: Source): readonly ScheduleRule[] {
 export const scheduleRules: readonly ScheduleRule[] = [
   ...requestRules.map(({ at, expected, holds }) => ({ at, expected: expected((field) => field), holds })),
   {
-    // Alarms and tables need its name.
+    // The name is needed for alarms and tables.
     at: 'as',
-    expected: 'a place of its own, since the schedule takes less than there is',
+    expected: 'a name, since the schedule does not copy the whole source',
     holds: (schedule) => {
       const source = sources.find((each) => each === schedule['source']);
       const isNamed = schedule['as'] !== undefined || OWN_RULES.some(({ holds }) => !holds(schedule));
@@ -198,16 +193,16 @@ export const scheduleRules: readonly ScheduleRule[] = [
   ...sources.flatMap(cronRules),
 ];
 
-/** The rules of a source that requires a place of its own. */
+/** The rules about `as` of sources that require it. */
 const OWN_RULES = requestRules.filter(({ at }) => at === 'as');
 
-/** A snapshot that follows a source without a schedule would never be taken. */
+/** Finds snapshots that would never be taken, since they follow a source that has no schedule. */
 export const followFaults = (schedules: readonly Raw[]): readonly RuleFault[] =>
   schedules.flatMap((schedule, index) => {
     const source = sources.find((each) => each === schedule['source']);
     const linked = source && linkedSource({ ...schedule, source });
     if (linked === undefined || schedules.some(({ source: of, as }) => of === linked && as === undefined))
       return [];
-    const expected = `a source beside a schedule of all ${linked}, which it follows; or its ids and a cron`;
+    const expected = `a source that has its own ids and cron, or a schedule of all ${linked} for it to follow`;
     return [{ path: ['schedules', index, 'source'], expected }];
   });

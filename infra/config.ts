@@ -1,13 +1,13 @@
 import type * as z from 'zod/mini';
 import { allowFaults } from './allowed-types.ts';
-import { fewestWorkers } from './capacity.ts';
+import { minWorkers } from './capacity.ts';
 import { loopFaults } from './config-events.ts';
 import { isToken } from './config-fields.ts';
 import { type Home, placeFaults, textAt } from './config-places.ts';
 import { followFaults, scheduleRules } from './config-schedules.ts';
 import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
 
-/** Thrown if the configuration is wrong. Every fault is listed with its field. */
+/** The error for a wrong configuration. It lists every fault with its field. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -19,8 +19,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the context value `platform-sync`: `{instances: […]}`, an object or its JSON text, as `-c` gives it. Throws
- * `ConfigError` with every fault at once.
+ * Reads the context value `platform-sync`: the object `{instances: […]}`, or a string of its JSON, as from `-c`. Throws
+ * `ConfigError` with every fault.
  */
 export function readConfig(context: unknown): readonly Instance[] {
   const given = typeof context === 'string' ? fromText(context) : context;
@@ -41,7 +41,7 @@ export type GivenSettings = {
   readonly home: Home;
 };
 
-/** Reads settings as `readConfig` reads an instance. Throws `ConfigError` with every fault at once. */
+/** Reads the settings of one instance. Throws `ConfigError` with every fault. */
 export function readSettings({ settings, where, home }: GivenSettings): CompleteSettings {
   const parsed = settingsSchema.safeParse(settings);
   const faults = [
@@ -69,10 +69,7 @@ function faultsOf(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/**
- * Checks rules between fields on the given values; their faults are reported together with those of single
- * fields.
- */
+/** Checks rules that concern several fields. They are checked on the raw values, so that all faults are found together. */
 function ruleFaults(given: unknown): readonly string[] {
   const instances = listIn(given, 'instances');
   const empty =
@@ -97,7 +94,7 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
   const functions = listIn(instance, 'functions');
   const rules = listIn(instance, 'eventRules');
   const { workers } = instance;
-  const fewest = fewestWorkers({ snapshots: schedules.length, textsQueue: instance['textsQueue'] === true });
+  const minimum = minWorkers({ snapshots: schedules.length, textsQueue: instance['textsQueue'] === true });
   return [
     ...schedules.flatMap((schedule, index) =>
       scheduleRules
@@ -127,13 +124,13 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
     ...(rules.length > 0 && instance['functionsQueue'] === false
       ? [describe(['functionsQueue'], 'true or absent: event rules send to this queue')]
       : []),
-    ...(typeof workers === 'number' && workers < fewest
-      ? [describe(['workers'], `at least ${fewest}: 2 for jobs, 2 for code functions, 1 for each schedule`)]
+    ...(typeof workers === 'number' && workers < minimum
+      ? [describe(['workers'], `at least ${minimum}: 2 for jobs, 2 for code functions, 1 for each schedule`)]
       : []),
   ];
 }
 
-/** The indexes of items whose key appeared before. */
+/** The indexes of items whose key an earlier item has. */
 function repeated(list: readonly Raw[], keyOf: (raw: Raw) => unknown): readonly number[] {
   const keys = list.map(keyOf);
   return keys.flatMap((key, index) => (key !== undefined && keys.indexOf(key) < index ? [index] : []));
@@ -157,10 +154,7 @@ function faultText(path: readonly PropertyKey[], expected: string, given: unknow
   return `${name}: expected ${expected}, got ${preview(at)}`;
 }
 
-/**
- * The name of an item of a list in messages, after its index: for a rule or function its name, for a schedule
- * its source.
- */
+/** The label of a list's item in messages, after its index: the name of a rule or function, the place of a schedule. */
 function labelOf(list: PropertyKey | undefined, item: unknown): string {
   if (!isObject(item)) return '';
   const { name, source, as } = item;
@@ -173,7 +167,7 @@ function labelOf(list: PropertyKey | undefined, item: unknown): string {
 const MAX_LENGTH = 60;
 
 function preview(value: unknown): string {
-  if (isToken(value)) return 'one that is known only at deployment';
+  if (isToken(value)) return 'a value that is known only at deployment';
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

@@ -5,7 +5,7 @@ type CronTimes = {
   /** The minutes of a day, in ascending order. */
   readonly minutes: readonly number[];
   readonly years: readonly number[];
-  /** Whether it runs on a day; `month` counts from 1. */
+  /** Whether the cron runs on a day; January is month 1. */
   readonly isOn: (year: number, month: number, day: number) => boolean;
 };
 
@@ -24,19 +24,19 @@ export function cronTimes(expression: string): CronTimes {
 }
 
 /** The numbers of a list of values, ranges and steps, in ascending order. */
-function valuesOf({ least, most, names = [] }: CronField, text = '*'): readonly number[] {
-  const numberOf = (value: string) => (names.includes(value) ? least + names.indexOf(value) : Number(value));
+function valuesOf({ min, max, names = [] }: CronField, text = '*'): readonly number[] {
+  const numberOf = (value: string) => (names.includes(value) ? min + names.indexOf(value) : Number(value));
   const values = text
     .toUpperCase()
     .split(',')
     .flatMap((item) => {
       const [range = '', step = '1'] = item.split('/');
-      const [first = '', last] = range === '*' ? [String(least), String(most)] : range.split('-');
+      const [first = '', last] = range === '*' ? [String(min), String(max)] : range.split('-');
       const from = numberOf(first);
-      const to = last === undefined ? (item.includes('/') ? most : from) : numberOf(last);
-      // A range that passes the end continues at the start.
-      const length = to >= from ? to - from + 1 : most - least + 1 - (from - to - 1);
-      const all = Array.from({ length }, (_, index) => least + ((from - least + index) % (most - least + 1)));
+      const to = last === undefined ? (item.includes('/') ? max : from) : numberOf(last);
+      // A range such as FRI-MON passes the end and continues at the start.
+      const length = to >= from ? to - from + 1 : max - min + 1 - (from - to - 1);
+      const all = Array.from({ length }, (_, index) => min + ((from - min + index) % (max - min + 1)));
       return all.filter((_, index) => index % Number(step) === 0);
     });
   return [...new Set(values)].sort((a, b) => a - b);
@@ -46,16 +46,13 @@ type IsDay = (year: number, month: number, day: number) => boolean;
 
 const lastDay = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** The weekday of a date; 1 is Sunday. `month` counts from 1. */
+/** The weekday of a date; Sunday is 1. January is month 1. */
 const weekdayOf = (year: number, month: number, day: number) =>
   new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 1;
 
 const isWorkday = (year: number, month: number, day: number) => ![1, 7].includes(weekdayOf(year, month, day));
 
-/**
- * Parses days of the month: a list, the last day (L), or the workday nearest to a day (15W, LW), which is in
- * the same month.
- */
+/** Parses days of the month: a list, the last day (L), or the workday of the month that is nearest to a day (15W, LW). */
 function daysOfMonth(field: CronField, text: string): IsDay {
   if (text === 'L') return (year, month, day) => day === lastDay(year, month);
   if (text.endsWith('W')) {
@@ -75,7 +72,7 @@ function nearestWorkday(year: number, month: number, day: number): number {
   return day > last || nearest === undefined ? 0 : nearest;
 }
 
-/** Parses weekdays: a list, the last one of a kind in the month (6L), or the second one of a kind (6#2). */
+/** Parses weekdays: a list, the last Friday of the month (6L), or its second Friday (6#2). */
 function weekdays(field: CronField, text: string): IsDay {
   const [, kind = '', special] = /^(.+?)(L|#\d)$/.exec(text) ?? [];
   const wanted = new Set(valuesOf(field, text === 'L' ? 'SAT' : special === undefined ? text : kind));

@@ -1,15 +1,15 @@
-/** One of the six fields of a cron expression: what it may contain. */
+/** One of the six fields of a cron expression, and the values that it may have. */
 export type CronField = {
   readonly name: string;
   readonly expected: string;
-  readonly least: number;
-  readonly most: number;
-  /** The names of the numbers, starting at `least`. */
+  readonly min: number;
+  readonly max: number;
+  /** The names of the numbers, starting at `min`. */
   readonly names?: readonly string[];
   readonly digits: RegExp;
-  /** The largest step after `/`; none if steps are not allowed. */
-  readonly largestStep?: number;
-  /** Whether a text is allowed instead of a list, besides what all fields allow. */
+  /** The maximum step after `/`. Absent: steps are not allowed. */
+  readonly maxStep?: number;
+  /** Whether the field may have this text instead of a list. `isValue` checks a single value. */
   readonly special?: (text: string, isValue: (text: string) => boolean) => boolean;
 };
 
@@ -29,36 +29,36 @@ export const cronFields: readonly [
   {
     name: 'minute',
     expected: '0 to 59 with , - * /',
-    least: 0,
-    most: 59,
+    min: 0,
+    max: 59,
     digits: ONE_OR_TWO,
-    largestStep: 59,
+    maxStep: 59,
   },
-  { name: 'hour', expected: '0 to 23 with , - * /', least: 0, most: 23, digits: ONE_OR_TWO, largestStep: 23 },
+  { name: 'hour', expected: '0 to 23 with , - * /', min: 0, max: 23, digits: ONE_OR_TWO, maxStep: 23 },
   {
     name: 'day of the month',
     expected: '1 to 31 with , - * /, or ?, L, LW or a day with W',
-    least: 1,
-    most: 31,
+    min: 1,
+    max: 31,
     digits: ONE_OR_TWO,
-    largestStep: 31,
+    maxStep: 31,
     special: (text, isDay) =>
       ['?', 'L', 'LW'].includes(text) || (text.endsWith('W') && isDay(text.slice(0, -1))),
   },
   {
     name: 'month',
     expected: '1 to 12 or JAN to DEC with , - * /',
-    least: 1,
-    most: 12,
+    min: 1,
+    max: 12,
     names: MONTHS,
     digits: ONE_OR_TWO,
-    largestStep: 12,
+    maxStep: 12,
   },
   {
     name: 'day of the week',
     expected: '1 to 7 or SUN to SAT with , - *, or ?, L, a day with L, or a day with # and 1 to 5',
-    least: 1,
-    most: 7,
+    min: 1,
+    max: 7,
     names: WEEKDAYS,
     digits: /^\d$/,
     special: (text, isDay) => ['?', 'L'].includes(text) || isDay(/^(.+)(?:L|#[1-5])$/.exec(text)?.[1] ?? ''),
@@ -66,17 +66,17 @@ export const cronFields: readonly [
   {
     name: 'year',
     expected: '1970 to 2199 with , - * /',
-    least: 1970,
-    most: 2199,
+    min: 1970,
+    max: 2199,
     digits: /^\d{4}$/,
-    largestStep: 229,
+    maxStep: 229,
   },
 ];
 
 export const EXPECTED_CRON =
   'a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days';
 
-/** The faults that EventBridge Scheduler would find in the expression within `cron(…)`, each as what was expected. */
+/** The faults that EventBridge Scheduler would find in `cron(EXPRESSION)`, each as what was expected. */
 export function cronFaults(expression: string): readonly string[] {
   const texts = expression.split(' ');
   const [, , dayOfMonth, , dayOfWeek] = texts;
@@ -100,20 +100,17 @@ function isField(field: CronField, text: string): boolean {
   );
 }
 
-/**
- * Whether a text is a value, a range, or a step through all values or a range. A range may pass the end and
- * continue at the start (FRI-MON).
- */
+/** Whether `item` is a value, a range, or steps through all values or a range. A range may pass the end (FRI-MON). */
 function isItem(field: CronField, item: string): boolean {
   const [, range = '', step] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
-  const { largestStep = 0 } = field;
-  if (step !== undefined && (Number(step) < 1 || Number(step) > largestStep)) return false;
+  const { maxStep = 0 } = field;
+  if (step !== undefined && (Number(step) < 1 || Number(step) > maxStep)) return false;
   if (range === '*') return step !== undefined;
   const ends = range.split('-');
   return ends.length <= 2 && ends.every((end) => isValueOf(field, end));
 }
 
-function isValueOf({ least, most, names = [], digits }: CronField, text: string): boolean {
+function isValueOf({ min, max, names = [], digits }: CronField, text: string): boolean {
   const value = Number(text);
-  return names.includes(text) || (digits.test(text) && value >= least && value <= most);
+  return names.includes(text) || (digits.test(text) && value >= min && value <= max);
 }

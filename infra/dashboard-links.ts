@@ -3,14 +3,14 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { partitionOf } from './config-places.ts';
 
-/** The domains of the console in partitions where it differs. */
+/** The domains of the AWS console in the partitions whose domain differs. */
 const DOMAINS: Readonly<Record<string, string>> = {
   'aws-cn': 'amazonaws.cn',
   'aws-us-gov': 'amazonaws-us-gov.com',
 };
 
 export type LinksProps = {
-  /** The dead-letter queues, by the texts of the links. */
+  /** The dead-letter queues, by the labels of their links. */
   readonly deadLetters: Readonly<Record<string, IQueue>>;
   /** The workgroup of Athena that has the saved queries. */
   readonly workGroupName: string;

@@ -19,9 +19,9 @@ import { logQueries, type SavedLogQuery } from './log-queries.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type DashboardProps = {
-  /** Whether there is a dashboard, which costs $3 a month; the queries are saved without it too. */
+  /** Whether to create the dashboard, which costs $3 a month. The queries are saved even without it. */
   readonly dashboard: boolean;
-  /** The folder of its saved queries. */
+  /** The folder of the saved queries. */
   readonly serviceName: string;
   /** Links, as Markdown. */
   readonly links: string;
@@ -30,16 +30,16 @@ export type DashboardProps = {
   readonly functions: Readonly<Record<string, SyncFunction>>;
 };
 
-const WHOLE = 24;
-const HALF = 12;
-const THIRD = 8;
+/** The widths of widgets, in columns of the dashboard's grid. */
+const FULL_WIDTH = 24;
+const HALF_WIDTH = 12;
+const THIRD_WIDTH = 8;
 
 const DAY = Duration.days(1);
 
 /**
- * The dashboard of an instance: the first row shows the alarms and the figures of the last day. Figures that
- * no alarm needs come from log queries, which run, and cost, only when the dashboard is open; each query is
- * also saved.
+ * The dashboard of an instance, with the alarms at the top. Figures that no alarm needs come from log queries, which run
+ * and cost only while the dashboard is open. Each query is also saved.
  */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
@@ -47,13 +47,13 @@ export class Dashboard extends Construct {
     if (props.dashboard)
       new CloudWatchDashboard(this, 'Dashboard', {
         defaultInterval: DAY,
-        widgets: [wellRow, linksRow, dayRow, workRow, callsRow, textsRow, functionsRow, faultsRow].map(
+        widgets: [alarmsRow, linksRow, dayRow, workRow, callsRow, textsRow, functionsRow, faultsRow].map(
           (row) => row(props),
         ),
       });
     for (const [name, { title, lines }] of Object.entries(logQueries))
       new CfnQueryDefinition(this, `Query-${name}`, {
-        // A slash turns the text before it into a folder.
+        // The part before the slash becomes a folder.
         name: `${props.serviceName}/${title}`,
         queryString: lines.join('\n| '),
         logGroupNames: logGroupNamesOf(props),
@@ -66,30 +66,38 @@ type Row = (props: DashboardProps) => IWidget[];
 const graph = (title: string, left: IMetric[], width: number, right: IMetric[] = []) =>
   new GraphWidget({ title, left, right, width, height: 6 });
 
-const wellRow: Row = ({ alarms }) => [
+const alarmsRow: Row = ({ alarms }) => [
   new AlarmStatusWidget({
-    title: 'Is it well? No alarm is red',
+    title: 'Alarms (red: in alarm)',
     alarms: [...alarms],
-    width: WHOLE,
+    width: FULL_WIDTH,
     height: 3,
   }),
 ];
 
 const linksRow: Row = ({ links }) => [
-  new TextWidget({ markdown: links, width: WHOLE, height: 2, background: TextWidgetBackground.TRANSPARENT }),
+  new TextWidget({
+    markdown: links,
+    width: FULL_WIDTH,
+    height: 2,
+    background: TextWidgetBackground.TRANSPARENT,
+  }),
 ];
 
-const dayRow: Row = (props) => [found(logQueries.problems, props, HALF), found(logQueries.day, props, HALF)];
+const dayRow: Row = (props) => [
+  found(logQueries.problems, props, HALF_WIDTH),
+  found(logQueries.day, props, HALF_WIDTH),
+];
 
 const workRow: Row = (props) => [
-  found(logQueries.places, props, THIRD),
-  found(logQueries.jobs, props, THIRD),
+  found(logQueries.places, props, THIRD_WIDTH),
+  found(logQueries.jobs, props, THIRD_WIDTH),
   graph(
-    'Jobs that wait, and the oldest (s)',
+    'Waiting jobs, and the age of the oldest (s)',
     Object.entries(props.queues).map(([label, queue]) =>
       queue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
     ),
-    THIRD,
+    THIRD_WIDTH,
     Object.entries(props.queues).map(([label, queue]) =>
       queue.metricApproximateAgeOfOldestMessage({ label: `${label}, oldest` }),
     ),
@@ -97,33 +105,33 @@ const workRow: Row = (props) => [
 ];
 
 const callsRow: Row = (props) => [
-  found(logQueries.calls, props, THIRD),
-  found(logQueries.budget, props, THIRD),
-  found(logQueries.waits, props, THIRD),
+  found(logQueries.calls, props, THIRD_WIDTH),
+  found(logQueries.budget, props, THIRD_WIDTH),
+  found(logQueries.waits, props, THIRD_WIDTH),
 ];
 
 const textsRow: Row = (props) => [
-  found(logQueries.texts, props, THIRD),
-  found(logQueries.refused, props, THIRD),
-  found(logQueries.throttled, props, THIRD),
+  found(logQueries.texts, props, THIRD_WIDTH),
+  found(logQueries.refused, props, THIRD_WIDTH),
+  found(logQueries.throttled, props, THIRD_WIDTH),
 ];
 
 const functionsRow: Row = ({ functions }) => [
   graph(
     'Errors of functions',
     Object.entries(functions).map(([label, { function: each }]) => each.metricErrors({ label })),
-    HALF,
+    HALF_WIDTH,
   ),
   graph(
-    'Processes at once',
+    'Concurrent processes',
     Object.entries(functions).map(([label, { function: each }]) =>
       each.metric('ConcurrentExecutions', { label, statistic: Stats.MAXIMUM }),
     ),
-    HALF,
+    HALF_WIDTH,
   ),
 ];
 
-const faultsRow: Row = (props) => [found(logQueries.faults, props, WHOLE)];
+const faultsRow: Row = (props) => [found(logQueries.faults, props, FULL_WIDTH)];
 
 /** A widget with the result of a log query over all functions. */
 const found = ({ title, as, lines }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>

@@ -8,10 +8,10 @@ import type { CompleteSettings } from './config-schema.ts';
 type EgressProps = Pick<CompleteSettings, 'proxy' | 'certificates'>;
 
 /**
- * Makes functions call through a proxy, and trust further certificates. Node reads their file from a layer at
- * its start. Throws `ConfigError` if the file has no certificate.
+ * Makes functions call through a proxy, and trust further certificates. Node reads the certificate file from a layer at
+ * startup. Throws `ConfigError` if the file has no certificate.
  */
-export function letOut(
+export function configureEgress(
   scope: Construct,
   functions: readonly LambdaFunction[],
   { proxy, certificates }: EgressProps,
@@ -39,7 +39,7 @@ function layerOf(scope: Construct, certificates: string): LayerVersion {
   if (!/^-----BEGIN CERTIFICATE-----$/m.test(found))
     throw new ConfigError([`certificates: expected PEM certificates in ${certificates}, got none`]);
   return new LayerVersion(scope, 'Certificates', {
-    description: 'Certificates that the functions trust besides the public ones',
+    description: 'Certificates that the functions trust in addition to the public ones',
     code: Code.fromAsset(dirname(file), { exclude: ['*', `!${basename(file)}`] }),
   });
 }

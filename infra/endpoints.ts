@@ -9,9 +9,9 @@ import {
 import { Construct } from 'constructs';
 
 /**
- * The services that the functions call by interface endpoints: queues, durable executions, events, partitions, digests,
- * and the store of the token. Lambda itself sends logs, and services use the keys that encrypt their data; S3 and DynamoDB
- * have gateway endpoints, which cost nothing and belong to the route tables of the network.
+ * The AWS services that the functions call and that can have an interface endpoint. Not listed: S3 and DynamoDB, whose
+ * gateway endpoints cost nothing and belong to the route tables of the network; logs, which Lambda itself sends; and KMS,
+ * which other services call.
  */
 export const endpointServices = ['sqs', 'lambda', 'events', 'glue', 'sns', 'secretsmanager', 'ssm'] as const;
 

@@ -23,7 +23,7 @@ export class EventRules extends Construct {
   ) {
     super(scope, id);
     this.#deadLetters = rareDeadLetters;
-    // Names of rules are at most 64 characters long, those of the configuration 41.
+    // A rule's name in AWS has at most 64 characters, and its name in the configuration at most 41.
     const prefix = Names.uniqueResourceName(this, { maxLength: 22 });
     for (const each of rules) {
       const rule = new Rule(this, each.name, {
@@ -35,17 +35,17 @@ export class EventRules extends Construct {
           : { eventBus: EventBus.fromEventBusName(this, `${each.name}Bus`, each.bus) }),
         targets: [this.target(functionsQueue, each)],
       });
-      // An update deploys the function that reads a new form of message before the rule that writes it.
+      // An update must deploy the function before the rule, since the rule may write messages in a new format.
       const { defaultChild } = worker.function.node;
       if (defaultChild !== undefined) rule.node.addDependency(defaultChild);
     }
     const names = new Set(rules.map(({ bus }) => (isDefault(bus) ? `${prefix}-*` : `${bus}/${prefix}-*`)));
-    for (const queue of [functionsQueue, rareDeadLetters]) this.letRulesSend(queue, [...names]);
+    for (const queue of [functionsQueue, rareDeadLetters]) this.allowSends(queue, [...names]);
   }
 
   /**
-   * The queue as a target. CDK's own target adds a statement to the queue's policy for each rule, but SQS
-   * allows only 20.
+   * The queue as the target of a rule. CDK's own target would add a statement to the queue's policy for each rule, but SQS
+   * allows only 20 statements.
    */
   private target(jobs: Queue, rule: EventRule): IRuleTarget {
     return {
@@ -59,11 +59,8 @@ export class EventRules extends Construct {
     };
   }
 
-  /**
-   * Adds one statement for all rules of this stack, by their names (which follow that of their bus) and the
-   * account.
-   */
-  private letRulesSend(queue: Queue, names: readonly string[]): void {
+  /** Lets all rules of this stack send to a queue, by one statement. `names`: patterns of the rules' names in ARNs. */
+  private allowSends(queue: Queue, names: readonly string[]): void {
     const { account } = Stack.of(this);
     const arns = names.map((resourceName) =>
       Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName }),
@@ -83,13 +80,12 @@ export class EventRules extends Construct {
 const isDefault = (bus: string | undefined): bus is undefined | 'default' =>
   bus === undefined || bus === 'default';
 
-/** The placeholder of the event. It becomes JSON, so there are no quotes around it. */
+/** The placeholder of the event. EventBridge replaces it by JSON, so it must not be in quotes. */
 const EVENT = '<aws.events.event.json>';
 
 /**
- * The template of the message: the rule's settings, and the event. The job reads the fields of
- * `inputVariables` from the event, and derives its id from both, so that two rules create two jobs from one
- * event.
+ * The template of the message: the rule's settings and the event. The job fills its `inputVariables` from the event. Its
+ * id is derived from the rule and the event, so two rules create two jobs from one event.
  */
 function templateOf({ name, packageId, packageVersion, functionName, inputVariables, onUnknown }: EventRule) {
   const message = {

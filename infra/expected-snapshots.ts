@@ -23,12 +23,13 @@ type ExpectedSnapshotsProps = FunctionDefaults &
   };
 
 /**
- * A function that checks, every hour, how old the newest published run of each place is, and whether the platform refuses
- * the token. It reports each problem until it is over. At the times of scheduled functions it records that their jobs are
- * due, and it looks for jobs that did not arrive. It uses the store and the table, so it also notices if they are missing
- * while nothing else runs.
- * An alarm on a metric of runs would not do: it could look back only a week, would be red from the first deployment on
- * unless something counted zeros, and would cost a metric for each place.
+ * A function that checks every hour how old the newest published run of each place is, and whether the platform refuses
+ * the token. It reports each problem until the problem is over. It also records when jobs of scheduled functions are due,
+ * and reports jobs that did not arrive. It uses the store and the table, so it reports missing ones even if nothing else
+ * runs.
+ *
+ * An alarm on a metric of runs is not enough: it looks back at most a week, would be red from the first deployment until
+ * the first run, and costs a metric for each place.
  */
 export class ExpectedSnapshots extends Construct {
   readonly expected: readonly ExpectedSnapshot[];
@@ -76,13 +77,13 @@ export class ExpectedSnapshots extends Construct {
   private warnOf(schedule: Schedule): void {
     Annotations.of(this).addWarningV2(
       `platform-sync:snapshot-missing-${placeOf(schedule)}`,
-      `no alarm says that a snapshot of ${placeOf(schedule)} is missing: the time between two runs is not known. Its failures have alarms all the same. Configure publishedWithinHours, or a cron with two runs in the next years`,
+      `a missing snapshot of ${placeOf(schedule)} will not raise an alarm, because the time between its runs is unknown (failures still will). Set publishedWithinHours, or a cron that runs at least twice`,
     );
   }
 }
 
-/** The schedules, with the time from which their snapshots are expected. */
+/** The object that records since when the snapshots of each schedule are expected. */
 const STATE = 'work/expected-snapshots.json';
 
-/** The jobs of scheduled functions that are due. */
+/** The objects that record which jobs of scheduled functions are due. */
 const DUE = 'work/expected-jobs/*';

@@ -2,10 +2,10 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnGlobalTable, CfnTable, type ITable, type ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 
-/** The key of a table. `Table` and `TableV2` both know it, but their common type does not. */
+/** The encryption key of a table. `Table` and `TableV2` both have this property, but their common type does not. */
 export const keyOf = (table: ITable): IKey | undefined => (table as Partial<ITableV2>).encryptionKey;
 
-/** The faults of a table that the same app creates. If a table is only named, `doctor` checks it. */
+/** The faults of a table that the same app creates. A table that is given by name is checked by `doctor`. */
 export function tableFaults(table: ITable): readonly string[] {
   const { defaultChild } = table.node;
   if (!(defaultChild instanceof CfnTable || defaultChild instanceof CfnGlobalTable)) return [];

@@ -11,15 +11,15 @@ type IdleQueuesProps = FunctionDefaults &
   RareDeadLetters & {
     readonly group: IScheduleGroup;
     readonly environment: CommonEnvironment;
-    /** Queues without a function, since the settings turned it off. */
+    /** Queues whose function is turned off in the settings. */
     readonly idle: readonly Queue[];
     readonly jobs: Queue;
   };
 
 /**
- * Moves messages from a queue without a function to the queue of all jobs, every hour: the jobs that were there when it
- * was turned off, and those that others still send. Deleting the queue would delete its jobs, and polling by Lambda would
- * cost as much as using it.
+ * Moves messages every hour from queues that are turned off to the queue of all jobs: messages that were there when the
+ * queue was turned off, and messages that are still sent to it. Deleting the queue would delete its jobs, and letting
+ * Lambda poll it would cost as much as using it.
  */
 export class IdleQueues extends Construct {
   readonly move: SyncFunction;

@@ -36,32 +36,33 @@ export type JobsProps = FunctionDefaults & {
 };
 
 /**
- * The time limit. A code function may use all of its own time; before that, its invocation claims the job,
- * and afterwards it stores the outcome and responds. The rest is for the batch's wait for the pace.
+ * The time limit of an invocation: the maximum time of a code function, time to store the outcome and respond, and 65 s to
+ * claim the job and to wait for the pace.
  */
 const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toRespondMs).plus(Duration.seconds(65));
 
 /**
- * Memory in MB, by measurement (Node 24): the peak of a batch of ten code functions is 226 MB with outputs of
- * 5 MB, and 618 MB with outputs of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB such jobs
- * would be killed after they were sent, with an unknown outcome.
+ * Memory in MB. Measured with Node 24: a batch of ten code functions takes at most 226 MB with outputs of 5 MB, and 618 MB
+ * with outputs of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB, the function would be killed after it sent
+ * such jobs, so their outcome would be unknown.
  */
 const MEMORY_MB = {
   RunJobs: 1_024,
-  // One output of 95 MB at a time: 441 MB by the same measurement.
+  // It has one output at a time; an output of 95 MB takes 441 MB.
   RunFunctions: 768,
-  // Ten chunks have at most 2 MB; by the same measurement, ten outputs of 5 MB take 226 MB.
+  // Ten chunks have at most 2 MB, and even ten outputs of 5 MB take only 226 MB.
   ScoreTexts: 512,
 };
 
-/** Maximum receives. Refused messages are acknowledged: only a message that can be neither done nor refused returns this often. */
+/** Maximum receives of a message. Only a message that can be neither done nor refused reaches it. */
 const MAX_RECEIVES = 1_000;
 
 /**
- * The queue for jobs of all types, and one only for code functions, which are taken one at a time: a slow one delays no
- * other. Event rules send to the second queue. It has a function only if it is used, since Lambda polls a queue all the
- * time, and each request costs; likewise a third queue, for the texts of requests. If they are turned off, both queues
- * stay with their jobs (`idle`). All share one dead-letter queue, whose messages return to the queue of all types.
+ * The queues of jobs and their functions: a queue for jobs of all types, a queue for code functions, to which event rules
+ * send, and a queue for the texts of requests. Code functions are taken one at a time, so that a slow one delays no other
+ * job. The second and third queue have a function only if the settings use them, since Lambda polls a queue all the time
+ * and each poll costs. If they are turned off, the queues stay, with their jobs (`idle`). All queues share one dead-letter
+ * queue; its messages return to the queue for all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;
@@ -77,7 +78,7 @@ export class Jobs extends Construct {
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.queue = this.jobsQueue('Queue');
     this.runJobs = this.worker('RunJobs', { queue: this.queue, types: allowedTypes(props) }, props);
-    takerOf(this.runJobs, props).addEventSource(
+    receiverOf(this.runJobs, props).addEventSource(
       new SqsEventSource(this.queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
     const functions = this.jobsQueue('FunctionsQueue');
@@ -90,7 +91,7 @@ export class Jobs extends Construct {
   private codeFunctions(queue: Queue, props: JobsProps): OwnQueue {
     const types = allowedTypes(props).filter((type) => type === 'run-function' || type === CHANGES_FORMULAS);
     const worker = this.worker('RunFunctions', { queue, types }, props);
-    takerOf(worker, props).addEventSource(
+    receiverOf(worker, props).addEventSource(
       new SqsEventSource(queue, {
         ...reporting,
         batchSize: 1,
@@ -102,7 +103,7 @@ export class Jobs extends Construct {
 
   private ownTexts(queue: Queue, props: JobsProps): OwnQueue {
     const worker = this.worker('ScoreTexts', { queue, types: ['score'] }, props);
-    takerOf(worker, props).addEventSource(
+    receiverOf(worker, props).addEventSource(
       new SqsEventSource(queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
     return { queue, worker };
@@ -116,7 +117,7 @@ export class Jobs extends Construct {
   }
 
   private worker(
-    id: keyof typeof DESCRIBED,
+    id: keyof typeof DESCRIPTIONS,
     { queue, types }: Work,
     { environment, ...props }: JobsProps,
   ): SyncFunction {
@@ -126,7 +127,7 @@ export class Jobs extends Construct {
       network,
       logs,
       handler: 'run-jobs',
-      description: `Runs jobs of ${DESCRIBED[id]}`,
+      description: `Runs jobs of ${DESCRIPTIONS[id]}`,
       timeout: TIME_LIMIT,
       memoryMb: MEMORY_MB[id],
       environment: {
@@ -141,7 +142,7 @@ export class Jobs extends Construct {
     });
     const { role } = worker;
     secret.grantRead(role);
-    // A message without a job id is replaced by one with an id; the event source mapping may delete the old one.
+    // A worker replaces a message without a job id by a message with an id; the event source mapping deletes the old one.
     queue.grant(role, 'sqs:SendMessage');
     grantWork(role, types, props);
     Grant.addToPrincipal({
@@ -154,14 +155,11 @@ export class Jobs extends Construct {
   }
 }
 
-/**
- * What receives a queue's messages: the function, or the alias through which new versions are introduced
- * gradually.
- */
-const takerOf = ({ function: worker }: SyncFunction, { canaryMinutes }: JobsProps): IFunction =>
+/** The receiver of a queue's messages: the function, or the alias by which new versions are introduced gradually. */
+const receiverOf = ({ function: worker }: SyncFunction, { canaryMinutes }: JobsProps): IFunction =>
   canaryMinutes === undefined ? worker : canaryOf(worker, canaryMinutes);
 
-const DESCRIBED = { RunJobs: 'all types', RunFunctions: 'code functions', ScoreTexts: 'texts' } as const;
+const DESCRIPTIONS = { RunJobs: 'all types', RunFunctions: 'code functions', ScoreTexts: 'texts' } as const;
 
 type Work = { readonly queue: Queue; readonly types: readonly JobType[] };
 
@@ -174,15 +172,15 @@ function grantWork(
   storage.grantRead(role, ['results/*', 'work/*', 'table.json']);
   storage.grantWrite(role, ['results/*', 'refused/*', 'work/*', 'table.json']);
   if (types.includes('score')) {
-    // These are the former part of a chunk that is scored again, and the summary that the next one replaces.
+    // A chunk that is scored again reads its earlier part; a new summary replaces the earlier summary.
     storage.grantRead(role, ['scores/*']);
     storage.grantWrite(role, ['scores/*']);
     storage.grantDelete(role, ['scores/*']);
-    // These rows are the cache of scores, and the chunks of a batch.
+    // The rows of the score cache, and of the chunks of a batch.
     storage.grantRows(role, 'dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:Query');
   }
   if (types.includes('run-function')) {
-    // These are the formulas that a function returned, and those of earlier imports.
+    // Formulas that a function returned are imported, and compared with earlier imports.
     storage.grantRead(role, ['formulas/imported/*']);
     storage.grantWrite(role, ['formulas/imported/*']);
   }

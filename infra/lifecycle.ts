@@ -5,8 +5,8 @@ import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
 
 /**
- * The lifecycle rules. The log of formulas, every `latest.json` and the newest run of each place never
- * expire: of the runs, only those that are tagged as replaced do.
+ * The lifecycle rules of a bucket. The log of formulas, every `latest.json` and the newest run of each place never expire:
+ * only runs that are tagged as replaced do.
  */
 export function lifecycleOf(
   { lifetimes, schedules }: Pick<Instance, 'lifetimes' | 'schedules'>,
@@ -39,8 +39,8 @@ export function lifecycleOf(
       expiration: Duration.days(after),
     })),
     ...replaced,
-    // Old runs are rarely read. An object that is not read for 90 days costs a sixth, and is read as fast as
-    // before. S3 does not move objects below 128 KB.
+    // Old runs are rarely read. With intelligent tiering, an object that is not read for 90 days costs a sixth, and can be
+    // read as fast as before. Objects below 128 KB are not moved.
     ...[...sources, 'parquet/'].map((folder) => ({
       prefix: `${root}${folder}`,
       transitions: [{ storageClass: StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(0) }],

@@ -14,7 +14,7 @@ import { at, type Known, membersOf, type Properties, type Resources } from './te
 
 type Excess = {
   readonly what: string;
-  readonly most: number;
+  readonly max: number;
   readonly size: number;
   readonly remedy: string;
 };
@@ -22,27 +22,27 @@ type Excess = {
 /** Stops synth if a template exceeds a limit that AWS would report only during deployment. */
 class LimitsCheck implements IPolicyValidationPlugin {
   readonly name = 'platform-sync limits';
-  readonly given: Given[] = [];
+  readonly given: ValueLength[] = [];
 
   validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
     const longest = new Map<string, number>();
-    for (const { of, value, most } of this.given) {
-      // Only at this point is a value of another stack an import.
+    for (const { of, value, max } of this.given) {
+      // References to other stacks become Fn::ImportValue only now, at synth.
       const reference = JSON.stringify(Stack.of(of).resolve(value));
-      longest.set(reference, Math.max(most, longest.get(reference) ?? 0));
+      longest.set(reference, Math.max(max, longest.get(reference) ?? 0));
     }
     const violations = stackTemplates.flatMap(({ templatePath }) => violationsIn(templatePath, longest));
     return { success: violations.length === 0, violations };
   }
 }
 
-/** A prop that is known only at deployment, and its maximum length. */
-export type Given = { readonly of: IConstruct; readonly value: unknown; readonly most: number };
+/** A value that is known only at deployment, the construct that has it, and the maximum length of the value. */
+export type ValueLength = { readonly of: IConstruct; readonly value: unknown; readonly max: number };
 
 const checks = new WeakMap<IConstruct, LimitsCheck>();
 
-/** Adds the check to the app or the stage of a construct, once, with the lengths of these values. */
-export function checkLimits(scope: IConstruct, given: readonly Given[] = []): void {
+/** Adds the check to the app or the stage of a construct, once, and adds the lengths of `given` to the check. */
+export function checkLimits(scope: IConstruct, given: readonly ValueLength[] = []): void {
   const stage = Stage.of(scope);
   if (stage === undefined) return;
   const check = checks.get(stage) ?? new LimitsCheck();
@@ -66,7 +66,7 @@ function violationsIn(templatePath: string, longest: ReadonlyMap<string, number>
     ...stackExcess(Buffer.byteLength(text)).map((excess) => ({ resource: 'Resources', excess })),
     ...tagExcess(resources),
   ];
-  const byLimit = Map.groupBy(found, ({ excess: { what, most } }) => `at most ${most} ${what}`);
+  const byLimit = Map.groupBy(found, ({ excess: { what, max } }) => `at most ${max} ${what}`);
   return [...byLimit].map(([ruleName, each]) => ({
     ruleName,
     description: `expected ${ruleName}, got ${Math.max(...each.map(({ excess }) => excess.size))}`,
@@ -84,7 +84,7 @@ const excessOf = (type: string, properties: Properties, known: Known): readonly 
   limits
     .filter((limit) => limit.type === type)
     .map(({ sizeIn, ...limit }) => ({ ...limit, size: sizeIn(properties, known) }))
-    .filter(({ size, most }) => size > most);
+    .filter(({ size, max }) => size > max);
 
 /** All resources have the tags of the stack, so checking the one with the most tags is enough. */
 function tagExcess(resources: Resources) {
@@ -92,18 +92,17 @@ function tagExcess(resources: Resources) {
     resource,
     size: membersOf(at(Properties, 'Tags')),
   }));
-  const most = counts.reduce((a, b) => (b.size > a.size ? b : a), { resource: '', size: 0 });
-  return exceeding('tags', MAX_TAGS, most.size, 'configure fewer tags').map((excess) => ({
-    resource: most.resource,
+  const largest = counts.reduce((a, b) => (b.size > a.size ? b : a), { resource: '', size: 0 });
+  return exceeding('tags', MAX_TAGS, largest.size, 'configure fewer tags').map((excess) => ({
+    resource: largest.resource,
     excess,
   }));
 }
 
-const FEWER =
-  'configure fewer schedules and event rules in this instance, and a second instance for the others';
+const FEWER = 'move some of the schedules and event rules to a second instance';
 
 const stackExcess = (bytes: number): readonly Excess[] =>
   exceeding('bytes of template', MAX_TEMPLATE_BYTES, bytes, FEWER);
 
-const exceeding = (what: string, most: number, size: number, remedy: string): readonly Excess[] =>
-  size > most ? [{ what, most, size, remedy }] : [];
+const exceeding = (what: string, max: number, size: number, remedy: string): readonly Excess[] =>
+  size > max ? [{ what, max, size, remedy }] : [];

@@ -5,9 +5,9 @@ export type Limit = {
   readonly type: string;
   /** The limited quantity, and its unit. */
   readonly what: string;
-  readonly most: number;
+  readonly max: number;
   readonly sizeIn: (properties: Properties, known: Known) => number;
-  /** What the user can do about it. */
+  /** How the user can stay below the limit. */
   readonly remedy: string;
 };
 
@@ -19,69 +19,70 @@ export const limits: readonly Limit[] = [
   {
     type: 'AWS::Lambda::Function',
     what: 'bytes of environment variables',
-    most: 4_096,
+    max: 4_096,
     sizeIn: (properties, known) => sizeOf(at(properties, 'Environment', 'Variables'), known),
     remedy: 'shorten allow, or the lists of the schedules without a cron',
   },
   {
     type: 'AWS::Events::Rule',
     what: 'characters of event pattern',
-    most: 2_048,
+    max: 2_048,
     sizeIn: ({ EventPattern }, known) => sizeOf(EventPattern, known),
-    remedy: 'make two rules of it, or match less exactly',
+    remedy: 'split the rule in two, or use a shorter pattern that matches more events',
   },
   {
     type: 'AWS::Events::Rule',
     what: 'characters of input template',
-    most: 8_192,
+    max: 8_192,
     sizeIn: ({ Targets }, known) =>
       largestOf(Targets, (target) => sizeOf(at(target, 'InputTransformer', 'InputTemplate'), known)),
-    remedy: 'shorten inputVariables: a function can read what is constant elsewhere',
+    remedy: 'shorten inputVariables: the function can read constant values elsewhere',
   },
   {
     type: 'AWS::Scheduler::Schedule',
     what: 'bytes of input',
-    most: 262_144,
+    max: 262_144,
     sizeIn: ({ Target }, known) => sizeOf(at(Target, 'Input'), known),
-    remedy: 'shorten inputVariables or the lists of the schedule, or make two schedules of it',
+    remedy: 'shorten inputVariables or the lists of the schedule, or split the schedule in two',
   },
   {
     type: 'AWS::CloudWatch::Alarm',
     what: 'characters of description',
-    most: 1_024,
+    max: 1_024,
     sizeIn: ({ AlarmDescription }, known) => sizeOf(AlarmDescription, known),
     remedy: 'shorten alarms.runbook',
   },
   {
     type: 'AWS::Logs::MetricFilter',
     what: 'characters of filter pattern',
-    most: 1_024,
+    max: 1_024,
     sizeIn: ({ FilterPattern }, known) => sizeOf(FilterPattern, known),
     remedy: 'configure fewer schedules with an expected time: publishedWithinHours',
   },
   {
     type: 'AWS::IAM::ManagedPolicy',
     what: 'characters of managed policy',
-    most: 6_144,
+    max: 6_144,
     sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
     remedy: 'shorten prefix, or use a bucket of the instance’s own',
   },
   {
     type: 'AWS::IAM::Policy',
     what: 'characters of all policies in a role',
-    most: 10_240,
+    max: 10_240,
     sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
     remedy: 'shorten prefix, or use a bucket of the instance’s own',
   },
   {
     type: 'AWS::S3::BucketPolicy',
     what: 'bytes of bucket policy',
-    most: 20_480,
+    max: 20_480,
     sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
-    remedy: 'configure fewer readers: an account in the place of its roles, which can admit them itself',
+    remedy:
+      'configure fewer readers: name an account instead of its roles, which the account itself can then allow',
   },
 ];
 
-/** Limits of every resource and every stack; CDK itself checks the number of resources. */
+/** Limits of each resource and of each stack. The limit of resources in a stack is checked by CDK. */
 export const MAX_TAGS = 50;
 export const MAX_TEMPLATE_BYTES = 1_048_576;

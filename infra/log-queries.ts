@@ -2,14 +2,14 @@ import type { MeasureName } from '../lib/contract.ts';
 
 /** A query over the logs of the functions: saved in CloudWatch, and shown on the dashboard. */
 export type SavedLogQuery = {
-  /** The query's name in CloudWatch, below the stack's, and its heading on the dashboard. */
+  /** The query's name in the stack's folder in CloudWatch, and its heading on the dashboard. */
   readonly title: string;
   /** Its form on the dashboard: a table of figures, or lines over time. Default: not on the dashboard. */
   readonly as?: 'table' | 'lines';
   readonly lines: readonly string[];
 };
 
-/** The sum of a measure in the lines of invocations. The type allows only names that are measured. */
+/** The sum of a measure over log lines. */
 const sum = (name: MeasureName) => `sum(${name})`;
 
 const MEASURED = 'filter msg = "measured"';
@@ -20,10 +20,10 @@ const overTime = (title: string, figures: readonly string[]): SavedLogQuery => (
   lines: [MEASURED, `stats ${figures.join(', ')} by bin(5m)`],
 });
 
-/** Queries of the measures, which are in the log and not metrics, since those would cost. */
+/** Queries of the measures, which are fields of log lines, since metrics would cost. */
 export const logQueries = {
   problems: {
-    title: 'What alarms were about',
+    title: 'Problems that alarms reported',
     as: 'table',
     lines: [
       'filter msg = "problem" or (type = "platform.report" and record.status != "success")',
@@ -97,9 +97,9 @@ export const logQueries = {
     (['Unauthorized', 'Forbidden', 'OddAnswers'] as const).map(sum),
   ),
   faults: {
-    title: 'What went wrong, newest first',
+    title: 'Warnings and errors, newest first',
     as: 'table',
-    // These are our own lines, and Lambda's (time-outs, crashes).
+    // Our own lines, and Lambda's lines about time-outs and crashes.
     lines: [
       'fields @timestamp, msg, job, err.message, @message',
       'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"]',
@@ -108,8 +108,8 @@ export const logQueries = {
     ],
   },
   job: {
-    title: 'What happened to a job, message, batch, run or request: put its id in the place of ID',
-    // The id may be anywhere in a line, also among the jobs that were running when time was up.
+    title: 'What happened to a job, message, batch, run or request (replace ID by its id)',
+    // The id may be anywhere in a line, for example in the list of jobs that were running at the time limit.
     lines: [
       'fields @timestamp, msg, job, type, status, attempts, tookMs, run, kind, err.message, request, @log',
       'filter @message like /"(job|messageId|batch|run|request)":"ID"/',

@@ -6,42 +6,40 @@ const DAY_MINUTES = 1_440;
 /** The first year that is examined: fixed, so that a template depends only on the configuration. */
 export const FIRST_YEAR = 2026;
 
-/** The number of years that are examined: at least two leap years for crons that run rarely. */
-const YEARS_OF_MOST = 3;
-const YEARS_OF_RARE = 12;
-const RARE_HOURS = 4_380;
+/** The number of years that are examined. For crons that rarely run, the years include at least two leap years. */
+const YEARS_EXAMINED = 3;
+const YEARS_EXAMINED_IF_RARE = 12;
+/** A cron with a gap of half a year or more rarely runs. */
+const RARE_GAP_HOURS = 4_380;
 
 /**
- * The longest time between two runs of a valid cron expression in a time zone, in hours, rounded up; a day
- * with an additional hour counts as such. Infinity if there are fewer than two runs in the examined years.
+ * The longest time between two runs of a valid cron expression in a time zone, in hours, rounded up; a 25-hour day counts
+ * as 25 hours. Infinity if there are fewer than two runs in the examined years.
  */
 export function longestGapHours(expression: string, timeZone: string): number {
-  const hours = longestGapIn(YEARS_OF_MOST, expression, timeZone);
-  return hours < RARE_HOURS ? hours : longestGapIn(YEARS_OF_RARE, expression, timeZone);
+  const hours = longestGapIn(YEARS_EXAMINED, expression, timeZone);
+  return hours < RARE_GAP_HOURS ? hours : longestGapIn(YEARS_EXAMINED_IF_RARE, expression, timeZone);
 }
 
-/**
- * Whether a valid cron expression has no date in the examined years, such as the 30th of February, or a past
- * year.
- */
+/** Whether a valid cron expression has no date in the examined years, as with the 30th of February or a past year. */
 export function neverRuns(expression: string): boolean {
   const { years, isOn } = cronTimes(expression);
-  for (const [year, month, day] of daysOf(futureOf(years, YEARS_OF_RARE)))
+  for (const [year, month, day] of daysOf(futureOf(years, YEARS_EXAMINED_IF_RARE)))
     if (isOn(year, month, day)) return false;
   return true;
 }
 
-const futureOf = (years: readonly number[], most: number) =>
-  years.filter((year) => year >= FIRST_YEAR).slice(0, most);
+const futureOf = (years: readonly number[], maxYears: number) =>
+  years.filter((year) => year >= FIRST_YEAR).slice(0, maxYears);
 
-function longestGapIn(mostYears: number, expression: string, timeZone: string): number {
+function longestGapIn(maxYears: number, expression: string, timeZone: string): number {
   const { minutes, years, isOn } = cronTimes(expression);
   const [first = 0] = minutes;
   const last = minutes.at(-1) ?? 0;
   const utc = utcOf(timeZone);
   let longest = Math.max(0, ...minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0)));
   let before: number | undefined;
-  for (const [year, month, day] of daysOf(futureOf(years, mostYears))) {
+  for (const [year, month, day] of daysOf(futureOf(years, maxYears))) {
     if (!isOn(year, month, day)) continue;
     const midnight = Date.UTC(year, month - 1, day) / MINUTE_MS;
     if (before !== undefined) longest = Math.max(longest, utc(midnight + first) - before);
@@ -59,22 +57,22 @@ function* daysOf(years: readonly number[]) {
     }
 }
 
-/** Converts local time of a zone to UTC, both in minutes since 1970. */
-function utcOf(timeZone: string): (shown: number) => number {
+/** Creates a function that converts the local time of a zone to UTC, both in minutes since 1970. */
+function utcOf(timeZone: string): (local: number) => number {
   const offsetAt = zones.get(timeZone) ?? offsetsOf(timeZone);
   zones.set(timeZone, offsetAt);
-  return (shown) => shown - offsetAt(shown - offsetAt(shown));
+  return (local) => local - offsetAt(local - offsetAt(local));
 }
 
-/** How many minutes a zone is ahead of UTC at a minute since 1970 in UTC. */
+/** Returns how many minutes a zone is ahead of UTC at a time, in minutes since 1970 in UTC. */
 type OffsetAt = (minute: number) => number;
 
 /** Offsets by time zone, since a configuration may have a hundred schedules in one zone. */
 const zones = new Map<string, OffsetAt>();
 
 /**
- * The offsets of a zone. Since the formatter is slow, a day that begins and ends with the same offset is
- * assumed to have no other.
+ * The offsets of a zone. A day that begins and ends with the same offset is assumed to have this offset throughout, since
+ * the formatter is slow.
  */
 function offsetsOf(timeZone: string): OffsetAt {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' });

@@ -15,7 +15,7 @@ export function acknowledgeWildcard(construct: IConstruct, resource: string, rea
 export const belowArn = (resource: IConstruct, suffix: string) =>
   `<${Stack.of(resource).getLogicalId(resource.node.defaultChild as CfnResource)}.Arn>${suffix}`;
 
-/** An ARN that is joined from texts and references, as a finding prints it. */
+/** An ARN that is joined from strings and references, as a finding prints it. */
 export const arnText = (scope: IConstruct, arn: string): string => textOf(Stack.of(scope).resolve(arn));
 
 function textOf(value: unknown): string {

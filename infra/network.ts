@@ -39,12 +39,12 @@ export type GivenNetwork = {
 
 type Ids = NonNullable<Instance['vpc']>;
 
-/** Whether a network is given by its ids, and not as a construct. */
+/** Whether a network is given by its ids, rather than as a construct. */
 export const isIds = (vpc: IVpc | Ids): vpc is Ids => !('vpcId' in vpc);
 
 /**
- * The network of the functions: an existing one, or one in which every call leaves from one fixed address, for platforms
- * with an allow-list. That has one NAT gateway: a second one would be a second address.
+ * The network of the functions: an existing network, or a new one in which all calls come from one fixed address, for
+ * platforms with an allow-list. The new network has only one NAT gateway, since a second one would be a second address.
  */
 export class Network extends Construct {
   readonly vpc: IVpc;
@@ -67,10 +67,7 @@ export class Network extends Construct {
       });
   }
 
-  /**
-   * Uses a network by its ids, without looking anything up: functions need no more than that. CDK requires a
-   * zone, and does not use it.
-   */
+  /** Imports a network by its ids, without looking it up in AWS. CDK requires an availability zone, but does not use it. */
   private byIds({ id, subnets, securityGroups }: Ids) {
     return {
       vpc: Vpc.fromVpcAttributes(this, 'GivenVpc', { vpcId: id, availabilityZones: ['any'] }),
@@ -96,7 +93,7 @@ export class Network extends Construct {
         { name: 'Public', subnetType: SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
         { name: 'Functions', subnetType: SubnetType.PRIVATE_WITH_EGRESS },
       ],
-      // Traffic to the bucket and the table is free through these, and does not pass the NAT gateway.
+      // Through these endpoints, traffic to the bucket and the table is free and avoids the NAT gateway.
       gatewayEndpoints: {
         S3: { service: GatewayVpcEndpointAwsService.S3 },
         DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB },
@@ -137,13 +134,13 @@ export class Network extends Construct {
     });
     new CfnOutput(this, 'EgressAllocation', {
       value: address.attrAllocationId,
-      description: 'What fixedAddress is set to, so that another stack has this address',
+      description: 'The value of fixedAddress by which another stack uses this address',
     });
   }
 
   /**
-   * Creates an address. Others have it on their allow-lists, so it stays when the setting is turned off and
-   * when the stack is deleted.
+   * Creates an address. It stays when the setting is turned off and when the stack is deleted, since it is on the
+   * platform's allow-list.
    */
   private newAddress(removal: Instance['removal']): CfnEIP {
     const address = new CfnEIP(this, 'Address', { domain: 'vpc' });
@@ -151,9 +148,7 @@ export class Network extends Construct {
     return address;
   }
 
-  /**
-   * Grants what Lambda does for a function to connect it; AWS accepts no narrower resource for these actions.
-   */
+  /** Grants the actions by which Lambda connects a function. AWS accepts no narrower resource for them. */
   grantConnect(role: IRole): void {
     Grant.addToPrincipal({
       grantee: role,

@@ -1,22 +1,22 @@
 type Pattern = Readonly<Record<string, unknown>>;
 
 /**
- * The fields of an event that a `run-function` job causes, each with its possible values; `*` ends a prefix.
- * An empty list means that the event lacks the field.
+ * The fields of an event that a `run-function` job causes, each with its possible values. A value that ends in `*` is a
+ * prefix. An empty list: the event does not have the field.
  */
 type OwnEvent = Readonly<Record<string, readonly string[]>>;
 
-/** Where an instance stores objects and rows, as far as that is known before deployment. */
+/** The store of an instance, if it is known before deployment. */
 export type OwnPlace = { readonly bucket?: string | undefined; readonly prefix?: string | undefined };
 
 /**
- * Stands for names that are known only at deployment: no exact text equals it, and any other match type is
- * assumed to match.
+ * The value for names that are known only at deployment. No exact value of a pattern equals it; any other match type is
+ * assumed to match it.
  */
-const UNNAMED = '';
+const UNKNOWN_NAME = '';
 
 /** Events of S3 for objects that a job stores, from the bucket and from CloudTrail. */
-function ofStore({ bucket = UNNAMED, prefix }: OwnPlace): readonly OwnEvent[] {
+function storeEvents({ bucket = UNKNOWN_NAME, prefix }: OwnPlace): readonly OwnEvent[] {
   const root = prefix === undefined ? '' : `${prefix.replaceAll(/^\/+|\/+$/g, '')}/`;
   const keys = ['results/*', 'work/*', 'refused/*'].map((folder) => `${root}${folder}`);
   return [
@@ -58,7 +58,7 @@ const CALLS = {
 
 const ownEvents = (place: OwnPlace): readonly OwnEvent[] => [
   { source: ['platform-sync'], 'detail-type': ['JobFinished'], 'detail.type': ['run-function'] },
-  ...ofStore(place),
+  ...storeEvents(place),
   ...Object.entries(CALLS).map(([source, calls]) => ({
     source: [source],
     'detail-type': [BY_CLOUDTRAIL],
@@ -67,9 +67,9 @@ const ownEvents = (place: OwnPlace): readonly OwnEvent[] => [
 ];
 
 /**
- * Finds an event of a job that a rule with this pattern may match, so that its function would run again each time that it
- * ends, forever. A field counts only if the pattern has it outside `$or`, with exact values, `prefix` or `anything-but`;
- * other match types are assumed to match. Undefined if there is no such event.
+ * Finds an event of a job that this pattern may match, so that the function of the rule would start itself again and
+ * again. A field of the pattern excludes an event only if it is outside `$or` and has exact values, `prefix` or
+ * `anything-but`; other match types are assumed to match. Undefined if there is no such event.
  */
 export function feedsItself(
   pattern: Pattern,
@@ -81,7 +81,7 @@ export function feedsItself(
   return found && { source: String(found['source']), detailType: String(found['detail-type']) };
 }
 
-/** The list of a field. Names may be joined by dots, or be those of nested objects. */
+/** The values of a field of the pattern. Nested fields may be nested objects, or names that are joined by dots. */
 function valuesAt(pattern: Pattern, path: string): readonly unknown[] | undefined {
   return Object.entries(pattern)
     .map(([name, each]) => {
@@ -102,7 +102,7 @@ function mayMatch(value: unknown, own: string): boolean {
   const isPrefix = own.endsWith('*');
   const start = isPrefix ? own.slice(0, -1) : own;
   if (typeof value === 'string') return isPrefix ? value.startsWith(start) : value === own;
-  if (own === UNNAMED || typeof value !== 'object' || value === null) return own === UNNAMED;
+  if (own === UNKNOWN_NAME || typeof value !== 'object' || value === null) return own === UNKNOWN_NAME;
   const { prefix, 'anything-but': others } = value as Pattern;
   if (typeof prefix === 'string') return start.startsWith(prefix) || (isPrefix && prefix.startsWith(start));
   return !(isPrefix ? [] : [others].flat()).includes(own);

@@ -7,14 +7,14 @@ import { isToken } from './config-fields.ts';
 import { partitionOf } from './config-places.ts';
 import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
 import { tableFaults } from './given-table.ts';
-import type { Given as GivenValue } from './limits-check.ts';
+import type { ValueLength } from './limits-check.ts';
 import type { LogSettings } from './log-settings.ts';
 import { type GivenNetwork, isIds } from './network.ts';
 import type { GivenStorage } from './storage.ts';
 import { at, longestOf } from './template-size.ts';
 import type { GivenToken } from './token-secret.ts';
 
-/** Existing resources of the surrounding app, and what the app's own rules require of the construct. */
+/** Existing resources of the surrounding app, and settings of all roles and log groups that the app may require. */
 type PlatformSyncResources = GivenStorage &
   GivenNetwork &
   GivenToken & {
@@ -26,16 +26,16 @@ type PlatformSyncResources = GivenStorage &
     readonly permissionsBoundary?: IManagedPolicy | undefined;
   };
 
-/** Props that may be names, ARNs or ids, which the settings' schema checks, or resources, which it does not know. */
-type Given = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
+/** Props that are either names, ARNs or ids, which the settings' schema checks, or constructs. */
+type ResourceProp = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
 
 /** The settings of the instance, checked when the construct is created, and existing resources. */
-export type PlatformSyncProps = Omit<InstanceSettings, Given> & PlatformSyncResources;
+export type PlatformSyncProps = Omit<InstanceSettings, ResourceProp> & PlatformSyncResources;
 
 /** `PlatformSyncProps`, or settings whose defaults are filled in. */
-export type AnyProps = PlatformSyncProps | (Omit<CompleteSettings, Given> & PlatformSyncResources);
+export type AnyProps = PlatformSyncProps | (Omit<CompleteSettings, ResourceProp> & PlatformSyncResources);
 
-/** Splits the props: those that the schema of the settings checks, and those of CDK. */
+/** Splits the props into settings, which their schema checks, and constructs of CDK. */
 export function partsOf(props: AnyProps) {
   const {
     bucket,
@@ -70,7 +70,7 @@ export function partsOf(props: AnyProps) {
   };
 }
 
-/** A prefix without slashes at its ends, unless it is a token. */
+/** Removes the slashes at both ends of a prefix, unless it is a token. */
 const bare = (prefix: string) => (isToken(prefix) ? prefix : prefix.replaceAll(/^\/+|\/+$/g, ''));
 
 /** The contradictions in the props, each as a line of a `ConfigError`. */
@@ -90,47 +90,46 @@ export function resourceFaults(props: AnyProps, scope: IConstruct): readonly str
     logs,
   } = props;
   const rules = {
-    'prefix: expected none without a bucket': prefix !== undefined && bucket === undefined,
-    'key: expected none beside a bucket, a table and a place of the token: each has its own':
+    'prefix: allowed only with a bucket': prefix !== undefined && bucket === undefined,
+    'key: not used, since the given bucket, table and token have their own keys: remove it':
       key !== undefined &&
       bucket !== undefined &&
       typeof bucket !== 'string' &&
       table !== undefined &&
       typeof table !== 'string' &&
       [tokenSecret, tokenSecretArn, tokenParameter].some((place) => place !== undefined),
-    'logs.logGroupClass: expected STANDARD: the others have no metric filters, and so no alarms':
+    'logs.logGroupClass: expected STANDARD, since other classes have no metric filters and so no alarms':
       (logs?.logGroupClass ?? LogGroupClass.STANDARD) !== LogGroupClass.STANDARD,
-    'subnets, securityGroups: expected none without a vpc that is a construct':
+    'subnets, securityGroups: allowed only with a vpc that is a construct':
       (vpc === undefined || isIds(vpc)) && (subnets !== undefined || securityGroups !== undefined),
-    'fixedAddress: expected none beside a vpc: calls leave from its own addresses':
+    'fixedAddress: not allowed with a vpc, since calls come from the addresses of the vpc':
       vpc !== undefined && fixedAddress !== undefined && fixedAddress !== false,
-    'tokenSecretArn: expected none beside tokenSecret':
-      tokenSecret !== undefined && tokenSecretArn !== undefined,
-    'tokenParameter: expected none beside a secret: the token is in one place':
+    'tokenSecretArn: not allowed with tokenSecret': tokenSecret !== undefined && tokenSecretArn !== undefined,
+    'tokenParameter: not allowed with a secret, since only one of them can have the token':
       tokenParameter !== undefined &&
       (tokenSecret !== undefined || (typeof tokenParameter !== 'string' && tokenSecretArn !== undefined)),
   };
   return [
     ...Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : [])),
     ...(table === undefined || typeof table === 'string' ? [] : tableFaults(table)),
-    ...lackingFaults(props),
+    ...dependentFaults(props),
     ...aliasFaults(props, Stack.of(scope)),
   ];
 }
 
-/** Props that need another prop. */
-function lackingFaults({ bucket, encryption, vpc, endpoints = [] }: AnyProps): readonly string[] {
+/** Finds props that need another prop. */
+function dependentFaults({ bucket, encryption, vpc, endpoints = [] }: AnyProps): readonly string[] {
   return [
     ...(encryption !== undefined && bucket === undefined
       ? [
-          'encryption: expected none without a bucket: that of the construct is encrypted, with key if there is one',
+          'encryption: allowed only with a bucket; the bucket of the construct is always encrypted, with key if it is set',
         ]
       : []),
-    ...(endpoints.length > 0 && vpc === undefined ? ['endpoints: expected none without a vpc'] : []),
+    ...(endpoints.length > 0 && vpc === undefined ? ['endpoints: allowed only with a vpc'] : []),
   ];
 }
 
-/** IAM ignores a statement about an alias: only the key itself can be granted. */
+/** Finds aliases of keys. IAM ignores a statement about an alias, so only the key itself can be granted. */
 function aliasFaults(
   { key, bucket, table, tokenSecret, tokenParameter, tokenKeyArn, formerKeys = [], logs }: AnyProps,
   stack: Stack,
@@ -150,22 +149,22 @@ function aliasFaults(
     (typeof each === 'string' && JSON.stringify(stack.resolve(each)).includes(':alias/'));
   return Object.entries(keys).flatMap(([name, each]) =>
     isAlias(each)
-      ? [`${name}: expected the key itself, got an alias, whose ARN IAM ignores in a policy`]
+      ? [`${name}: expected the key itself, got an alias: IAM ignores the ARN of an alias in a policy`]
       : [],
   );
 }
 
 /** The maximum lengths of the props that are known only at deployment. */
-export function givenValues(of: IConstruct, props: AnyProps): readonly GivenValue[] {
+export function givenValues(of: IConstruct, props: AnyProps): readonly ValueLength[] {
   const { bucket, table, key, tokenSecret, tokenParameter, alarms = {}, readers = [] } = props;
   const { region, stackName } = Stack.of(of);
   const ofKind = (type: string, form: 'name' | 'arn', ...values: readonly unknown[]) =>
     values
       .filter((value) => Token.isUnresolved(value))
-      .map((value) => ({ of, value, most: longestOf(type, form) }));
+      .map((value) => ({ of, value, max: longestOf(type, form) }));
   return [
-    ...(isToken(stackName) ? [] : [{ of, value: Aws.STACK_NAME, most: stackName.length }]),
-    ...(isToken(region) ? [] : [{ of, value: Aws.PARTITION, most: partitionOf(region).length }]),
+    ...(isToken(stackName) ? [] : [{ of, value: Aws.STACK_NAME, max: stackName.length }]),
+    ...(isToken(region) ? [] : [{ of, value: Aws.PARTITION, max: partitionOf(region).length }]),
     ...ofKind('AWS::S3::Bucket', 'name', bucket, at(bucket, 'bucketName')),
     ...ofKind('AWS::S3::Bucket', 'arn', at(bucket, 'bucketArn')),
     ...ofKind('AWS::DynamoDB::Table', 'name', table, at(table, 'tableName')),

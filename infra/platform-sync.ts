@@ -22,14 +22,14 @@ import { type FunctionEnvironment, REPORT_PAGE_KEY } from '../lib/contract.ts';
 import type { GivenTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { allowedTypes } from './allowed-types.ts';
-import { capacityOf, fewestWorkers } from './capacity.ts';
+import { capacityOf, minWorkers } from './capacity.ts';
 import { Catalog } from './catalog.ts';
 import { ConfigError, readSettings } from './config.ts';
 import { foreignFields } from './config-places.ts';
 import { type CompleteSettings, OWN_TAG } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
 import { linksOf } from './dashboard-links.ts';
-import { letOut } from './egress.ts';
+import { configureEgress } from './egress.ts';
 import { EventRules } from './event-rules.ts';
 import { ExpectedSnapshots } from './expected-snapshots.ts';
 import { IdleQueues } from './idle-queues.ts';
@@ -51,22 +51,23 @@ import { TokenSecret } from './token-secret.ts';
 /** The default maximum number of processes. */
 const WORKERS = 10;
 
-/** The rate in requests a second up to which a dashboard would be at least a fifth of an instance's cost. */
+/** An instance has a dashboard above this rate, in requests a second; below, it would be a fifth of the cost or more. */
 const SMALL_RATE = 20;
 
 /**
- * Feature flags of CDK that new apps set, so that the construct is the same in every app. (Without the first
- * one, access logs would need an ACL, which their bucket refuses.)
+ * Feature flags of CDK that new apps have. They are set here, so that the construct is the same in every app. Without the
+ * first flag, access logs would need an ACL, which their bucket refuses.
  */
-const SWITCHES = [
+const FEATURE_FLAGS = [
   '@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy',
   '@aws-cdk/aws-iam:minimizePolicies',
   '@aws-cdk/core:checkSecretUsage',
 ];
 
 /**
- * Everything that serves one instance of the platform. A stack may have several: each has its own names. With the id
- * `Default` directly in a stack, it takes the stack's name. Throws `ConfigError` with every fault of its props.
+ * Everything that serves one instance of the platform. A stack may have several such constructs, with different names; a
+ * construct with the id `Default` directly in a stack has the stack's name. Throws `ConfigError` with every fault of its
+ * props.
  */
 export class PlatformSync extends Construct {
   /** The bucket of snapshots and results. */
@@ -99,7 +100,7 @@ export class PlatformSync extends Construct {
 
   constructor(scope: Construct, id: string, props: AnyProps) {
     super(scope, id);
-    for (const name of SWITCHES) this.node.setContext(name, true);
+    for (const name of FEATURE_FLAGS) this.node.setContext(name, true);
     checkLimits(this, givenValues(this, props));
     const before: ReadonlySet<IConstruct> = new Set(Stack.of(this).node.children);
     const serviceName = serviceNameOf(this);
@@ -114,9 +115,9 @@ export class PlatformSync extends Construct {
     this.table = storage.table;
     this.queues = queuesOf(work);
     this.functions = functionsOf(work);
-    letOut(this, Object.values(this.functions), instance);
+    configureEgress(this, Object.values(this.functions), instance);
     this.policies = new Policies(this, 'Policies', { storage, catalog, queues: this.queues });
-    storage.letRead(instance.readers, PUBLISHED);
+    storage.allowReaders(instance.readers, PUBLISHED);
     this.alarms = this.watch(instance, {
       ...work,
       serviceName,
@@ -128,7 +129,7 @@ export class PlatformSync extends Construct {
       ...(this.queues.functions && { FunctionsQueueUrl: this.queues.functions.queueUrl }),
       RareDeadLetterUrl: this.queues.rareDeadLetters.queueUrl,
       WorkGroup: catalog.workGroupName,
-      // `npx platform-sync report --link` makes a link to it.
+      // `npx platform-sync report --link` creates a link to it.
       ...(work.reports && { ReportLocation: `${storage.location}/${REPORT_PAGE_KEY}` }),
     });
     const tags = { [OWN_TAG]: instance.name, ...instance.tags };
@@ -140,7 +141,7 @@ export class PlatformSync extends Construct {
       for (const each of [this, ...helpers]) PermissionsBoundary.of(each).apply(permissionsBoundary);
   }
 
-  /** Creates what all functions use. */
+  /** Creates the resources that all functions use. */
   private base(instance: CompleteSettings, resources: Resources, serviceName: string) {
     const logs = { ...resources.logs, retention: instance.lifetimes.logs };
     const key =
@@ -161,7 +162,7 @@ export class PlatformSync extends Construct {
       : undefined;
     const snapshots = instance.schedules.length;
     const workers =
-      instance.workers ?? Math.max(WORKERS, fewestWorkers({ snapshots, textsQueue: instance.textsQueue }));
+      instance.workers ?? Math.max(WORKERS, minWorkers({ snapshots, textsQueue: instance.textsQueue }));
     const environment = commonEnvironment(instance, { storage, secret, serviceName });
     const rate = Math.max(instance.rate, instance.rateCeiling ?? 0);
     const capacity = capacityOf({ ...instance, rate, workers, snapshots });
@@ -211,19 +212,19 @@ export class PlatformSync extends Construct {
     return { jobs, texts, snapshot, expected, tables, reports, idle, group, rareDeadLetters };
   }
 
-  /** Reads the settings, checked together with what the stack knows about its place. */
+  /** Reads the settings, and checks them against the account and the region of the stack. */
   private read(props: AnyProps, serviceName: string): CompleteSettings {
     const where = `PlatformSync ${this.node.path}`;
     const faults = [...resourceFaults(props, this), ...this.sharedFaults(props)];
     const { account, region } = Stack.of(this);
     const given = partsOf(props).resources.storage.bucket;
     const bucket = typeof given === 'object' ? given.bucketName : given;
-    const home = { account: known(account), region: known(region), ...(bucket && { bucket }) };
+    const home = { account: ifResolved(account), region: ifResolved(region), ...(bucket && { bucket }) };
     const foreign = foreignFields({ ...props, ...home });
     if (foreign.length > 0)
       Annotations.of(this).addWarningV2(
         'platform-sync:other-accounts',
-        `${foreign.join(', ')}: of another account than ${account}, whose policy must let this one in: a secret its roles read it, a key its roles and services use it, a topic CloudWatch (and the role of digests) publish to it`,
+        `${foreign.join(', ')}: these resources are in another account than ${account}. Their policies must allow this account: its roles must be able to read a secret, its roles and services to use a key, and CloudWatch (and the role of digests) to publish to a topic`,
       );
     try {
       const instance = readSettings({
@@ -239,10 +240,7 @@ export class PlatformSync extends Construct {
     throw new ConfigError(faults, where);
   }
 
-  /**
-   * Finds resources that another instance of the app has already: each would prune and overwrite the other's
-   * objects.
-   */
+  /** Finds resources that another instance of the app uses: the two would overwrite and prune each other's objects. */
   private sharedFaults(props: AnyProps): readonly string[] {
     const { bucket, prefix } = partsOf(props).resources.storage;
     const location = bucket && locationOf(bucket, prefix);
@@ -295,7 +293,7 @@ export class PlatformSync extends Construct {
       deadLetters,
       workers: Object.values(functions),
     });
-    // Functions that send digests are watched by alarms, and need the topics of the alarms.
+    // Reports start only now: alarms watch their function, and digests are sent to the topics of the alarms.
     reports?.start({ ...instance, group, rareDeadLetters, topics: alarms.topics.of('notice') });
     new Dashboard(this, 'Dashboard', {
       dashboard: instance.dashboard ?? instance.rate > SMALL_RATE,
@@ -335,10 +333,7 @@ export class PlatformSync extends Construct {
   }
 }
 
-/**
- * The name of an output for a setting: `QueueUrl` for SYNC_QUEUE_URL. Two instances would be distinguished by
- * their construct.
- */
+/** The name of the output for a setting, such as `QueueUrl` for SYNC_QUEUE_URL. CDK adds the construct's path to it. */
 const outputName = (setting: string): string =>
   ({ SYNC_TABLE: 'TableName', PLATFORM_TOKEN_SECRET: 'TokenSecretArn' })[setting] ??
   setting
@@ -386,7 +381,7 @@ const functionsOf = ({
   snapshot: snapshot.snapshot.function,
 });
 
-/** The queues and functions that alarms watch and the dashboard shows, by their names there. */
+/** The queues and functions that alarms watch and the dashboard shows, by their labels in the dashboard. */
 const labelled = ({ jobs, texts, snapshot }: Work) => ({
   queues: {
     jobs: jobs.queue,
@@ -405,10 +400,7 @@ const labelled = ({ jobs, texts, snapshot }: Work) => ({
 type Resources = ReturnType<typeof partsOf>['resources'];
 type Base = ReturnType<PlatformSync['base']>;
 
-/**
- * The name in the metrics and executions of a construct: the stack's name, if the stack is all about it, and
- * otherwise one that no other construct has.
- */
+/** The name of a construct in metrics and executions: the stack's name if the stack has nothing else, or a unique name. */
 function serviceNameOf(construct: Construct): string {
   const { scope, id } = construct.node;
   if (scope !== undefined && Stack.isStack(scope) && id === 'Default') return scope.stackName;
@@ -417,17 +409,14 @@ function serviceNameOf(construct: Construct): string {
 
 const DASHES = { separator: '-', allowedSpecialCharacters: '-' };
 
-/** The default name of an instance, in the form that names must have. */
+/** The default name of an instance: the service name, shortened to a valid name. */
 const tagOf = (serviceName: string) =>
   serviceName
     .toLowerCase()
     .slice(-41)
     .replace(/^[^a-z]+/, '');
 
-/**
- * Tags resources that CDK adds beside the construct, such as a function that empties buckets: CDK gives them
- * no tags.
- */
+/** Tags the resources that CDK adds outside of the construct, such as a function that empties buckets. */
 function tagHelpers(helpers: readonly IConstruct[], tags: Readonly<Record<string, string>>): void {
   const list = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
   for (const each of helpers.flatMap((helper) => helper.node.findAll()))
@@ -435,9 +424,9 @@ function tagHelpers(helpers: readonly IConstruct[], tags: Readonly<Record<string
       each.addPropertyOverride('Tags', list);
 }
 
-const known = (value: string) => (Token.isUnresolved(value) ? undefined : value);
+const ifResolved = (value: string) => (Token.isUnresolved(value) ? undefined : value);
 
-type Places = {
+type EnvironmentParts = {
   readonly storage: Storage;
   readonly secret: TokenSecret;
   readonly serviceName: string;
@@ -458,7 +447,7 @@ const commonEnvironment = (
     encryption,
     logLevel,
   }: CompleteSettings,
-  { storage, secret, serviceName }: Places,
+  { storage, secret, serviceName }: EnvironmentParts,
 ) =>
   ({
     PLATFORM_BASE_URL: baseUrl,

@@ -15,7 +15,7 @@ export type PoliciesProps = {
   };
 };
 
-/** Key patterns of published runs, also of narrowed places, of their changes, and of their Parquet. */
+/** Key patterns of published runs (narrowed ones included), their changes and their Parquet. */
 export const PUBLISHED = [
   ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
   'changes/*',
@@ -27,13 +27,13 @@ export const PUBLISHED = [
 ];
 
 /**
- * Managed policies to attach to people's roles; none of them may read the token. Readers need `reader`; people who start
- * work also `submitter`; people on call also `operator`.
+ * Managed policies to attach to people's roles. Readers need `reader`; people who start work also need `submitter`; people
+ * on call also need `operator`. None of them allows reading the token.
  */
 export class Policies extends Construct {
   /**
-   * Allows `runs`, `diff`, `query`, `check`, `lineage`, `digest`, `where-used`, and reading results, scores,
-   * the report, formulas and refusals, and queries with Athena.
+   * Allows `runs`, `diff`, `query`, `check`, `lineage`, `digest` and `where-used`, queries in Athena, and reading results,
+   * scores, the report, formulas and refused messages.
    */
   readonly reader: ManagedPolicy;
   /**
@@ -42,8 +42,8 @@ export class Policies extends Construct {
    */
   readonly submitter: ManagedPolicy;
   /**
-   * Allows `pace`, `jobs`, `redrive` and `forget`; together with `reader`, every command but `work`, if the
-   * token may be read.
+   * Allows `pace`, `jobs`, `redrive` and `forget`. Together with `reader` and the right to read the token, it allows every
+   * command except `work`.
    */
   readonly operator: ManagedPolicy;
 
@@ -73,14 +73,14 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     'scores/*',
     'formulas/*',
     'refused/*',
-    // This is not for readers outside the account, since it contains jobs and scores.
+    // The report is not in `PUBLISHED`, which is for readers outside the account, since it shows jobs and scores.
     'report/*',
     'checks/*',
   ]);
   catalog.grantQuery(policy);
   // The workgroup stores the results of queries there.
   storage.grantRead(policy, ['athena-results/*']);
-  // The outcome of a check is stored, so that the next one shows which violations are new.
+  // The outcome of a check is stored, so that the next check shows which violations are new.
   storage.grantWrite(policy, ['athena-results/*', 'checks/*']);
   Grant.addToPrincipal({
     grantee: policy,
@@ -88,7 +88,7 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     actions: ['s3:GetBucketLocation', 's3:GetBucketVersioning', 's3:GetLifecycleConfiguration'],
     resourceArns: [storage.bucket.bucketArn],
   });
-  // This is for `env --stack`.
+  // `env --stack` reads the stack's outputs.
   const resourceName = `${Stack.of(policy).stackName}/*`;
   const stack = Stack.of(policy).formatArn({ service: 'cloudformation', resource: 'stack', resourceName });
   Grant.addToPrincipal({
@@ -96,7 +96,11 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     actions: ['cloudformation:DescribeStacks'],
     resourceArns: [stack],
   });
-  acknowledgeWildcard(policy, arnText(policy, stack), 'The id of the stack, which is asked for by its name.');
+  acknowledgeWildcard(
+    policy,
+    arnText(policy, stack),
+    'The stack is looked up by its name; its ARN also has an id.',
+  );
 }
 
 function grantSubmitter(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
@@ -122,15 +126,15 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     'dynamodb:Query',
     'dynamodb:Scan',
   );
-  // Erased content is an old version of its object, readable until it is erased too.
+  // `forget` must also erase the old versions of objects, which stay readable otherwise.
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
-  // Without this object, the report is written again.
+  // `forget` deletes the report, so that it is written again.
   storage.grantDelete(policy, ['report/latest*']);
   Grant.addToPrincipal({
     grantee: policy,
-    // `jobs` shows how many are queued.
+    // `jobs` shows how many messages are queued.
     actions: ['sqs:SendMessage', 'sqs:GetQueueAttributes'],
     resourceArns: jobQueuesOf(queues),
   });
@@ -141,7 +145,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
   Grant.addToPrincipal({
     grantee: policy,
-    // A person looks at rare dead letters, and deletes them afterwards.
+    // `redrive` moves dead letters. A person looks at rare dead letters, and then deletes them.
     actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
     resourceArns: [queues.deadLetters.queueArn, queues.rareDeadLetters.queueArn],
   });
@@ -155,7 +159,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
 }
 
-/** Grants the requests that the runbook makes about alarms. */
+/** Grants the requests about alarms in the runbook. */
 function grantAlarms(policy: ManagedPolicy): void {
   Grant.addToPrincipal({
     grantee: policy,
@@ -165,20 +169,20 @@ function grantAlarms(policy: ManagedPolicy): void {
   acknowledgeWildcard(
     policy,
     '*',
-    'The settings of the account are no resource, and alarms have names of AWS.',
+    'Account settings are not a resource, and CloudFormation generates the names of alarms.',
   );
 }
 
 /**
- * Grants publishing a refused run: the rights of the snapshot function, in fewer patterns, since a managed
+ * Grants publishing a refused run. These are the rights of the snapshot function, but with fewer patterns, since a managed
  * policy has at most 6,144 characters.
  */
 function grantPublish(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
   const places = sources.map((source) => `${source}*`);
-  const ofRuns = ['changes/*', 'parquet/*/dt=*', ...places.map((place) => `${place}/dt=*`)];
+  const runPatterns = ['changes/*', 'parquet/*/dt=*', ...places.map((place) => `${place}/dt=*`)];
   storage.grantWrite(policy, ['changes/*', 'parquet/*', ...places]);
-  storage.grantDelete(policy, ofRuns);
-  storage.grantTag(policy, ofRuns);
+  storage.grantDelete(policy, runPatterns);
+  storage.grantTag(policy, runPatterns);
   const { databaseName } = catalog;
   const arnOf = (resource: string, resourceName?: string) =>
     Stack.of(policy).formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
@@ -188,5 +192,5 @@ function grantPublish(policy: ManagedPolicy, { storage, catalog }: PoliciesProps
     actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
     resourceArns: [arnOf('catalog'), arnOf('database', databaseName), tables],
   });
-  acknowledgeWildcard(policy, arnText(policy, tables), 'All tables of one database, each of a source.');
+  acknowledgeWildcard(policy, arnText(policy, tables), 'All tables of the database of this stack.');
 }

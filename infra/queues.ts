@@ -3,10 +3,10 @@ import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './nag.ts';
 
-/** How long a queue retains messages: the maximum of SQS. */
+/** How long a queue retains messages: the maximum that SQS allows. */
 const RETENTION = Duration.days(14);
 
-/** A queue that accepts messages only over TLS and retains them as long as SQS can. */
+/** A queue that accepts messages only over TLS, and retains them for 14 days. */
 export const createQueue = (scope: Construct, id: string, props: QueueProps = {}): Queue =>
   new Queue(scope, id, {
     ...props,
@@ -26,8 +26,5 @@ export function createDeadLetterQueue(scope: Construct, id: string): Queue {
   return queue;
 }
 
-/**
- * The queue for requests, events and inputs that could not be delivered or handled. A person must look into
- * each.
- */
+/** The queue for requests, events and inputs that could not be delivered or handled. A person must look at each of them. */
 export type RareDeadLetters = { readonly rareDeadLetters: Queue };

@@ -21,7 +21,7 @@ type RegularStart = RareDeadLetters & {
   readonly description: string;
   /** The times, in UTC. */
   readonly at: CronOptionsWithTimezone;
-  /** The maximum age of a start: after that, the next start comes sooner than a retry of this one. */
+  /** The maximum age of an undelivered start. It is the time to the next start, which makes a further retry useless. */
   readonly maxEventAge: Duration;
   readonly input: object;
 };
@@ -34,7 +34,7 @@ export function startRegularly(scope: Construct, id: string, props: RegularStart
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
     }),
   });
-  const reason = 'Any version of one function; CDK grants it beside the function itself.';
+  const reason = 'Any version of the function: CDK grants it in addition to the function itself.';
   acknowledgeWildcard(role, belowArn(starts.function, ':*'), reason);
   const schedule = new Schedule(scope, id, {
     description,
@@ -45,11 +45,10 @@ export function startRegularly(scope: Construct, id: string, props: RegularStart
       role,
       deadLetterQueue: rareDeadLetters,
       maxEventAge,
-      // It is the scheduled time, since Lambda may delay the start.
+      // Lambda may delay the start, so the input has the scheduled time.
       input: ScheduleTargetInput.fromObject({ ...input, scheduledAt: ContextAttribute.scheduledTime }),
     }),
   });
-  // CDK writes the group's name, not a reference, so without this CloudFormation may create the schedule
-  // first.
+  // CDK writes the group's name instead of a reference, so CloudFormation needs the dependency to create the group first.
   schedule.node.addDependency(group);
 }

@@ -33,10 +33,9 @@ export class Reports extends Construct {
       handler: 'write-report',
       description: 'Writes the report and sends digests',
       timeout: MAX_LENGTH,
-      // This memory comes with one whole processor; the model of a million calculations takes less than a
-      // third of it.
+      // With this memory, Lambda gives one full CPU. The model of a million calculations takes less than a third of it.
       memoryMb: 1_769,
-      // It runs again in ten minutes.
+      // No retries, since the function runs again in ten minutes.
       retryAttempts: 0,
       environment: { ...environment } satisfies FunctionEnvironment,
     });
@@ -54,9 +53,8 @@ export class Reports extends Construct {
   }
 
   /**
-   * Starts the function every ten minutes. Events of S3 could start it, but they would have to be held for ten minutes: a
-   * queue that Lambda polls costs $0.26 a month, all these starts a third of that, and the next start also repairs what a
-   * lost event would miss.
+   * Starts the function every ten minutes. This costs a third of the alternative, a queue for events of S3 that Lambda
+   * polls ($0.26 a month), and does not depend on an event that may be lost.
    */
   start({ group, schedules, topics, rareDeadLetters }: StartProps): void {
     startRegularly(this, 'Look', {

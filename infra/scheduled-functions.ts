@@ -26,10 +26,9 @@ type ScheduledFunctionsProps = RareDeadLetters & {
 };
 
 /**
- * Puts `run-function` jobs on the queue at their times, and at the same times reports to `watch-snapshots`
- * that they are due: so it is noticed if no worker has taken a job's message within an hour. Both carry the
- * scheduled time, not that of an attempt, so that a message that is delivered twice is one job. Messages that
- * cannot be delivered go to the dead-letter queue.
+ * Puts `run-function` jobs on the queue at their times. At the same times it reports to `watch-snapshots` that they are due, so
+ * that an alarm goes off if no worker takes a job within an hour. Both messages have the scheduled time, so a message that
+ * is delivered twice is one job. Messages that cannot be delivered go to the dead-letter queue.
  */
 export class ScheduledFunctions extends Construct {
   constructor(scope: Construct, id: string, props: ScheduledFunctionsProps) {
@@ -37,7 +36,7 @@ export class ScheduledFunctions extends Construct {
     const { functions, group, jobs, watch, rareDeadLetters: deadLetterQueue } = props;
     if (functions.length === 0) return;
     const role = schedulerRole(this, group);
-    const reason = 'Any version of one function; CDK grants it beside the function itself.';
+    const reason = 'Any version of the function: CDK grants it in addition to the function itself.';
     acknowledgeWildcard(role, belowArn(watch.function, ':*'), reason);
     const common = { role, deadLetterQueue, retryAttempts: 24 };
     for (const each of functions) {
@@ -48,9 +47,9 @@ export class ScheduledFunctions extends Construct {
         group,
         target: new SqsSendMessage(jobs.queue, { ...common, input }),
       });
-      // An update deploys the function that reads a new form of message before the schedule that writes it.
+      // An update must deploy the function before the schedule, since the schedule may write messages in a new format.
       message.node.addDependency(jobs.worker.function);
-      this.schedule(each, `Says that ${each.functionName} is due`, {
+      this.schedule(each, `Records that ${each.functionName} is due`, {
         group,
         target: new LambdaInvoke(watch.function, { ...common, input: due }),
       });
@@ -69,7 +68,7 @@ export class ScheduledFunctions extends Construct {
       timeWindow: TimeWindow.off(),
       target,
     });
-    // CDK writes the group's name, not a reference: without this, CloudFormation may create the schedule first.
+    // CDK writes the group's name instead of a reference, so CloudFormation needs the dependency to create the group first.
     made.node.addDependency(group);
     return made;
   }

@@ -39,8 +39,7 @@ export class Schedules extends Construct {
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
         timeWindow: TimeWindow.off(),
         target: new SqsSendMessage(jobs, {
-          // It is the scheduled time, not that of an attempt, so that a message that is delivered twice is
-          // one job.
+          // The id has the scheduled time, so that a message that is delivered twice is one job.
           input: ScheduleTargetInput.fromObject({
             ...messageOf(schedule),
             id: `${place}.${ContextAttribute.scheduledTime}`,
@@ -56,8 +55,8 @@ export class Schedules extends Construct {
 }
 
 /**
- * Creates a role inside a construct, for schedules of a group. CDK's own role would be outside, where the
- * construct's permissions boundary does not apply.
+ * Creates the role of a group's schedules inside a construct. CDK's own role would be outside the construct, where its
+ * permissions boundary does not apply.
  */
 export function schedulerRole(scope: Construct, { scheduleGroupArn }: IScheduleGroup): Role {
   const StringEquals = { 'aws:SourceAccount': Stack.of(scope).account, 'aws:SourceArn': scheduleGroupArn };
@@ -65,10 +64,7 @@ export function schedulerRole(scope: Construct, { scheduleGroupArn }: IScheduleG
   return new Role(scope, 'Role', { assumedBy });
 }
 
-/**
- * The value of SYNC_FOLLOWERS: the snapshots that follow each snapshot of calculations; undefined if there
- * are none.
- */
+/** The value of SYNC_FOLLOWERS: the snapshots that follow each snapshot of calculations; undefined if none do. */
 export function followersOf(schedules: readonly Schedule[]): string | undefined {
   const followers = schedules.filter(follows).map(messageOf);
   return followers.length === 0 ? undefined : JSON.stringify(followers);

@@ -16,10 +16,10 @@ export type SnapshotsProps = FunctionDefaults &
     readonly secret: TokenSecret;
   };
 
-/** Maximum duration of a run: a longer one would overlap with the next night's. */
+/** Maximum duration of a run. A longer run would overlap with the run of the next night. */
 const EXECUTION_TIMEOUT = Duration.hours(23);
 
-/** How long Lambda retains the name of an execution: as long as the ledger keeps the job's row. */
+/** How long Lambda retains the name of an execution: as long as the ledger has the job's row. */
 const RETENTION = Duration.days(30);
 
 /** The regions in which Lambda has durable functions. Source: AWS's announcements of 2025-12. */
@@ -38,10 +38,10 @@ const DURABLE: readonly string[] = [
   'ap-southeast-7',
 ];
 
-/** Snapshots as durable executions. Jobs start them through the alias, so a run stays on the version that it started on. */
+/** Snapshots as durable executions. Jobs start them through an alias, so a run stays on the version that started it. */
 export class Snapshots extends Construct {
   readonly snapshot: SyncFunction;
-  /** The alias that starts executions: Lambda starts them only by a qualified ARN. */
+  /** The alias that starts executions, since Lambda starts them only by a qualified ARN. */
   readonly alias: Alias;
 
   constructor(scope: Construct, id: string, props: SnapshotsProps) {
@@ -54,7 +54,7 @@ export class Snapshots extends Construct {
       description: 'Takes snapshots, each a durable execution',
       timeout: MAX_LENGTH,
       memoryMb: 1_024,
-      // The inputs of executions that failed, timed out or were stopped: Lambda does not retry them.
+      // It gets the inputs of executions that failed, timed out or were stopped, since Lambda does not retry them.
       deadLetterQueue: props.rareDeadLetters,
       durableConfig: { executionTimeout: EXECUTION_TIMEOUT, retentionPeriod: RETENTION },
       environment: { ...environment } satisfies FunctionEnvironment,
@@ -70,13 +70,13 @@ export class Snapshots extends Construct {
     storage.grantRows(role, 'dynamodb:GetItem', 'dynamodb:PutItem');
     this.grantCheckpoints();
     const version = this.snapshot.function.currentVersion;
-    // Running snapshots stay on their version. The version of a failed update is deleted, since Lambda would refuse to
-    // create it again.
+    // Old versions are retained for running snapshots. The version of a failed update is deleted, since Lambda would
+    // refuse to create it again.
     version.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     this.alias = new Alias(this, 'Live', { aliasName: 'live', version });
   }
 
-  /** Grants starting executions, only through the alias. */
+  /** Grants starting executions through the alias. */
   grantStart(grantee: SyncFunction['role']): void {
     Grant.addToPrincipal({
       grantee,
@@ -85,22 +85,19 @@ export class Snapshots extends Construct {
     });
   }
 
-  /**
-   * Warns about a region that may lack a feature: AWS starts features in some regions, and others get them
-   * later, or never.
-   */
+  /** Warns about a region that may not have durable functions. */
   private warnOfRegion(): void {
     const { region } = Stack.of(this);
     if (Token.isUnresolved(region) || DURABLE.includes(region)) return;
     Annotations.of(this).addWarningV2(
       'platform-sync:durable-functions',
-      `snapshots are durable executions of Lambda, which AWS announced for ${DURABLE.join(', ')} and, without names here, for 16 regions more in April 2026: before the first deployment, see whether ${region} has them. Where it has none, CloudFormation refuses DurableConfig; take snapshots with the commands on a machine there`,
+      `snapshots are durable executions of Lambda, which AWS announced for ${DURABLE.join(', ')}, and in April 2026 for 16 further regions that are not listed here. Before the first deployment, check whether ${region} has them. If not, CloudFormation refuses DurableConfig; take snapshots with the commands on a machine there`,
     );
   }
 
   /**
-   * Grants the rights to checkpoints in a separate policy, which names the function. The function depends on
-   * the role's default policy, so that one cannot name it.
+   * Grants the rights to checkpoints, in a policy of its own. It names the function; the role's default policy cannot name
+   * the function, which depends on it.
    */
   private grantCheckpoints(): void {
     const { role, function: snapshot } = this.snapshot;
@@ -113,23 +110,29 @@ export class Snapshots extends Construct {
         }),
       ],
     });
-    const reason = 'The executions of one function, each named after version and run: not known in advance.';
+    const reason =
+      'The executions of one function. Their names have the version and the run, which are not known in advance.';
     acknowledgeWildcard(policy, belowArn(snapshot, ':*'), reason);
   }
 }
 
 function grantObjects(storage: Storage, role: IRole): void {
   storage.grantRead(role);
-  storage.grantWrite(role, ['work/*', 'changes/*', 'table.json', ...OF_RUNS.map((place) => `${place}/*`)]);
-  // Open parts are deleted when others replace them, and changes if another publisher was faster.
+  storage.grantWrite(role, [
+    'work/*',
+    'changes/*',
+    'table.json',
+    ...RUN_PATTERNS.map((place) => `${place}/*`),
+  ]);
+  // Open parts are deleted once complete parts replace them, and changes if another publisher was faster.
   storage.grantDelete(role, [
     'work/*/open-*',
     'changes/*',
-    ...OF_RUNS.map((place) => `${place}/_tagged.json`),
+    ...RUN_PATTERNS.map((place) => `${place}/_tagged.json`),
   ]);
-  // This is for the tag of a run that is the newest again.
-  storage.grantTag(role, ['changes/*', 'parquet/*/dt=*', ...OF_RUNS.map((place) => `${place}/dt=*`)]);
+  // A run that becomes the newest one again loses its tag.
+  storage.grantTag(role, ['changes/*', 'parquet/*/dt=*', ...RUN_PATTERNS.map((place) => `${place}/dt=*`)]);
 }
 
-/** The key patterns of runs, one for a source and its narrowed snapshots. */
-const OF_RUNS = sources.map((source) => `${source}*`);
+/** The key patterns of runs: one for each source, which includes its narrowed snapshots. */
+const RUN_PATTERNS = sources.map((source) => `${source}*`);

@@ -50,42 +50,42 @@ export type GivenStorage = {
 type Grantee = IRole | ManagedPolicy;
 
 /**
- * The bucket of snapshots and results, and the table of the rows that processes share. Both outlive the stack, unless its
- * first deployment fails: then they are empty, and would block the next one.
+ * The bucket of snapshots and results, and the table of the rows that processes share. Both stay when the stack is
+ * deleted. But they are deleted if its first deployment fails: they are empty, and would block the next deployment.
  */
 export class Storage extends Construct {
   readonly bucket: IBucket;
   readonly table: ITable;
   /** The beginning of all keys: empty, or the prefix and a slash. */
   readonly root: string;
-  /** The customer managed key that encrypts objects, if there is one. */
+  /** The customer managed key that encrypts objects; undefined without one. */
   readonly objectKey: IKey | undefined;
   private readonly formerKeys: readonly string[];
 
   constructor(scope: Construct, id: string, props: StorageProps) {
     super(scope, id);
     const { bucket, prefix, table, key } = props;
-    const itsKey = key && { encryptionKey: key };
+    const withKey = key && { encryptionKey: key };
     this.root = prefix === undefined ? '' : `${prefix}/`;
     if (key !== undefined)
       Annotations.of(this).addInfoV2(
         'platform-sync:key',
-        'key: before you change or remove it, add its ARN to formerKeys. What is stored stays encrypted with it, and could not be read any more',
+        'key: before you change or remove it, add its ARN to formerKeys. Stored objects stay encrypted with this key and could not be read otherwise',
       );
     if (bucket !== undefined) this.warnOfMissing(lifecycleOf(props, this.root));
     this.bucket =
       typeof bucket === 'string'
-        ? Bucket.fromBucketAttributes(this, 'GivenBucket', { bucketName: bucket, ...itsKey })
+        ? Bucket.fromBucketAttributes(this, 'GivenBucket', { bucketName: bucket, ...withKey })
         : (bucket ?? this.ownBucket(props));
     const { encryptionKey } = this.bucket;
-    const [, asked] = /^aws:kms:(.+)$/.exec(props.encryption ?? '') ?? [];
-    this.objectKey = asked === undefined ? encryptionKey : Key.fromKeyArn(this, 'ObjectKey', asked);
-    // Existing objects are encrypted with the key of the bucket.
-    const before = asked === undefined || encryptionKey === undefined ? [] : [encryptionKey.keyArn];
-    this.formerKeys = [...props.formerKeys, ...before.filter((arn) => arn !== asked)];
+    const [, headerKey] = /^aws:kms:(.+)$/.exec(props.encryption ?? '') ?? [];
+    this.objectKey = headerKey === undefined ? encryptionKey : Key.fromKeyArn(this, 'ObjectKey', headerKey);
+    // Objects from before the header was set are encrypted with the key of the bucket.
+    const before = headerKey === undefined || encryptionKey === undefined ? [] : [encryptionKey.keyArn];
+    this.formerKeys = [...props.formerKeys, ...before.filter((arn) => arn !== headerKey)];
     this.table =
       typeof table === 'string'
-        ? Table.fromTableAttributes(this, 'GivenTable', { tableName: table, ...itsKey })
+        ? Table.fromTableAttributes(this, 'GivenTable', { tableName: table, ...withKey })
         : (table ?? this.ownTable(props));
   }
 
@@ -110,7 +110,7 @@ export class Storage extends Construct {
           resources: [bucket.bucketArn],
         }),
       );
-    // The construct's own option would add a function.
+    // CDK's own option for it would add a function.
     (bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
@@ -118,7 +118,7 @@ export class Storage extends Construct {
   }
 
   private ownTable({ key, removal }: StorageProps): Table {
-    // Each row has its expiry: rows of jobs 30 days, of scored texts 90.
+    // Each row has a time to live: 30 days for a job, 90 days for a scored text.
     return new Table(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
@@ -128,13 +128,13 @@ export class Storage extends Construct {
         ? { encryption: TableEncryption.AWS_MANAGED }
         : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      // A failed first deployment cannot delete a protected table: it leaves an empty one.
+      // A failed first deployment leaves an empty table, since it cannot delete a protected one.
       removalPolicy: removal === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
       deletionProtection: removal !== 'destroy',
     });
   }
 
-  /** Grants operations on rows, and the use of the table's key, if it has one. */
+  /** Grants operations on rows, and the use of the table's key if it has its own. */
   grantRows(grantee: Grantee, ...actions: string[]): void {
     this.table.grant(grantee, ...actions);
     this.grantKey(grantee, keyOf(this.table), 'dynamodb', [
@@ -147,12 +147,12 @@ export class Storage extends Construct {
     ]);
   }
 
-  /** Grants the use of a key, only through the service whose data it encrypts, and decryption with former keys. */
+  /** Grants the use of a key through the service whose data it encrypts, and decryption with former keys. */
   private grantKey(grantee: Grantee, key: IKey | undefined, service: 's3' | 'dynamodb', actions: string[]) {
     const conditions = this.through(service);
     if (key !== undefined) Grant.addToPrincipal({ grantee, actions, resourceArns: [key.keyArn], conditions });
     if (this.formerKeys.length === 0) return;
-    // It is one statement for both services, since policies are limited in size.
+    // Both services share one statement, since policies are limited in size.
     Grant.addToPrincipal({
       grantee,
       actions: ['kms:Decrypt'],
@@ -161,7 +161,7 @@ export class Storage extends Construct {
     });
   }
 
-  /** The condition by which a key recognises a request from a service; the service's domain differs in China. */
+  /** The condition that a key is used through one of these services. The `*` is for China, where their domain differs. */
   private through(...services: readonly ('s3' | 'dynamodb')[]) {
     const [only, ...others] = services.map((each) => `${each}.${Stack.of(this).region}.amazonaws.com*`);
     return { StringLike: { 'kms:ViaService': others.length === 0 ? only : [only, ...others] } };
@@ -172,14 +172,14 @@ export class Storage extends Construct {
     return locationOf(this.bucket, this.root === '' ? undefined : this.root.slice(0, -1));
   }
 
-  /** The ARN of objects at a pattern of keys in this store. */
+  /** The ARN of the objects whose keys in this store match a pattern. */
   arnOf(pattern: string): string {
     return this.bucket.arnForObjects(`${this.root}${pattern}`);
   }
 
   /**
-   * Grants reading in folders, or in the entire store. Without the right to list, S3 reports a missing object as
-   * forbidden; it treats the object's key as the prefix of that listing.
+   * Grants reading in folders, or in the entire store. It includes the right to list, without which S3 reports a missing
+   * object as forbidden. For this check, S3 takes the object's key as the prefix of the listing.
    */
   grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {
     this.grant(role, READS, patterns);
@@ -192,7 +192,7 @@ export class Storage extends Construct {
     });
   }
 
-  /** Grants writing in folders, also by multipart uploads: a failed one is aborted, a completed one decrypts its parts. */
+  /** Grants writing in folders, also by multipart uploads, which may be aborted, and which decrypt their parts at the end. */
   grantWrite(role: Grantee, folders: readonly string[]): void {
     this.grantKey(role, this.objectKey, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
     this.grant(role, WRITES, folders);
@@ -203,8 +203,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * Grants reading, writing and deleting objects, and listing, reading and erasing their old versions. It is
-   * one statement, since a managed policy has at most 6,144 characters.
+   * Grants reading, writing and deleting objects, and listing, reading and erasing their old versions, with few statements,
+   * since a managed policy has at most 6,144 characters.
    */
   grantEverything(grantee: Grantee, folders: readonly string[]): void {
     const ofVersions = ['s3:GetObjectVersion', 's3:DeleteObjectVersion'];
@@ -219,11 +219,11 @@ export class Storage extends Construct {
     });
   }
 
-  /** Lets other accounts, or their roles, read folders; these accounts must also allow it. */
-  letRead(readers: readonly string[], patterns: readonly string[]): void {
+  /** Lets other accounts, or their roles, read folders. These accounts must also allow it. */
+  allowReaders(readers: readonly string[], patterns: readonly string[]): void {
     if (readers.length === 0) return;
     const principals = readers.map((reader) =>
-      // A token may be either: IAM accepts the id of an account in place of an ARN.
+      // A token may be an ARN or the id of an account: IAM accepts both here.
       isToken(reader) || reader.startsWith('arn:') ? new ArnPrincipal(reader) : new AccountPrincipal(reader),
     );
     const statements = [
@@ -252,16 +252,16 @@ export class Storage extends Construct {
     if (key?.statementAdded === false || this.formerKeys.length > 0)
       Annotations.of(this).addWarningV2(
         'platform-sync:given-key-readers',
-        'readers: the policy of the bucket’s key, and of formerKeys, is yours, so they cannot read until you let them decrypt with it',
+        'readers: you manage the policies of the bucket’s key and of formerKeys. Readers cannot read until these policies let them decrypt',
       );
     if (!added.every(Boolean))
       Annotations.of(this).addWarningV2(
         'platform-sync:given-bucket-readers',
-        'readers: the policy of the bucket is yours, so they cannot read until you let them there',
+        'readers: you manage the policy of the bucket. Readers cannot read until this policy lets them',
       );
   }
 
-  /** Grants tagging objects: the lifecycle of runs lets them expire by their tags. */
+  /** Grants tagging objects. Old runs expire by their tags. */
   grantTag(role: Grantee, folders: readonly string[]): void {
     this.grant(role, ['s3:PutObjectTagging'], folders);
   }
@@ -279,7 +279,7 @@ export class Storage extends Construct {
     }
   }
 
-  /** Warns about the properties that a created bucket has, and an existing one should have. */
+  /** Warns about the properties that an existing bucket should have. A bucket that the construct creates has them. */
   private warnOfMissing(rules: readonly LifecycleRule[]): void {
     const expire = rules.flatMap(({ prefix, expiration, tagFilters }) =>
       prefix === undefined || expiration === undefined
@@ -290,7 +290,7 @@ export class Storage extends Construct {
     );
     Annotations.of(this).addWarningV2(
       'platform-sync:given-bucket',
-      `the bucket is yours, and so are its settings. Expected: versioning, access over TLS only, notifications to EventBridge (without them nothing in ${this.root}inbox/ is scored, and tables of runs are made at night), and expiry of ${expire.join(', ')}`,
+      `you manage the settings of the bucket. It should have: versioning, access only over TLS, notifications to EventBridge (without them, requests in ${this.root}inbox/ are not scored, and tables of runs are built only at night), and expiry of ${expire.join(', ')}`,
     );
   }
 
@@ -301,7 +301,11 @@ export class Storage extends Construct {
       ...removalOf(removal),
       lifecycleRules: [{ expiration: Duration.days(90) }],
     });
-    acknowledge(logs, 'S1', 'It is the bucket of the access logs: logging access to it would never end.');
+    acknowledge(
+      logs,
+      'S1',
+      'It is the bucket of the access logs itself: logging access to it would create further logs forever.',
+    );
     return logs;
   }
 }
@@ -310,14 +314,14 @@ const READS = ['s3:GetObject'];
 const WRITES = ['s3:PutObject', 's3:AbortMultipartUpload'];
 const DELETES = ['s3:DeleteObject'];
 
-/** The removal policy of resources that cannot be recreated. A failed first deployment always deletes them. */
+/** The removal policies of resources that cannot be recreated. A failed first deployment always deletes them. */
 export const REMOVAL = {
   retain: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   protect: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   destroy: RemovalPolicy.DESTROY,
 } as const satisfies Record<Instance['removal'], RemovalPolicy>;
 
-/** The removal policy of a bucket, which is deleted only if it is empty. */
+/** The removal policy of a bucket. AWS deletes only an empty bucket. */
 const removalOf = (removal: Instance['removal']) => ({
   removalPolicy: REMOVAL[removal],
   autoDeleteObjects: removal === 'destroy',

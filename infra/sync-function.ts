@@ -17,7 +17,7 @@ import { bundled, HANDLER } from './bundles.ts';
 import type { LogSettings } from './log-settings.ts';
 import type { Network } from './network.ts';
 
-/** The props of every function of a stack. */
+/** The props that all functions of a stack share. */
 export type FunctionDefaults = {
   readonly network: Network | undefined;
   readonly logs: LogSettings;
@@ -35,7 +35,7 @@ export type SyncFunctionProps = FunctionDefaults & {
   readonly durableConfig?: DurableConfig;
 };
 
-/** A function, its log and its role, which may only write that log until it is granted more. */
+/** A function with its log and its role. Without further grants, the role may only write the log. */
 export class SyncFunction extends Construct {
   readonly function: LambdaFunction;
   readonly role: Role;
@@ -64,10 +64,9 @@ export class SyncFunction extends Construct {
 }
 
 /**
- * The format of the logs. Our lines are JSON in any format; with this one, so are Lambda's own lines (start,
- * report, time-out, uncaught errors), so that one query finds fields in every line. Only LOG_LEVEL decides
- * what is logged: without a level here, Lambda would drop lines below INFO, and with a higher one, the
- * metrics, which are lines at that level.
+ * The format of the logs. With JSON, Lambda's own lines (start, report, time-out, uncaught errors) are JSON like our lines,
+ * so that queries find fields in every line. The level is TRACE, so that LOG_LEVEL alone decides what is logged: by
+ * default, Lambda would drop lines below INFO.
  */
 const logging = {
   loggingFormat: LoggingFormat.JSON,
@@ -81,5 +80,5 @@ const placeIn = ({ vpc, subnets, securityGroups }: Network) => ({
   ...(subnets === undefined ? {} : { vpcSubnets: subnets }),
 });
 
-/** Lambda's own limit. */
+/** The maximum duration of an invocation of Lambda. */
 export const MAX_LENGTH = Duration.minutes(15);

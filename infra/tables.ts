@@ -18,7 +18,7 @@ type TablesProps = FunctionDefaults &
     readonly catalog: Catalog;
   };
 
-/** Builds the tables of each published run and, every night, those that are missing. */
+/** Builds the tables of each published run, and every night all tables that are missing. */
 export class Tables extends Construct {
   readonly write: SyncFunction;
 
@@ -32,7 +32,7 @@ export class Tables extends Construct {
       description: 'Writes tables as Parquet',
       timeout: MAX_LENGTH,
       memoryMb: 2_048,
-      // The next publication or the next night builds what is left.
+      // Tables that are still missing are built after the next publication or in the next night.
       retryAttempts: 2,
       environment: { ...environment, SYNC_GLUE_DATABASE: catalog.databaseName } satisfies FunctionEnvironment,
     });
@@ -55,8 +55,8 @@ export class Tables extends Construct {
   }
 
   /**
-   * Starts the function after a publication, which moves `latest.json` last. A lost event costs at most a
-   * day: every night builds what is missing.
+   * Starts the function after a publication, whose last step is to write `latest.json`. If the event is lost, the tables
+   * are built in the next night.
    */
   private startPublished({ storage }: TablesProps): void {
     const keys = sources.map((source) => ({ wildcard: `${storage.root}${source}*/latest.json` }));
@@ -85,7 +85,7 @@ function grantObjects(storage: Storage, role: SyncFunction['role']): void {
   const marks = sources.map((source) => `${source}*/_tag*.json`);
   storage.grantWrite(role, ['parquet/*', ...marks]);
   storage.grantDelete(role, ['parquet/*', ...marks]);
-  // Tags mark the tables of superseded runs, which a lifecycle rule then deletes.
+  // The objects of replaced runs are tagged, so that a lifecycle rule deletes them.
   storage.grantTag(role, [
     'changes/*',
     'parquet/*/dt=*',

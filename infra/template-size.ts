@@ -13,35 +13,36 @@ export type Known = {
 
 type Kind = {
   /** The maximum length of a name. */
-  readonly most: number;
-  /** The text before the name in its ARN, and in the value of `Ref` if that is more than the name. */
+  readonly max: number;
+  /** The part of the ARN before the name. */
   readonly arn: string;
+  /** The part of the value of `Ref` before the name. Default: the value is only the name. */
   readonly ref?: string;
 };
 
 const LAMBDA = 'arn:P:lambda:R:A:function:';
 const SNS = 'arn:P:sns:R:A:';
 const SECRET = 'arn:P:secretsmanager:R:A:secret:';
-const table = { most: 255, arn: 'arn:P:dynamodb:R:A:table/' };
+const table = { max: 255, arn: 'arn:P:dynamodb:R:A:table/' };
 
 /**
  * The maximum length of the names of each type, and how their ARNs and references begin. P, R, A and U stand for partition,
  * region, account and the end of a domain. AWS adds six characters to a secret's name. Sources: the quotas of each service, as of 2026-11-29.
  */
 const KINDS: Readonly<Record<string, Kind>> = {
-  'AWS::S3::Bucket': { most: 63, arn: 'arn:P:s3:::' },
+  'AWS::S3::Bucket': { max: 63, arn: 'arn:P:s3:::' },
   'AWS::DynamoDB::Table': table,
   'AWS::DynamoDB::GlobalTable': table,
-  'AWS::SQS::Queue': { most: 80, arn: 'arn:P:sqs:R:A:', ref: 'https://sqs.R.U/A/' },
-  'AWS::Lambda::Function': { most: 64, arn: LAMBDA },
-  'AWS::Lambda::Alias': { most: 64 + ':live'.length, arn: LAMBDA, ref: LAMBDA },
-  'AWS::Logs::LogGroup': { most: 512 + ':*'.length, arn: 'arn:P:logs:R:A:log-group:' },
-  'AWS::SNS::Topic': { most: 256, arn: SNS, ref: SNS },
-  'AWS::SecretsManager::Secret': { most: 512 + '-123456'.length, arn: SECRET, ref: SECRET },
-  'AWS::KMS::Key': { most: 36, arn: 'arn:P:kms:R:A:key/' },
-  'AWS::SSM::Parameter': { most: 900, arn: 'arn:P:ssm:R:A:parameter/' },
+  'AWS::SQS::Queue': { max: 80, arn: 'arn:P:sqs:R:A:', ref: 'https://sqs.R.U/A/' },
+  'AWS::Lambda::Function': { max: 64, arn: LAMBDA },
+  'AWS::Lambda::Alias': { max: 64 + ':live'.length, arn: LAMBDA, ref: LAMBDA },
+  'AWS::Logs::LogGroup': { max: 512 + ':*'.length, arn: 'arn:P:logs:R:A:log-group:' },
+  'AWS::SNS::Topic': { max: 256, arn: SNS, ref: SNS },
+  'AWS::SecretsManager::Secret': { max: 512 + '-123456'.length, arn: SECRET, ref: SECRET },
+  'AWS::KMS::Key': { max: 36, arn: 'arn:P:kms:R:A:key/' },
+  'AWS::SSM::Parameter': { max: 900, arn: 'arn:P:ssm:R:A:parameter/' },
   // The name may follow a path.
-  'AWS::IAM::Role': { most: 64 + 512, arn: 'arn:P:iam::A:role/' },
+  'AWS::IAM::Role': { max: 64 + 512, arn: 'arn:P:iam::A:role/' },
 };
 
 /**
@@ -57,18 +58,18 @@ const LETTERS = { P: 'AWS::Partition', R: 'AWS::Region', A: 'AWS::AccountId', U:
 
 /** Maximum length of a name, an ARN or a value of `Ref` of a type. */
 export function longestOf(type: string, of: 'name' | 'arn' | 'ref', known?: Known): number {
-  const { most = 0, arn = '', ref = '' } = KINDS[type] ?? {};
+  const { max = 0, arn = '', ref = '' } = KINDS[type] ?? {};
   const before = { name: '', arn, ref }[of];
   const letters = before.match(/\b[PRAU]\b/g) ?? [];
   const added = letters.map((letter) => lengthOf({ Ref: LETTERS[letter as keyof typeof LETTERS] }, known));
-  return before.length - letters.length + added.reduce((sum, each) => sum + each, most);
+  return before.length - letters.length + added.reduce((sum, each) => sum + each, max);
 }
 
-/** The deployed length of a value in a template: of a text, or of the JSON of another value. */
+/** The deployed length of a value in a template: of a string, or of the JSON of any other value. */
 export function sizeOf(value: unknown, known?: Known): number {
   if (value === undefined) return 0;
   if (typeof value === 'string') return Buffer.byteLength(value);
-  // The quotes that JSON would add around a part that is not text are not counted.
+  // Each reference is replaced by a string of its maximum length.
   return Buffer.byteLength(
     JSON.stringify(value, (_, each: unknown) =>
       isReference(each) ? '-'.repeat(lengthOf(each, known)) : each,
@@ -81,14 +82,11 @@ function isReference(value: unknown): boolean {
   return others.length === 0 && (name === 'Ref' || name.startsWith('Fn::'));
 }
 
-/**
- * A name as CloudFormation generates it: the stack, the logical id, and 13 random characters, joined by
- * dashes.
- */
+/** The length of a name that CloudFormation generates: the stack, the logical id and 13 random characters, with dashes. */
 const generatedOf = (id: string, known: Known) =>
   (known.longest?.get('{"Ref":"AWS::StackName"}') ?? 128) + id.length + 13 + 2;
 
-/** Maximum length of a parameter; 0 without `MaxLength`: then only AWS can check it. */
+/** Maximum length of a part of a value. A parameter without `MaxLength` counts as 0, since only AWS can check it. */
 function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   const given = known.longest?.get(JSON.stringify(part));
@@ -99,9 +97,9 @@ function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   const attribute = at(part, 'Fn::GetAtt', '1');
   const id = String(at(part, 'Ref') ?? at(part, 'Fn::GetAtt', '0'));
   const type = String(at(known.resources, id, 'Type'));
-  const { most, ref } = KINDS[type] ?? {};
-  if (most === undefined) return PSEUDO[id] ?? Number(at(known.parameters, id, 'MaxLength') ?? 0);
-  const shorter = Math.max(0, most - generatedOf(id, known));
+  const { max, ref } = KINDS[type] ?? {};
+  if (max === undefined) return PSEUDO[id] ?? Number(at(known.parameters, id, 'MaxLength') ?? 0);
+  const shorter = Math.max(0, max - generatedOf(id, known));
   const of = attribute === 'Arn' ? 'arn' : ref === undefined ? 'name' : 'ref';
   return longestOf(type, of, known) - shorter;
 }

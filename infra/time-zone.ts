@@ -1,7 +1,7 @@
 import { TimeZone } from 'aws-cdk-lib';
 
-/** UTC, and the zones with a fixed offset, which are missing from the lists below. */
-const FIXED = [
+/** UTC, and the zones with a fixed offset: neither CDK nor Node lists them. */
+const FIXED_ZONES = [
   'UTC',
   'GMT',
   'Etc/UTC',
@@ -12,9 +12,9 @@ const FIXED = [
 /** The IANA zone of an unconfigured machine, which CDK also lists. */
 const NO_ZONE = 'Factory';
 
-/** Zones by their IANA names, spelled as EventBridge Scheduler expects them: those that CDK or Node lists. */
+/** The IANA names of all zones that CDK or Node lists, spelled as EventBridge Scheduler expects them. */
 const ZONES: ReadonlySet<string> = new Set([
-  ...FIXED,
+  ...FIXED_ZONES,
   ...Intl.supportedValuesOf('timeZone'),
   ...Object.getOwnPropertyNames(TimeZone).flatMap((name) => {
     const zone: unknown = Reflect.get(TimeZone, name);
@@ -22,7 +22,7 @@ const ZONES: ReadonlySet<string> = new Set([
   }),
 ]);
 
-/** The fault of a text that is not the IANA name of a time zone; undefined for a zone. */
+/** What was expected instead of `zone`; undefined if it is the IANA name of a time zone. */
 export function timeZoneFault(zone: string): string | undefined {
   if (ZONES.has(zone)) return undefined;
   const meant = ZONES.values().find((each) => each.toLowerCase() === zone.toLowerCase()) ?? sameZone(zone);

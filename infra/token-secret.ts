@@ -15,14 +15,14 @@ type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn' | 'forme
   };
 
 export type GivenToken = {
-  /** An existing secret that has the token; its encryption key, if it has one, is used too. Default: none. */
+  /** An existing secret that has the token. Functions may also use its encryption key. Default: none. */
   readonly tokenSecret?: ISecret | undefined;
-  /** An existing SecureString that has the token: its name, its ARN, or the parameter with its key. Default: none. Without secret and parameter the construct creates a secret. */
+  /** An existing SecureString that has the token: its name, its ARN, or the parameter. Default: none; without a secret either, the construct creates a secret. */
   readonly tokenParameter?: string | IParameter | undefined;
 };
 
 /**
- * The platform's token: an existing parameter or secret, or a secret of the stack, into which a person puts the token.
+ * The platform's token: an existing parameter or secret, or a new secret, into which a person puts the token.
  * (CloudFormation cannot create a SecureString.)
  */
 export class TokenSecret extends Construct {
@@ -41,7 +41,7 @@ export class TokenSecret extends Construct {
       this.access = { ...ofParameter, resources: possible.length === 0 ? [arn] : possible, keyArns };
       return;
     }
-    const secret = tokenSecretArn === undefined ? (tokenSecret ?? this.made(key)) : undefined;
+    const secret = tokenSecretArn === undefined ? (tokenSecret ?? this.createSecret(key)) : undefined;
     this.arn = tokenSecretArn ?? secret?.secretArn ?? '';
     // A secret that is imported by name has no full ARN: AWS adds six characters to it.
     const isPartial = tokenSecret !== undefined && tokenSecret.secretFullArn === undefined;
@@ -69,7 +69,7 @@ export class TokenSecret extends Construct {
     });
   }
 
-  private made(key: IKey | undefined): ISecret {
+  private createSecret(key: IKey | undefined): ISecret {
     const description = 'The developer token of the platform';
     const secret = new Secret(this, 'Token', {
       description,
@@ -78,12 +78,12 @@ export class TokenSecret extends Construct {
     acknowledge(
       secret,
       'SMG4',
-      'Only a person can create a token, on the platform; an alarm goes off when it expires.',
+      'Only a person can create a token, on the platform. An alarm goes off when the token expires.',
     );
     return secret;
   }
 
-  /** The ARN of a parameter comes first; then the possible ARNs, if it is not known. */
+  /** The ARN of a parameter, followed by its possible ARNs if the ARN is known only at deployment. */
   private parameterArns(parameter: string | IParameter): readonly [string, ...string[]] {
     if (typeof parameter !== 'string') return [parameter.parameterArn];
     if (arnText(this, parameter).startsWith('arn:')) return [parameter];
@@ -92,7 +92,7 @@ export class TokenSecret extends Construct {
     // A name may begin with a slash; the ARN has exactly one slash before the name.
     if (!isToken(parameter)) return [inArn(`parameter/${parameter.replace(/^\//, '')}`)];
     const withSlash = inArn(`parameter/${parameter}`);
-    // One of these two is the ARN; the other names no parameter.
+    // One of the last two is the ARN; the other does not name a parameter.
     return [Fn.join('/', Fn.split('//', withSlash)), withSlash, inArn(`parameter${parameter}`)];
   }
 }
@@ -103,7 +103,7 @@ type Access = typeof ofParameter & {
   readonly keyArns: readonly string[];
 };
 
-/** The actions, and the encryption context with which the key is used. */
+/** The action that reads the token, and the encryption context of its key. */
 const ofParameter: { readonly action: string; readonly context: string } = {
   action: 'ssm:GetParameter',
   context: 'kms:EncryptionContext:PARAMETER_ARN',
@@ -113,7 +113,7 @@ const ofSecret: typeof ofParameter = {
   context: 'kms:EncryptionContext:SecretARN',
 };
 
-/** CDK's parameters have their key, although the interface does not declare it. */
+/** The encryption key of a parameter. CDK's parameters have this property, but their interface does not declare it. */
 function keyOf(parameter: string | (IParameter & { readonly encryptionKey?: IKey })): IKey | undefined {
   return typeof parameter === 'string' ? undefined : parameter.encryptionKey;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** A docstring, and the declaration below it. */
 export type Documented = { readonly doc: string; readonly signature: string };
 
-/** Matches references to sections of a document that readers do not have. */
+/** Matches references to sections of the platform's contract, which readers do not have. */
 const SECTION = /\s*\(contract [\d.]+\)/g;
 
 const joined = (comment: string) =>
@@ -24,21 +24,21 @@ export function docOf(file: string, name: string): string {
 }
 
 /**
- * A method in a group of the object that a function creates, such as `calculations.search` of `operations`.
- * Throws if it is missing.
+ * The docstring and signature of a method in a group of the object that `creator` creates, such as `calculations.search`
+ * of `operations`. Throws if the method is missing.
  */
-export function methodOf(file: string, maker: string, path: string): Documented {
+export function methodOf(file: string, creator: string, path: string): Documented {
   const source = readFileSync(file, 'utf8');
   const [group = '', name = ''] = path.split('.');
   const [, body = ''] =
-    new RegExp(`const ${maker} = [^\\n]*=> \\(\\{\\n([\\s\\S]*?)\\n\\}\\);`).exec(source) ?? [];
+    new RegExp(`const ${creator} = [^\\n]*=> \\(\\{\\n([\\s\\S]*?)\\n\\}\\);`).exec(source) ?? [];
   const [, methods = ''] = new RegExp(`^ {2}${group}: \\{\\n([\\s\\S]*?)\\n {2}\\},`, 'm').exec(body) ?? [];
   const method = new RegExp(
     `(?:/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*)?^ {4}${name}: (\\([\\s\\S]*?\\)) =>`,
     'm',
   );
   const found = method.exec(methods);
-  if (found === null) throw new Error(`${file}: expected ${path} in ${maker}, got none`);
+  if (found === null) throw new Error(`${file}: expected ${path} in ${creator}, got none`);
   const [, comment = '', parameters = ''] = found;
   const oneLine = parameters
     .replaceAll(/\s*\n\s*/g, ' ')
@@ -54,10 +54,7 @@ export function methodOf(file: string, maker: string, path: string): Documented 
   return { doc: joined(comment), signature: `${name}${named}` };
 }
 
-/**
- * The docstrings of the members of an object from which a constant is built, and of the members within these,
- * by their names.
- */
+/** The docstrings of the members of the object `constant`, and of the members within them, by name. */
 export function memberDocs(source: string, constant: string): Readonly<Record<string, string>> {
   const [, body = ''] = new RegExp(`const ${constant} = ([\\s\\S]*?)\\n(?:\\)|\\})`).exec(source) ?? [];
   const documented = body.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*'?([\w-]+)\b/g);

@@ -5,21 +5,21 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** A field of an object, in words. */
 export type Field = {
-  /** The name, with dots for fields within, and `[]` for the items of a list. */
+  /** The name, such as `owner.id`, or `rows[].id` for a field of the items of a list. */
   readonly name: string;
   readonly type: string;
-  /** Whether the field is required; if false, it may be absent. */
+  /** Whether the field must be present. */
   readonly isRequired: boolean;
 };
 
-/** The fields of a schema. Those of an object within it follow the object. */
+/** The fields of a schema. The fields of an inner object follow the object. */
 export function fieldsOf(schema: z.ZodMiniType): readonly Field[] {
   const converted = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
       if ((zodSchema as unknown) === idSchema) Object.assign(jsonSchema, { type: 'id' });
-      // Records that keep names as received are checked by a function, so they have no JSON schema.
+      // Records whose names are kept as received are checked by a function, which has no JSON schema.
       else if (zodSchema._zod.def.type === 'custom') Object.assign(jsonSchema, { type: 'object' });
     },
   });
@@ -40,7 +40,7 @@ function inside(schema: Schema, prefix: string): readonly Field[] {
   );
 }
 
-/** The schema of a member when it is not null; and of its items, if it is a list. */
+/** The schema of a member that is not null. For a list, the schema of its items. */
 function unwrapped(member: Schema): { readonly plain: Schema; readonly isList: boolean } {
   const plain = alternatives(member).find(({ type }) => type !== 'null') ?? member;
   const items = plain['items'] as Schema | undefined;
@@ -51,7 +51,7 @@ const alternatives = (schema: Schema): readonly Schema[] =>
   Array.isArray(schema['anyOf']) ? schema['anyOf'].flatMap(alternatives) : [schema];
 
 const WORDS: Readonly<Record<string, string>> = {
-  string: 'text',
+  string: 'string',
   boolean: 'true or false',
   integer: 'whole number',
   id: 'id',
@@ -67,8 +67,8 @@ export function typeOf(schema: Schema): string {
     if (each['type'] === 'array') return [`list of ${typeOf(items ?? {})}`];
     return [each['type']].flat().map((type) => WORDS[String(type)] ?? 'any');
   });
-  const [least, most] = [schema['minimum'], schema['maximum']];
-  const range = typeof least === 'number' && typeof most === 'number' && most < Number.MAX_SAFE_INTEGER;
+  const { minimum: min, maximum: max } = schema;
+  const range = typeof min === 'number' && typeof max === 'number' && max < Number.MAX_SAFE_INTEGER;
   const fallback = schema['default'] === undefined ? '' : `, by default ${JSON.stringify(schema['default'])}`;
-  return `${[...new Set(words)].join(' or ')}${range ? ` from ${least} to ${most}` : ''}${fallback}`;
+  return `${[...new Set(words)].join(' or ')}${range ? ` from ${min} to ${max}` : ''}${fallback}`;
 }

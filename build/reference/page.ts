@@ -29,7 +29,7 @@ const operations = {
     {
       readonly file: string;
       readonly methods: readonly string[];
-      /** The type of its request, if that has a docstring. */
+      /** The type of its request, if the type has a docstring. */
       readonly takes?: string;
       readonly returns: keyof typeof objects;
     }
@@ -39,9 +39,9 @@ const operations = {
 const objects = {
   CalculationRow: { decides: { id: 'id' }, members: endpoints.searchCalculations.records.members },
   Calculation: { decides: { id: 'id' }, members: endpoints.updateFormula.records.members },
-  FileRecord: { decides: { id: 'text' }, members: endpoints.searchFiles.records.members },
+  FileRecord: { decides: { id: 'string' }, members: endpoints.searchFiles.records.members },
   Card: { decides: { id: 'id' }, members: endpoints.listCards.records.members },
-  FunctionExecution: { decides: { status: 'text' }, members: endpoints.runFunction.records.members },
+  FunctionExecution: { decides: { status: 'string' }, members: endpoints.runFunction.records.members },
   Sentiment: { decides: {}, members: endpoints.analyzeSentiment.records.members },
   DataFile: { decides: { dataFileId: 'id' }, members: endpoints.getDataFile.records.members },
 } as const;
@@ -55,7 +55,7 @@ export function referencePage(): string {
     INTRODUCTION,
     ...names.map(operationText),
     '# Objects',
-    'What the operations return. Only fields marked *always* are required of the platform, in this form. All others, including unknown ones, stay as received: a field marked *usually* may be absent, null, or of another type, which is counted as odd and has no effect. An id has digits of any length.',
+    'The objects that the operations return. Only fields marked *always* must have this type in the platform’s response. All other fields, including unknown ones, are returned as received: a field marked *usually* may be absent, null, or of another type, which is counted as odd and has no effect. An id has any number of digits.',
     ...Object.entries(objects).map(([name, fields]) => objectText(name, fields)),
     '',
   ].join('\n\n');
@@ -78,7 +78,7 @@ function operationText(name: EndpointName): string {
     ...('takes' in request ? [`\`${request.takes}\`: ${docOf(source, request.takes)}`] : []),
     [
       `- Returns [${returns}](#${returns.toLowerCase()}).`,
-      `- ${mayRepeat ? 'Repeated after a 429, a 5xx, a time-out or a broken connection.' : 'Repeated only after a 429 or a proof that nothing was executed.'}`,
+      `- ${mayRepeat ? 'Repeated after a 429, a 5xx, a time-out or a broken connection.' : 'Repeated only after a 429, or if it is proved that nothing was executed.'}`,
     ].join('\n'),
     tableOf(fieldsOf(input as z.ZodMiniType).filter(({ name: field }) => field.includes('.'))),
   ].join('\n\n');
@@ -113,7 +113,7 @@ const objectText = (name: string, { decides, members }: Fields): string =>
   ].join('\n\n');
 
 const WORDS = {
-  string: 'text',
+  string: 'string',
   number: 'number',
   boolean: 'true or false',
   object: 'object',

@@ -4,10 +4,7 @@ import { configPage, configSchemaFile } from './config-page.ts';
 import { referencePage } from './page.ts';
 import { settingsPage } from './settings-page.ts';
 
-/**
- * The pages of the manual, and a schema for editors, that are generated from definitions, each with the
- * function that builds it.
- */
+/** The generated pages of the manual and the schema for editors, each with the function that builds it. */
 export const pages: Readonly<Record<string, () => string>> = {
   'docs/reference.md': referencePage,
   'docs/columns.md': columnsPage,

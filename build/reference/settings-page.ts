@@ -9,12 +9,12 @@ Read from the environment, or [from a file](settings.md#in-a-file-and-several-in
 | variable | meaning | default |
 |---|---|---|`;
 
-/** The meaning of a setting; and if its default is not a value, what applies without it, in words. */
+/** The meaning of a setting. `without`: in words, what applies without the setting, if its default is not a value. */
 type Meaning = string | readonly [means: string, without: string];
 
 const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
   PLATFORM_BASE_URL: [
-    'the instance’s origin; https, or http on loopback only; no path, no user info',
+    'the address of the instance, without path and user: over https, or http if it is on this machine',
     'required',
   ],
   PLATFORM_TOKEN: ['the developer token', 'one of the two'],
@@ -22,35 +22,36 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
     'where the token is: the ARN of a SecureString in the Parameter Store of Systems Manager, or the id or ARN of a secret in Secrets Manager; cached at most 5 minutes, read again once on a 401',
     'one of the two',
   ],
-  PLATFORM_TOKEN_HEADER: 'the header that carries it',
-  PLATFORM_RATE: 'requests a second of all that share the table',
+  PLATFORM_TOKEN_HEADER: 'the header that carries the token',
+  PLATFORM_RATE: 'maximum requests a second of all processes that share the table',
   PLATFORM_RATE_CEILING: [
-    'the rate to which the fleet may raise its own while no call is refused ([pace](pace.md#upwards))',
+    'the maximum to which the fleet may raise its rate while no call is throttled ([pace](pace.md#upwards))',
     'none: `PLATFORM_RATE`',
   ],
-  PLATFORM_CONCURRENCY: 'requests in flight',
+  PLATFORM_CONCURRENCY: 'maximum requests in flight in a process',
   PLATFORM_MAX_WAIT_MS:
     'maximum wait of a call for its turn; a job that would wait longer returns to the queue',
   PLATFORM_TIMEOUT_MS: 'the time limit of one attempt; code functions have their own, 330000',
   PLATFORM_MAX_RESPONSE_BYTES:
-    'of one response’s body, after decompression ([what memory holds beside it](hostile.md#what-the-limit-of-a-response-counts))',
+    'maximum size of one response’s body, after decompression ([what else takes memory](hostile.md#what-the-limit-of-a-response-counts))',
   PLATFORM_LINKS: [
-    'JSON: the address of a `calculation`, `card`, `dataset` or `data-file` in the platform, with `{id}`, such as `{"card": "https://acme.example.com/cards/{id}"}`: report and digest link there',
+    'JSON: the address of a `calculation`, `card`, `dataset` or `data-file` in the platform, with `{id}`, such as `{"card": "https://acme.example.com/cards/{id}"}`, for links in the report and the digest',
     'none',
   ],
   PLATFORM_PRICES: [
-    'JSON: what a call costs you, and in what: `{"unit": "credits", "score": 1, "run-function": 0.5, "update-formula": 0}`, each price optional: dry runs and summaries then say money',
+    'JSON: the price of each call, and its unit: `{"unit": "credits", "score": 1, "run-function": 0.5, "update-formula": 0}`. Each price is optional. Dry runs and summaries then print costs',
     'none',
   ],
-  SYNC_STORE: 'where snapshots go: `s3://bucket/prefix` or a directory',
+  SYNC_STORE: 'where snapshots and results are stored: `s3://bucket/prefix` or a directory',
   SYNC_COMPRESSION: 'compression of parts: `gzip` or `zstd` (suffix `.zst`)',
   SYNC_ENCRYPTION: [
     'encryption of objects in S3, for buckets that require the header: `AES256`, `aws:kms` or `aws:kms:KEY`',
     'none: the bucket’s own',
   ],
-  SYNC_PART_SECONDS: 'a part of a snapshot is closed after at most this time, which a crash may cost',
+  SYNC_PART_SECONDS:
+    'a part of a snapshot is stored after at most this time, so a crash loses at most this time',
   SYNC_TABLE: [
-    'the ledger, the budget and the scores that are paid for: a DynamoDB table with the string keys `pk` and `sk`, or `sqlite:FILE` on a disk of this host',
+    'the ledger, the budget and the score cache: a DynamoDB table with the string keys `pk` and `sk`, or `sqlite:FILE` on a disk of this host',
     '`STORE/.store/jobs.db`; for a store in S3 a file of this host, in the user’s state folder; none if the queue is in SQS',
   ],
   SYNC_QUEUE_URL: [
@@ -58,24 +59,24 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
     'the table’s file',
   ],
   SYNC_DEAD_LETTER_URL: ['its dead-letter queue, in the same way', 'the table’s file'],
-  SYNC_GLUE_DATABASE: ['where publishing adds partitions; needs a store in S3', 'none'],
+  SYNC_GLUE_DATABASE: ['the Glue database to which publishing adds partitions; needs a store in S3', 'none'],
   SYNC_EVENT_BUS: ['EventBridge bus that receives an event for each finished job', 'none: a log line'],
   SYNC_ALLOW: [
-    'JSON: what jobs may use: `{"types": […], "packages": […], "functions": ["PACKAGE/VERSION/FUNCTION" or "FUNCTION"]}`; every list must allow a job, and a missing list allows everything',
+    'JSON: the job types, packages and functions that jobs may use: `{"types": […], "packages": […], "functions": ["PACKAGE/VERSION/FUNCTION" or "FUNCTION"]}`; a job must be allowed by each list, and a missing list allows everything',
     'all',
   ],
-  SYNC_STACK: 'goes into the names of executions and metrics',
+  SYNC_STACK: 'the instance’s name in executions and metrics',
   SYNC_SNAPSHOT_FUNCTION: [
     'qualified ARN of the durable function that takes the snapshots of jobs',
     'none: in the worker’s process',
   ],
-  SYNC_FOLLOWERS: ['JSON: cards jobs that follow each published run of all calculations', 'none'],
+  SYNC_FOLLOWERS: ['JSON: jobs for cards that run after each published run of all calculations', 'none'],
   SYNC_GATES: [
-    'JSON by place: the share of the last run’s records below which a run is refused as `shrunk`, `null` for never: `{"calculations": {"shrunk": 0.8}}`',
+    'JSON by place: a run with less than this share of the last run’s records is refused as `shrunk`; `null`: never: `{"calculations": {"shrunk": 0.8}}`',
     '0.5',
   ],
   SYNC_DIGEST_URL: ['the webhook of Slack or Teams that `digest --to` posts to: a secret', 'none'],
-  LOG_LEVEL: 'pino’s',
+  LOG_LEVEL: 'the lowest log level that is written, as in pino',
 };
 
 /** `docs/all-settings.md`: every setting, with the default that `readSettings` gives it. */

@@ -34,10 +34,10 @@ import {
 } from './terminal/terminal.ts';
 
 /**
- * Makes the command lines in hints begin like this one, with npx and its settings file, so that they can be
- * pasted unchanged.
+ * Returns a function that rewrites the command lines in a hint so that they can be pasted: they begin like the
+ * current command line, with npx and its settings file.
  */
-function pasted(
+function createHintRewriter(
   environment: Environment,
   { envFile, profile }: Parameters<typeof withSettingsFile>[0],
 ): (hint: string) => string {
@@ -48,10 +48,7 @@ function pasted(
   return (hint) => hint.replaceAll(COMMAND_LINE, `${start.replaceAll('$', '$$$$')} `);
 }
 
-/**
- * Matches the name of the program before a command, as in a line to paste. (`platform-sync: ` begins a
- * message instead.)
- */
+/** Matches the name of the program before a command. (A message begins with `platform-sync: ` instead.) */
 const COMMAND_LINE = /(?<![\w./-])(?:npx )?platform-sync (?=[a-z]+(?:-[a-z]+)*(?![\w/.:]))/g;
 
 /**
@@ -64,22 +61,22 @@ export async function runCommandLine(
 ): Promise<number> {
   let { environment } = given;
   let hide = hideSecrets(environment);
-  let toPaste = (hint: string) => hint;
-  // A secret at the end must not be cut in two: then it would not be recognized and hidden.
+  let rewriteHint = (hint: string) => hint;
+  // Secrets are hidden before the text is shortened, since half a secret would not be recognized.
   const err = (text: string) =>
-    given.err(shortened(hide(toPaste(text.slice(0, 2 * MAX_MESSAGE_LENGTH))), MAX_MESSAGE_LENGTH));
+    given.err(shortened(hide(rewriteHint(text.slice(0, 2 * MAX_MESSAGE_LENGTH))), MAX_MESSAGE_LENGTH));
   const terminal: Terminal = {
     ...given,
-    // Available once a command begins and its settings file has been read.
+    // Includes the settings file once a command begins.
     get environment() {
       return environment;
     },
     err,
     ...(given.screen === undefined ? {} : { log: createLogLines({ err, now: Date.now }) }),
-    // JSON is made safe to show here, for all commands.
+    // JSON is made safe to print here, for all commands.
     out: (text) => {
       hasPrinted = true;
-      given.out(isJson ? shownJson(text) : hasHints ? toPaste(text) : text);
+      given.out(isJson ? shownJson(text) : hasHints ? rewriteHint(text) : text);
     },
   };
   let isJson = false;
@@ -93,7 +90,7 @@ export async function runCommandLine(
     const flags = command.optsWithGlobals<Parameters<typeof withSettingsFile>[0]>();
     environment = await withSettingsFile(flags, environment);
     hide = hideSecrets(environment);
-    toPaste = pasted(given.environment, flags);
+    rewriteHint = createHintRewriter(given.environment, flags);
     isJson = command.opts()['json'] === true;
     hasHints = !argv.includes('--json') && printsHints(pathOf(command));
     await checkStoreOf(command, terminal);
@@ -106,27 +103,27 @@ export async function runCommandLine(
   } catch (error) {
     const explained = explain(error, terminal);
     ended = explained.ended;
-    // Exactly one JSON value may be printed, so no error follows results: the exit code shows it.
+    // Exactly one JSON value may be printed. So after results, only the exit code shows an error.
     if (explained.error !== undefined && argv.includes('--json') && !hasPrinted)
       terminal.out(shownJson(hide(printJson({ error: explained.error }, 2))));
   }
-  // Some results were not written, however the command ended.
+  // If some output was lost, the command has failed, however it ended itself.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : exitCodes[ended];
 }
 
-/** Throws a `bad-location` StoreError in the wrong folder, before anything is created there. */
+/** Throws a `bad-location` StoreError if the store does not exist, as in the wrong folder. Creates nothing. */
 async function checkStoreOf(command: Command, { environment, openStore }: Terminal): Promise<void> {
   const { needsStore }: CommandFamily[string] = commands[pathOf(command) as CommandPath];
   if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
 }
 
-/** Whether the output of a command is for people, with lines to paste, rather than rows, formulas or files. */
+/** Whether the output of a command contains command lines to paste, rather than rows, formulas or files. */
 const printsHints = (path: string): boolean =>
   /^(init|doctor|run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(
     path,
   );
 
-/** Matches a long word, which is shortened if commander repeats it. */
+/** Matches a long word, to shorten it in commander's messages. */
 const LONG_WORD = /(\S{200})\S{100,}/g;
 
 const OPTIONS = [
@@ -135,7 +132,7 @@ const OPTIONS = [
     '--profile <name>',
     'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
   ],
-  ['--new-ledger', `use another table for the store from now on: ${NEW_LEDGER_RISK}`],
+  ['--new-ledger', `use this SYNC_TABLE as the ledger of the store from now on: ${NEW_LEDGER_RISK}`],
 ] as const;
 
 /** Adds these options to the program and, hidden from help, to every command below it. */
@@ -162,9 +159,9 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
     // Every command below inherits these two: it throws instead of ending the process.
     .exitOverride()
     .configureOutput({
-      // Help contains lines to paste, and is printed before the hook of a command runs.
-      writeOut: (text) => terminal.out(pasted(terminal.environment, {})(text.trimEnd())),
-      // Typed words may come from elsewhere, such as a list of names in a script.
+      // Help contains command lines to paste, and is printed before the hook `preAction` runs.
+      writeOut: (text) => terminal.out(createHintRewriter(terminal.environment, {})(text.trimEnd())),
+      // The arguments may be untrusted, such as names that a script reads from a list.
       writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
       outputError: (text, write) => write(`${text}${meantBy(text, program)}`),
     });
@@ -208,13 +205,16 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
-/** For the error of an unknown subcommand, the names that the command has; otherwise nothing. */
+/** If the error is about an unknown subcommand: a hint with the names of all subcommands. Otherwise ''. */
 const namedBelow = (error: string, { commands: below }: Command): string =>
   error.startsWith('error: unknown command')
     ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`
     : '';
 
-/** The subcommand that was probably meant. For commander, `jobs canel ID` is `jobs` with one argument too many. */
+/**
+ * A hint with the subcommand that was probably meant, or ''. Commander reports `jobs canel ID` as one argument too
+ * many for `jobs`.
+ */
 function meantBy(error: string, program: Command): string {
   const [, name, first = ''] =
     /^error: too many arguments for '(.*)'\. .* but got \d+: ([^,]+),/.exec(error) ?? [];
@@ -249,14 +249,17 @@ const commands: { readonly [Path in CommandPath]: DefinitionOf<Path> } = Object.
   ...Object.values(families),
 );
 
-/** The commands that run something. A handler whose arguments differ from its definition does not compile here. */
+/**
+ * The commands that have a handler. The type compares each handler with its definition: if their arguments differ,
+ * this does not compile.
+ */
 const runnable: {
   readonly [Path in CommandPath as DefinitionOf<Path> extends { readonly load: unknown } ? Path : never]: {
     readonly load: () => Promise<{ readonly default: Run<Path> }>;
   };
 } = commands;
 
-/** How the handler of a command is loaded; undefined for a command that only groups others. */
+/** The function that loads a command's handler; undefined for a command that only groups others. */
 const handlerOf = (path: string) =>
   path in commands ? runnable[path as keyof typeof runnable].load : undefined;
 

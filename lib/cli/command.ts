@@ -24,14 +24,11 @@ type CommandDefinition = {
   readonly needsStore?: false;
   /** False if the command has no option --json. */
   readonly json?: false;
-  /**
-   * Creates options that help lists before `options`. It is called for each command, since an option can
-   * belong to only one command.
-   */
+  /** Creates options that help lists before `options`. They are created anew for each command. */
   readonly extraOptions?: () => readonly Option[];
   /** Command lines without `platform-sync`, shown in its help. */
   readonly examples: readonly string[];
-  /** Loads the module whose default export runs the command. Absent: the command only groups others. */
+  /** Loads the module whose default export runs the command. Absent: the command only groups subcommands. */
   readonly load?: () => Promise<unknown>;
 };
 
@@ -70,7 +67,7 @@ type WithFallback<Options extends readonly ParameterSpec[]> = Extract<
   readonly [string, unknown, unknown, unknown]
 >;
 
-/** The values of options, by their names: those that are required or have a default, and the others. */
+/** The values of options, by name. Only those that are required or have a default are always present. */
 type Flags<Required extends readonly ParameterSpec[], Options extends readonly ParameterSpec[]> = {
   readonly [Each in Required[number] | WithFallback<Options> as NameOf<Each[0]>]: ValueOf<Each>;
 } & {
@@ -118,7 +115,7 @@ export type FlagsOf<Path extends CommandPath> = Flags<
   readonly json?: true;
 };
 
-/** Runs a command with its parsed arguments and options. Returns what to print, or only how it ended. */
+/** Runs a command with its parsed arguments and options. Returns how it ended, possibly with what to print. */
 export type Run<Path extends CommandPath> = (
   given: Given<Parameters<Path, 'arguments'>>,
   flags: FlagsOf<Path>,
@@ -151,7 +148,7 @@ export function addCommand(
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }
 
-/** Refuses an option of the command as the value of another option: then that value was forgotten. */
+/** Refuses an option's name as the value of `option`, since the value was most likely forgotten. */
 function refuseOptions(option: Option, command: Command): void {
   const { parseArg: read } = option;
   option.argParser((text, before: unknown) => {
@@ -161,7 +158,7 @@ function refuseOptions(option: Option, command: Command): void {
   });
 }
 
-/** Gives a parameter the types that commander expects. */
+/** Casts a parameter to the types that commander expects. */
 const asCommander = (spec: ParameterSpec) =>
   spec as unknown as [typed: string, help: string, read: (text: string) => unknown, fallback: unknown];
 

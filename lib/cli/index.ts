@@ -1,7 +1,4 @@
-/*
- * The command line. Programs start it through `bin.js`; whatever documents the commands reads their
- * definitions here.
- */
+/* The command line. It is started through `bin.js`. The pages that document the commands read their definitions here. */
 
 export { addCommand, type CommandFamily } from './command.ts';
 export { families } from './command-line.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
-// Plain JavaScript that any Node runs. From Node 24 on, the TypeScript sources of a checkout run as they are, and SQLite
-// needs no flag and warns of nothing.
+// Plain JavaScript, so that an old Node can print the message. Node 24 and later run the TypeScript sources of a checkout,
+// and their SQLite needs no flag and prints no warning.
 const isCheckout = existsSync(new URL('command-line.ts', import.meta.url));
 const [major] = process.versions.node.split('.').map(Number);
 const isEnough = major === 24 || major >= 26;

@@ -199,18 +199,18 @@ async function lostScores(
 
 function refuse([first, ...others]: readonly UnknownChunk[], table: string, store: string): void {
   if (first === undefined) return;
-  throw new TableError(`send for ${store} by ${table}`, {
+  throw new TableError(`use SYNC_TABLE=${table} with ${store}`, {
     kind: 'bad-table',
     table,
-    expected: 'a ledger that has all jobs and scores whose results are in the store',
-    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: ${lostBy(table)}; or use --new-ledger, which copies those outcomes into this ledger: ${NEW_LEDGER_RISK}, except for those with a result`,
+    expected: 'a ledger with all jobs and scores whose results are in the store',
+    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: ${lostBy(table)}; nothing was sent. Or continue with this ledger, which then imports those results: --new-ledger (${NEW_LEDGER_RISK}, except for those with a result)`,
   });
 }
 
 const lostBy = (table: string): string =>
   sqlitePath(table) === undefined
     ? 'it was created anew, or restored from an earlier time (docs/restore.md, "Restore from a point in time")'
-    : 'an older copy, or one whose log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved")';
+    : 'it is an older copy, or its log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved")';
 
 /** Stores the outcome of a job in the ledger, from its result. Skips an unreadable result, which the next check reports. */
 async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store): Promise<void> {

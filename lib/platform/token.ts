@@ -117,8 +117,8 @@ function storedToken(place: string, stored: string | undefined): string {
         ? 'nothing'
         : token !== ''
           ? 'a text with spaces or other invisible characters in it'
-          : `JSON of ${listed(pairs.map(([name]) => String(name)))}`;
-  throw notAToken(place, `the token as plain text, or as one pair of text, got ${got}`);
+          : `JSON with ${pairs.length === 1 ? 'the key' : 'the keys'} ${listed(pairs.map(([name]) => String(name)))}`;
+  throw notAToken(place, `the token as plain text, or as JSON with one key and a string, got ${got}`);
 }
 
 /**

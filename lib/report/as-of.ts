@@ -42,7 +42,7 @@ export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
   };
 
   async function refuse(key: string): Promise<never> {
-    throw new StoreError(`change ${key} as of ${at}`, { kind: 'read-only', code: 'EROFS' });
+    throw new StoreError(`change ${key} in the store as of ${at}`, { kind: 'read-only', code: 'AsOf' });
   }
   const onlyBuilt = <T>(key: string, change: () => Promise<T>): Promise<T> =>
     BUILT.test(key) ? change() : refuse(key);

@@ -12,7 +12,7 @@ export type StoreFailure =
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
-  /** For a directory: its file system is read-only, or full. */
+  /** For a directory: its file system is read-only, or full. `AsOf`: the store is opened as of a past time. */
   | { readonly kind: 'read-only' | 'full'; readonly code: string }
   /** Others kept writing to the key, or the service was overloaded or failed, for longer than a caller should wait. */
   | { readonly kind: 'busy'; readonly code: string }
@@ -41,13 +41,13 @@ function describe(failure: StoreFailure): string {
     case 'unconfigured':
       return `expected ${failure.expected}, got none`;
     case 'key-conflict':
-      return `${failure.occupant} is in the way`;
+      return `it conflicts with ${failure.occupant}`;
     case 'too-large':
       return `expected at most ${failure.maxBytes} bytes, got ${failure.sizeBytes}`;
     case 'missing':
       return `there is no such ${failure.what}`;
     case 'read-only':
-      return 'its file system is read-only';
+      return failure.code === 'AsOf' ? 'the past is read-only' : 'its file system is read-only';
     case 'full':
       return 'its file system is full';
     case 'denied':

@@ -90,22 +90,20 @@ async function compare(named: NamedTable, table: string, store: string): Promise
   const id = await idOf(table, 'read');
   const isFile = sqlitePath(table) !== undefined;
   if (isFile ? id !== undefined && id === named.id : table === named.table) return;
-  const got = isFile && id === undefined ? 'no file, or an empty one' : 'another';
-  throw new TableError(`send for ${store} by ${table}`, {
+  const got = isFile && id === undefined ? 'no file, or an empty file' : 'another ledger';
+  throw new TableError(`use SYNC_TABLE=${table} with ${store}`, {
     kind: 'bad-table',
     table,
-    expected: wordsOf(named),
-    got: `${got}; ${MOVED_PAGE} says what to do if the store or the file was moved; --new-ledger starts a new one: ${NEW_LEDGER_RISK}`,
+    expected: ledgerOf(named),
+    got: `${got}; nothing was sent. If the store or the file was moved: docs/restore.md, "A store that moved". To start a new ledger: --new-ledger (${NEW_LEDGER_RISK})`,
   });
 }
 
-const MOVED_PAGE = 'docs/restore.md, "A store that moved",';
-
-function wordsOf({ table, stack, id }: NamedTable): string {
-  if (id !== undefined)
-    return `the file that ${TABLE_KEY} names, SYNC_TABLE=${table} when it was begun (id ${id})`;
+function ledgerOf({ table, stack, id }: NamedTable): string {
   const owner = stack ? ` of the stack ${stack}` : '';
-  return `the table in DynamoDB that ${TABLE_KEY} names, SYNC_TABLE=${table}${owner} (platform-sync env --stack NAME)`;
+  return id === undefined
+    ? `the store's own ledger, which ${TABLE_KEY} names: the DynamoDB table SYNC_TABLE=${table}${owner} (platform-sync env --stack NAME)`
+    : `the store's own ledger, which ${TABLE_KEY} names: the file that was SYNC_TABLE=${table} when it was created (id ${id})`;
 }
 
 function asTableError(error: unknown): unknown {

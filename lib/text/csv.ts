@@ -241,10 +241,10 @@ function endsWithFirstLine(lines: readonly TextLine[], { separator, names }: Csv
 }
 
 const FAULTS = {
-  stray: 'a broken quote: expected a field that contains quotes to be quoted, got an unquoted one',
+  stray: 'a broken quote: a field that contains quotes must be in quotes itself',
   early:
-    'a broken quote: expected it to be doubled, or followed by a separator or the end of the row, got something else',
-  unclosed: `a broken quote: expected it to be closed within ${MAX_ROW_LENGTH} characters, got no closing quote`,
+    'a broken quote: within a field, a quote must be doubled, or followed by a separator or the end of the row',
+  unclosed: `a broken quote: it is not closed within ${MAX_ROW_LENGTH} characters`,
 } as const;
 
 type Fault = keyof typeof FAULTS;

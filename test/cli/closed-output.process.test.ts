@@ -88,7 +88,7 @@ describe('a worker', () => {
 
     expect({ code, signal }).toEqual({ code: 0, signal: null });
     expect(await said).toMatch(
-      /^stopping: waiting for \d response\(s\) of functions, at most 3\d\d s; Ctrl-C again ends at once$/m,
+      /^stopping: waiting for \d response\(s\) of functions, at most 3\d\d s; Ctrl-C again ends immediately$/m,
     );
     expect(await executionsIn(jobs)).toBeGreaterThan(0);
   });
@@ -105,7 +105,7 @@ describe('a worker', () => {
 
     expect(signal).toBe('SIGINT');
     expect(await said).toMatch(
-      /^ended at once; lost: \d response\(s\) of functions, which may have run: look at what /m,
+      /^ended immediately; lost: \d response\(s\) of functions, which may have run: check what /m,
     );
   });
 });

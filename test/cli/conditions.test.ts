@@ -22,22 +22,22 @@ describe('the check reports a write condition that a store ignores:', () => {
     [
       'any condition',
       [
-        'If-None-Match of several writers at once',
+        'If-None-Match of several writers at the same time',
         'If-None-Match on an existing object',
-        'If-Match with the etag of what was replaced',
+        'If-Match with the etag of the replaced object',
         'If-Match where there is no object',
       ],
       (put) => (key, body) => put(key, body),
     ],
     [
       'If-Match alone',
-      ['If-Match with the etag of what was replaced', 'If-Match where there is no object'],
+      ['If-Match with the etag of the replaced object', 'If-Match where there is no object'],
       (put) => (key, body, given) =>
         given?.condition && 'ifMatch' in given.condition ? put(key, body) : put(key, body, given),
     ],
     [
       'a condition that is checked some time before the write',
-      ['If-None-Match of several writers at once'],
+      ['If-None-Match of several writers at the same time'],
       (put, { get }) =>
         async (key, body, given = {}) => {
           const { condition } = given;

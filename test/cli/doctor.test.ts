@@ -115,7 +115,7 @@ test('if only a folder is configured, it holds the queue and the table, and --js
   expect(checks[0]).toEqual({ name: 'settings', status: 'ok', detail: expect.any(String) });
   expect(checks.at(-1).name).toBe('rights');
   expect(statuses(out)).toMatchObject({ bucket: 'ok', queue: 'ok', table: 'ok' });
-  expect(out).toContain('an older copy of the file would send again');
+  expect(out).toContain('with an older copy of this file, requests');
   expect(code).toBe(0);
 });
 
@@ -140,7 +140,7 @@ describe('doctor says what to do and exits 1', () => {
       'a wrong token',
       { ...ALONE, PLATFORM_TOKEN: 'revoked-long-ago' },
       { host: 'ok', token: 'failed', clock: 'ok', rights: 'skipped' },
-      '→ the token is the one in PLATFORM_TOKEN',
+      '→ check the token in PLATFORM_TOKEN',
     ],
     [
       'a bucket that does not exist',
@@ -192,8 +192,10 @@ describe('doctor says what to do and exits 1', () => {
 
     const left = await openStore('s3://bucket', { s3: endpoint.settings });
     expect(statuses(out)).toMatchObject({ bucket: 'failed' });
-    expect(out).toContain('If-None-Match on an existing object; If-Match with the etag of what was replaced');
-    expect(out).toContain('two runs that are published at once');
+    expect(out).toContain(
+      'If-None-Match on an existing object; If-Match with the etag of the replaced object',
+    );
+    expect(out).toContain('two runs that are published at the same time');
     expect(await Array.fromAsync(left.list('acme/work/'))).toEqual([]);
     expect(code).toBe(1);
   });
@@ -231,7 +233,7 @@ describe('doctor says what to do and exits 1', () => {
   });
 
   test.each([
-    ['denied', 'AccessDenied', 'so conditional writes were not tried'],
+    ['denied', 'AccessDenied', 'so conditional writes were not tested'],
     ['other', '501 NotImplemented', 'overwrite each other’s'],
   ] as const)('for a store that refuses writes (%s) or conditional writes', async (kind, code, words) => {
     const store = createMemoryStore();

@@ -59,15 +59,10 @@ test.for([
     'several instances',
     TWO,
     [],
-    'got 2, which --construct tells apart: AcmeStore0A1B2C3D, OtherStore0A1B2C3D',
+    'the stack has 2 instances; choose one by --construct: AcmeStore0A1B2C3D, OtherStore0A1B2C3D',
   ],
-  [
-    'none of that name',
-    TWO,
-    ['--construct', 'X'],
-    'expected one instance whose outputs begin with X, got none',
-  ],
-  ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: expected one instance, got none'],
+  ['none of that name', TWO, ['--construct', 'X'], 'the stack has no instance whose outputs begin with X'],
+  ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: the stack has no instance'],
 ] as const)('env refuses %s with exit code 2', async ([, reply, words, said]) => {
   const { code, err } = await env(reply, ...words);
 

@@ -64,7 +64,7 @@ describe('formula apply', () => {
         notDone: [],
       },
     });
-    expect(first.err).toContain('to undo it: platform-sync formula undo may');
+    expect(first.err).toContain('to undo the changes: platform-sync formula undo may');
     expect(JSON.parse(again.out)).toMatchObject({ rows: 2, done: 2, doneNow: 0, hadEndedBefore: 2 });
     expect(sandbox.counts().formulaUpdates).toEqual({ [ids[0] ?? '']: 1, [ids[1] ?? '']: 1 });
     expect(await readdir(join(folder.path, 'results/update-formula'), { recursive: true })).toContainEqual(
@@ -120,7 +120,7 @@ describe('formula apply', () => {
     expect(code).toBe(2);
     expect(err).toContain('line 2: id: expected the digits of an integer, got "x"');
     expect(err).toMatch(/line 3: expression:1:\d+: /);
-    expect(err).toContain(`line 4: id: expected each calculation once, got ${id} again`);
+    expect(err).toContain(`line 4: id: calculation ${id} is in an earlier row already`);
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
@@ -170,7 +170,7 @@ describe('formula apply', () => {
 
     expect({ code, err }).toEqual({
       code: 2,
-      err: expect.stringContaining('expected a name that no other set has'),
+      err: expect.stringContaining('was used for other changes before'),
     });
   });
 
@@ -233,8 +233,8 @@ describe('formula apply, before it sends', () => {
       const { code, err } = await run('formula', 'apply', file, '--name', 'may', ...flags);
 
       expect(code).toBe(2);
-      expect(err).toContain(`and ${JSON.stringify(b?.name)} is calculation ${b?.id}`);
-      expect(err).toContain('calculation 999999: expected one that the last snapshot has');
+      expect(err).toContain(`; ${JSON.stringify(b?.name)} is calculation ${b?.id}`);
+      expect(err).toContain('calculation 999999 is not in the last snapshot');
     }
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
@@ -292,7 +292,7 @@ describe('formula undo', () => {
     const again = await run('formula', 'apply', file, '--name', 'may');
     const other = await run('formula', 'apply', file, '--name', 'may-again');
 
-    expect(again).toMatchObject({ code: 2, err: expect.stringContaining('Give the set another name') });
+    expect(again).toMatchObject({ code: 2, err: expect.stringContaining('Use another name') });
     expect(other.code).toBe(0);
   });
 
@@ -307,7 +307,7 @@ describe('formula undo', () => {
     expect(undone.code).toBe(3);
     expect(undone.out).toMatch(
       new RegExp(
-        `failed: may\\.undo\\.${ids[0]}\\.\\w+: calculation ${ids[0]}: expected no change since \\d+, got one`,
+        `failed: may\\.undo\\.${ids[0]}\\.\\w+: calculation ${ids[0]} was changed at \\S+, after unlessChangedSince`,
       ),
     );
     expect(anyway.out).toContain('1 done');

@@ -42,7 +42,7 @@ describe('formula import', () => {
     });
     expect(imported.err).toMatch(new RegExp(`calculation ${b} "Cut":1:8: Expected`));
     expect((await run('formula', 'import', file)).out).toContain(
-      '2 formulas imported; 1 text cannot be parsed, so that the columns are not known',
+      '2 formulas imported; 1 formula cannot be parsed, so its columns are not known',
     );
     expect(JSON.parse(used.out)).toMatchObject({
       found: [
@@ -121,9 +121,7 @@ describe('formula import', () => {
     );
 
     expect({ code, out }).toEqual({ code: 3, out: '1 formula imported\n2 rows not imported' });
-    expect(err).toContain(
-      'line 2: id: expected one formula of calculation 7, got another one than on line 1',
-    );
+    expect(err).toContain('line 2: calculation 7 has another formula on line 1');
   });
 
   test('names both lines of each formula that a list has twice, and exits 3 even if no formula remains', async () => {
@@ -139,7 +137,7 @@ describe('formula import', () => {
       code: 3,
       out: { key: null, formulas: 0, invalid: 0, empty: 0, faulty: 2 },
     });
-    expect(err).toContain('got another one than on line 1; neither is taken');
+    expect(err).toContain('calculation 7 has another formula on line 1; neither is imported');
   });
 
   test('shows formulas in SQL under the names of their records, or otherwise under those of the list', async () => {

@@ -88,7 +88,7 @@ describe('formula export', () => {
     const { code, out, err } = await run('formula', 'export', at('out'), '--json');
 
     expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, written: 1, left: [`${ids[0]}.sql`] });
-    expect(err).toContain(`${ids[0]}.sql: not written by this command: it is not changed`);
+    expect(err).toContain(`${ids[0]}.sql was not written by this command, so it is left unchanged`);
     expect(await readFile(at(`out/${ids[0]}.sql`), 'utf8')).toBe('mine');
   });
 
@@ -101,7 +101,7 @@ describe('formula export', () => {
 
     expect(past).toMatchObject({
       code: 2,
-      err: expect.stringContaining('expected formulas whose text is known, got none'),
+      err: expect.stringContaining('the text of no formula is known'),
     });
     expect(now.code).toBe(0);
     expect((await run('formula', 'export', at('out'), '--at', '1999-01-01')).code).toBe(2);
@@ -160,9 +160,9 @@ describe('formula rename-column', () => {
       ],
     });
     const back = await rename('`a``b`', 'c');
-    expect(back).toMatchObject({ code: 2, err: expect.stringContaining('got none; nothing was written') });
+    expect(back).toMatchObject({ code: 2, err: expect.stringContaining('in backticks; nothing was written') });
     expect((await rename('Cost', 'c', '--dataset', 'd-9')).err).toContain(
-      'Cost: expected a column of dataset d-9 that a known formula has in backticks, got none',
+      'no known formula has the column Cost of dataset d-9 in backticks',
     );
   });
 
@@ -185,7 +185,7 @@ describe('formula rename-column', () => {
       changed: [{ id: ids[3] }],
       left: [
         { id: ids[0], why: 'it has a column `b` already' },
-        { id: ids[1], why: 'it names A without backticks' },
+        { id: ids[1], why: 'it uses A without backticks' },
         { id: ids[2], why: 'its text does not parse' },
       ],
       unknown: { total: 8 },
@@ -224,7 +224,9 @@ describe('formula rename-column', () => {
 
     expect(other).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/was: expected what we imported at \d{8}T\d{9}Z:\n\s+SUM\(`a`\)/),
+      err: expect.stringMatching(
+        /`was` differs from the formula that we imported at \d{8}T\d{9}Z:\n\s+SUM\(`a`\)/,
+      ),
     });
     const { out } = await run('formula', 'log', ids[0] ?? '', '--json');
     expect(

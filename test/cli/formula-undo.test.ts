@@ -67,9 +67,9 @@ test('undo of an update whose response was lost says that the outcome is unknown
 
   expect(undone.code).toBe(3);
   expect(undone.err).toMatch(
-    /it is unknown whether its formula was set, since no response came: it was last changed at 20/,
+    /it is unknown whether its formula was set, since the response was lost: it was last changed at 20/,
   );
-  expect(undone.err).toContain(`to undo it in any case: --even-if-changed ${it.id}`);
+  expect(undone.err).toContain(`to undo the change anyway: --even-if-changed ${it.id}`);
   expect(undone.err).not.toContain('so it is unchanged');
   expect(anyway.out).toContain('1 done');
   expect(after.err).toContain('has not changed it since our previous update');
@@ -119,7 +119,7 @@ test('undo names updates that were certainly not sent, or that are still waiting
 
   expect(never.err).toContain('its formula was not set, so it is unchanged');
   expect(waits.err).toContain(`its update is not sent yet: platform-sync jobs cancel may.${it.id} stops it`);
-  expect(underWay.err).toContain('its update is under way');
+  expect(underWay.err).toContain('its update is in progress');
   expect(it.sandbox.counts().formulaUpdates).toEqual({});
 });
 

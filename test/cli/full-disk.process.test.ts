@@ -81,8 +81,8 @@ const argvOf = (name: keyof typeof COMMANDS) =>
   COMMANDS[name].map((word) => (/\.(csv|json)$/.test(word) ? at(word) : word));
 
 test.for([
-  ['full', fill, makeRoom, /its file system is full.*(ENOSPC|no space)/s, 'make room there'],
-  ['out of inodes', useUpInodes, makeRoom, /its file system is full.*(ENOSPC|no space)/s, 'make room there'],
+  ['full', fill, makeRoom, /its file system is full.*(ENOSPC|no space)/s, 'free some space'],
+  ['out of inodes', useUpInodes, makeRoom, /its file system is full.*(ENOSPC|no space)/s, 'free some space'],
   [
     'read-only',
     () => mount('-o', 'remount,ro'),

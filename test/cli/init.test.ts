@@ -150,6 +150,6 @@ test('the commands that init --sandbox prints need nothing else', async () => {
   platform.interrupt();
 
   expect(taken).toMatchObject({ code: 0, out: expect.stringMatching(/^calculations: 7 records/) });
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('expected a free port') });
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('its port is in use') });
   expect((await platform.ended).out).toContain(`PLATFORM_BASE_URL=${settings['PLATFORM_BASE_URL']}`);
 });

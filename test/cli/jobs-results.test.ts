@@ -80,7 +80,7 @@ test('jobs --output names and skips an object that is not a result, and exits 3'
   );
 
   expect({ code, out }).toEqual({ code: 3, out: `${file}: 3 results: 2 done, 1 unknown` });
-  expect(err).toContain('results/score/dt=2026-11-21/d.json: expected the result of a job');
+  expect(err).toContain('results/score/dt=2026-11-21/d.json is not the result of a job');
 });
 
 test('a job that was claimed long before it ended is found by the time it ended; many results are read in order', async () => {

@@ -149,7 +149,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names unknown jo
   expect({ code, waiting }).toEqual({ code: 0, waiting: 1 });
   expect(unasked).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--yes: required, since this repeats'),
+    err: expect.stringContaining('--yes is required, since this command repeats'),
   });
   expect(JSON.parse(left.out)).toMatchObject({
     opened: [],
@@ -164,7 +164,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names unknown jo
     '  thrown',
     'to run them here: platform-sync work --drain',
     'dead letters moved back: 0',
-    'unknown, never reopened: 1; each may have been executed, so a person must check it',
+    'unknown, never reopened: 1; they may have been executed, so a person must check each of them',
     '  nobody-knows',
   ]);
   expect(worked).toMatchObject({ done: 1, failed: 1 });

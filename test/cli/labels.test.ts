@@ -115,7 +115,7 @@ test('labels of several topics, or in a missing column, exit 2 before anything i
 
   expect([several.code, missing.code, dry.code]).toEqual([2, 2, 2]);
   expect(several.err).toContain(
-    '--label rating: expected at most one --topic, to which the labels belong, got support, delivery',
+    '--label rating: the labels belong to one topic, so expected at most one --topic, got support, delivery',
   );
   expect(missing.err).toContain('stars');
   expect(sandbox.counts()).toEqual(before);

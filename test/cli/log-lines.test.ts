@@ -50,7 +50,7 @@ describe('a log line for people', () => {
     expect(shown).toEqual([
       '12:00:00 warning: listCards: no connection could be made (ECONNREFUSED); trying again in 2.1 s',
       '12:00:00 warning: acme.example.com is unavailable (unreachable): no jobs are taken until it is available again',
-      '12:00:00 warning: acme.example.com refuses the token of this worker or of another one: no jobs are taken until it accepts one',
+      '12:00:00 warning: acme.example.com refuses the token of this worker or of another worker: no jobs are taken until it accepts a token',
       '13:01:01 info: acme.example.com is back',
     ]);
     expect(clockTime(NOON)).toBe('12:00:00');

@@ -49,11 +49,11 @@ test('pace shows the budget and what the fleet has used of it', async () => {
 
   expect(code).toBe(0);
   expect(out.split('\n')).toEqual([
-    `${host}: open`,
+    `${host}: not paused`,
     'rate: 50 a second',
     'wait: 0.0 s for a call made now',
     'slots: 1,200 granted; of those reported so far, 1,190 used and 10 wasted',
-    'a process reports its slots when it reserves the next ones, so its last ones are never reported',
+    'a process reports its slots when it reserves further slots, so its last slots are never reported',
     'calls: waited 61 s in total; 2 throttled in 0 incidents',
   ]);
 });
@@ -138,7 +138,7 @@ describe('an operator', () => {
     const paused = await pace(['--pause']);
     const resumed = await pace(['--resume', '--json']);
 
-    expect(paused.out).toMatch(/: paused since \d{4}-.*; --resume lets senders send again$/m);
+    expect(paused.out).toMatch(/: paused since \d{4}-.*; --resume lets workers send again$/m);
     expect(JSON.parse(resumed.out)).toMatchObject({ paused: false });
   });
 
@@ -164,7 +164,9 @@ describe('an operator', () => {
 
     expect(capped.out).toContain('rate: 1.5 a second, set by --rate; the configured rate is 50 a second');
     expect(json).toMatchObject({ rate: 1.5, cap: { rate: 1.5, configuredRate: 50 }, effectiveRate: 1.5 });
-    expect(lifted.out).toContain('rate: 50 a second, as configured; --rate 60 is no lower');
+    expect(lifted.out).toContain(
+      'rate: 50 a second, as configured; --rate 60 has no effect, since it is not lower',
+    );
   });
 });
 

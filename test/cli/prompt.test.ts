@@ -69,7 +69,7 @@ describe('the prompt', () => {
     type('SELECT nam FROM calculations;\n');
     const wrong = await shows('LINE 1');
     type('.columns calculation\n');
-    await shows('expected a table, got "calculation": .tables lists them');
+    await shows('expected the name of a table, got "calculation"; .tables lists all tables');
     type('.nothing\n');
     await shows('expected one of .tables, .columns, .saved, .help, .quit, got .nothing');
     type('.quit\n');

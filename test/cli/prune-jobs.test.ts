@@ -151,9 +151,9 @@ test('prune --jobs is refused without a terminal for the question, with options 
   const byTtl = await jobs.begin(['prune', '--jobs', '--older-than', '90d', '--yes'], inAws).ended;
 
   expect([unasked, without, ofRuns, byTtl].map(({ code }) => code)).toEqual([2, 2, 2, 2]);
-  expect(unasked.err).toContain('--yes: required');
-  expect(without.err).toContain('--jobs: expected it together with --older-than');
+  expect(unasked.err).toContain('--yes is required');
+  expect(without.err).toContain('--jobs needs --older-than');
   expect(ofRuns.err).toContain('got --jobs and --keep');
-  expect(byTtl.err).toContain('whose TTL removes a job 30 days after its last step');
+  expect(byTtl.err).toContain('DynamoDB removes each job by its TTL, 30 days after its last step');
   expect(await listed(jobs)).toEqual(['old']);
 });

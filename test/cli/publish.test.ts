@@ -104,7 +104,7 @@ describe('publish', () => {
     expect(out).toContain(
       `not published: run ${later}, which started later, has been published in the meantime`,
     );
-    expect(out).toContain(`to publish this one anyway: platform-sync publish data-files ${earlier} --force`);
+    expect(out).toContain(`to publish this run anyway: platform-sync publish data-files ${earlier} --force`);
     expect(kept).toMatchObject({ run: later });
     expect(forced.code).toBe(0);
     expect(forced.out).toMatch(/published by force, although refused as: .*superseded/);

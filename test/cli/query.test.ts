@@ -58,7 +58,7 @@ describe('query prints rows', () => {
     });
 
     expect(out.split('\n').every((line) => line.length <= 30)).toBe(true);
-    expect(err).toMatch(/^\d of 6 columns are not shown: name those that you want, or use --json$/);
+    expect(err).toMatch(/^\d of 6 columns are not shown: select fewer columns, or use --json$/);
   });
 
   test('as one JSON value with --json', async () => {

@@ -110,7 +110,7 @@ test('rows are recognized by their content, not by the name of their file, and j
   expect(june).toMatchObject({ rows: 2, done: 2, doneNow: 1, hadEndedBefore: 1 });
   expect(copy).toMatchObject({ rows: 3, done: 3, doneNow: 0, hadEndedBefore: 3 });
   expect(dry).toMatchObject({ rows: 3, hadEndedBefore: 2, endedFrom: expect.any(String) });
-  expect(june.err).toContain('--name NAME makes a separate set');
+  expect(june.err).toContain('To run all jobs again: --name NAME');
   expect(jobs.sandbox.counts().executions).toHaveLength(4);
 });
 
@@ -265,7 +265,7 @@ test('--dry-run checks everything, runs nothing, and creates nothing', async () 
   expect(code).toBe(0);
   expect(await readdir(jobs.folder)).toEqual(['jobs.ndjson']);
   expect(out).toMatch(
-    /^2 rows would be run; nothing was run\n.*\n0 had ended before; what has ended does not run again$/,
+    /^2 rows would be run; nothing was run\n.*\n0 had ended before; jobs that have ended do not run again$/,
   );
   expect(jobs.sandbox.counts().requests).toBe(0);
 });
@@ -287,7 +287,7 @@ test('nothing is run with a table that belongs to another store; with --new-ledg
   const again = await byOther(both, '--new-ledger');
 
   expect(refused).toMatchObject({ code: 2, out: '' });
-  expect(refused.err).toContain('that table.json names, SYNC_TABLE=sqlite:');
+  expect(refused.err).toContain('which table.json names: the file that was SYNC_TABLE=sqlite:');
   // A command that sends nothing leaves the old ledger.
   expect(faulty).toMatchObject({ code: 2, out: '' });
   expect(stillNamed).toEqual(named);

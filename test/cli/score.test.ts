@@ -222,7 +222,7 @@ describe('score', () => {
       'batch mine: done; 1 of 1 chunks have ended',
       '4 rows: 3 scored, 0 failed, 1 bad',
     ]);
-    expect(other).toMatchObject({ code: 1, err: 'platform-sync: batch other: nothing is stored of it' });
+    expect(other).toMatchObject({ code: 1, err: 'platform-sync: batch other: it does not exist' });
   });
 
   test('names the first 20 bad rows, and counts the rest', async () => {

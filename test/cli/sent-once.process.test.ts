@@ -85,7 +85,7 @@ describe.each([
     }
 
     expect((await ended).code).toBe(1);
-    expect(err()).toContain(`  the request was sent: ${mayHave}. Before the command is repeated, look at `);
+    expect(err()).toContain(`  the request was sent: ${mayHave}. Before you repeat the command, look at `);
     expect(err()).toMatch(lookAt);
   });
 });
@@ -101,7 +101,7 @@ test('call ends immediately at the second Ctrl-C, and says what may have happene
   const [, signal] = await once(child, 'exit');
 
   expect(signal).toBe('SIGINT');
-  expect(await said).toMatch(/^ended at once; lost: 1 response.+, which may .+: look at /m);
+  expect(await said).toMatch(/^ended immediately; lost: 1 response.+, which may .+: check /m);
 });
 
 test('call says if its request was never sent', async () => {
@@ -111,7 +111,7 @@ test('call says if its request was never sent', async () => {
 
   expect((await ended).code).toBe(130);
   expect(err()).toContain(
-    'interrupted: stopped as requested\n  nothing took effect, so the command can be repeated',
+    'interrupted: stopped as requested\n  nothing took effect, so you can repeat the command',
   );
 });
 
@@ -140,7 +140,7 @@ test('score says at the first Ctrl-C which paid responses it waits for, and does
 
   expect(code).toBe(130);
   expect(await said).toMatch(
-    /^stopping: waiting for \d paid response\(s\), at most (?:60|5\d) s; Ctrl-C again ends at once$/m,
+    /^stopping: waiting for \d paid response\(s\), at most (?:60|5\d) s; Ctrl-C again ends immediately$/m,
   );
   expect(ended).toBe(0);
   expect(sandbox.counts().requests).toBe(4);

@@ -36,7 +36,7 @@ test('one batch is described with its open rows, its failed rows, and what to do
     'left: 6,000 rows, about 50 min at 2 a second',
     '  line 7 (id x): status 400',
     '  and 39 more failed rows',
-    'to score the failed rows again: platform-sync redrive --batch may; or, without a queue, score the file under another --batch: only these rows are paid for',
+    'to score the failed rows again: platform-sync redrive --batch may; without a queue, score the file under another --batch: you pay only for these rows',
   ]);
   const stopped = {
     ...open,
@@ -51,6 +51,6 @@ test('one batch is described with its open rows, its failed rows, and what to do
     'batch may: unfinished; 40 chunks have ended',
     '3,950 scored, 0 failed, 10 bad',
     'left: not known',
-    expect.stringMatching(/^it is being split, or was stopped/),
+    expect.stringMatching(/^the file is still being split, or `score` was stopped/),
   ]);
 });

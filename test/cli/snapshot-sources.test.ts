@@ -128,7 +128,7 @@ describe('snapshot files', () => {
       code: 3,
       out: { source: 'files', refused: ['selection'], published: false },
       err: expect.stringMatching(
-        /not started, since it would be refused publication \(selection\): .*nothing was requested/,
+        /not started, since the run would be refused publication \(selection\): .*nothing was requested/,
       ),
     });
     expect((await run([...other, '--as', 'second'])).code).toBe(0);

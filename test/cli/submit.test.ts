@@ -97,8 +97,8 @@ test('submit reports a queue that cannot be reached and how much was sent, and e
 
   const { code, out, err } = await jobs.begin(['submit', '-'], environment, lines([score('a')])).ended;
 
-  expect({ code, out }).toEqual({ code: 1, out: '0 jobs sent\n1 job not certainly sent\n  a' });
-  expect(err).toContain('0 of 1 job are certainly on the queue');
+  expect({ code, out }).toEqual({ code: 1, out: '0 jobs sent\n1 job may not have been sent\n  a' });
+  expect(err).toContain('0 of 1 job are on the queue');
 });
 
 test('submit counts and prints the jobs of a batch that SQS accepted, and exits 1 for the others', async () => {
@@ -120,7 +120,7 @@ test('submit counts and prints the jobs of a batch that SQS accepted, and exits 
     short: 0,
     notSent: ['job-2'],
   });
-  expect(err).toContain('11 of 12 jobs are certainly on the queue');
+  expect(err).toContain('11 of 12 jobs are on the queue');
   expect(err).toContain('sent 11 of 12 messages, not number 3: InvalidMessageContents: no');
 });
 

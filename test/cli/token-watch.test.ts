@@ -23,7 +23,7 @@ test('a token that cannot change stops the work at its first refusal', () => {
   hooks.observe(refusal);
 
   expect(signal.aborted).toBe(true);
-  expect(said()).toContain('acme.example.com refused the token (401)');
+  expect(said()).toContain('acme.example.com refused the token in PLATFORM_TOKEN (401)');
 });
 
 test('another worker’s refused token stops nothing', () => {

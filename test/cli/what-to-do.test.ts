@@ -53,7 +53,7 @@ test.each<[string, unknown, string | undefined]>([
   [
     'a refused token',
     platform({ kind: 'status', status: 401 }),
-    'the token is the one in sync/token, which PLATFORM_TOKEN_SECRET names',
+    'check the token in sync/token, which PLATFORM_TOKEN_SECRET names',
   ],
   ['a refused request', platform({ kind: 'status', status: 404 }), undefined],
   [
@@ -75,7 +75,7 @@ test.each<[string, unknown, string | undefined]>([
   [
     'a full disk',
     store({ kind: 'full', code: 'ENOSPC' }),
-    'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid',
+    'free some space (see df -h, df -i or quota): platform-sync prune --keep 1 removes old runs; what has been stored stays valid',
   ],
   [
     'a read-only store',
@@ -118,7 +118,7 @@ test('the advice also follows from the cause of an error, and from the first of 
 
   const stopped = new SnapshotStoppedError('files', 'run', new AggregateError([cause, new Error('other')]));
 
-  expect(whatToDo(stopped, environment)).toContain('make room');
+  expect(whatToDo(stopped, environment)).toContain('free some space');
 });
 
 test('the advice names the setting of an endpoint or a proxy, without its password', () => {

@@ -79,7 +79,7 @@ const exclusive: readonly WrongUse[] = [
   ['pace --pause --reset', 'expected --pause or --resume or --reset or --rate, got --pause and --reset'],
   [
     'where-used sales --dataset d --kind card',
-    '--dataset: expected the name of a column with it, got --kind card',
+    '--dataset selects a column of a dataset, so it cannot be used with --kind card',
   ],
   [
     'query "SELECT 1" --csv --parquet x.parquet',

@@ -85,7 +85,7 @@ export const wrongInputs: readonly WrongUse[] = [
   ...ofTable('a,b\n1,2\n3,4\n', { ...SUM, id: 'same' }, 'line 3: id: expected an id that no other line has'),
   ...ofTable('a,b\n1,2\n', { ...SUM, packageId: 'none' }, 'line 2: packageId: expected'),
   ...ofTable('a,b\n', SUM, 'expected at least one job, got none'),
-  ...ofTable('a,a\n', SUM, 'expected a column that the CSV has once, got one that it has more than once'),
+  ...ofTable('a,a\n', SUM, 'the CSV has more than one column "a"'),
   ...ofTable(
     'PK\u0003\u0004xl/',
     SUM,

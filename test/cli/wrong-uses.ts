@@ -8,8 +8,7 @@ const NO_DATE = 'expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got
 const NOT_BOTH = 'expected ids of jobs or --batch, got';
 const NARROWED =
   '--as: expected a place of its own, since --name or --filter narrow the snapshot, got nothing';
-const SELECTED =
-  '--resume: expected nothing else that selects records, since the run already has its selection, got';
+const SELECTED = '--resume: the run has its selection already, so';
 const NO_SOURCE = 'Expected one of calculations, files, cards, data-files, or SOURCE.NAME, got';
 export type Given = {
   readonly input?: string;
@@ -56,7 +55,7 @@ export const wrongWords: readonly WrongUse[] = [
   ["report --output ''", '--output: expected a file, got nothing'],
   ['report extra', "too many arguments for 'report'"],
   ['where-used', "missing required argument 'id'"],
-  ["where-used ''", 'expected an id, got an empty text'],
+  ["where-used ''", 'expected an id, got an empty string'],
   ['digest --since 1y', 'Expected an age such as 12h, 7d or 4w, or a date'],
   ['digest --to slack', '--to: expected SYNC_DIGEST_URL, the address of the webhook, got nothing'],
   ['runs --limit 1e99', 'Expected a whole number from 1 to 10000, got "1e99"'],
@@ -89,7 +88,10 @@ export const wrongWords: readonly WrongUse[] = [
     'formula import no/such/file',
     'no/such/file: expected a file that can be read, got no such file or directory',
   ],
-  ['formula export folder', 'expected formulas whose text is known, got none: formula import stores some'],
+  [
+    'formula export folder',
+    'the text of no formula is known; to store texts: platform-sync formula import FILE',
+  ],
   ['formula export folder --at soon', "option '--at <date>' argument 'soon' is invalid"],
   ['formula rename-column a b', "required option '--output <file>' not specified"],
   ['formula rename-column a a --output c.csv', 'expected a column and another name for it, got ["a","a"]'],
@@ -102,9 +104,9 @@ export const wrongWords: readonly WrongUse[] = [
   ['tables calculation', 'did you mean calculations?'],
   ['mcp --allow-submt', '(Did you mean --allow-submit?)'],
   ['completion', "missing required argument 'shell'"],
-  ['init', 'init: expected a terminal to ask at. Set these instead'],
+  ['init', 'init needs a terminal to ask at. Set these instead'],
   ['work --concurrency many', 'Expected a whole number from 1 to 1000, got "many"'],
-  ['batches nosuch', 'batch nosuch: nothing is stored of it', { code: 1 }],
+  ['batches nosuch', 'batch nosuch: it does not exist', { code: 1 }],
   ['jobs nosuch', 'job nosuch: not in the ledger', { code: 1 }],
   ['redrive nosuch', 'job nosuch: not in the ledger', { code: 1 }],
   score('--text', "option '--text <column>' argument missing"),
@@ -184,7 +186,7 @@ export const wrongWords: readonly WrongUse[] = [
   ],
   ['snapshot calculations --filter card:a --as x', 'with the id of a card, which is digits'],
   ['snapshot calculations --filter status: --as x', 'expected status:VALUE with a text'],
-  ['snapshot calculations --resume last', '--resume last: expected a run of calculations in '],
+  ['snapshot calculations --resume last', ' has no run of calculations that was stopped'],
   ['snapshot calculations --resume ../x', `${NO_RUN} "../x".`],
   [`snapshot calculations --resume ${RUN}`, ' has no checkpoint'],
   [`snapshot calculations --name x --as x --resume ${RUN}`, `${SELECTED} name`],
@@ -194,7 +196,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['snapshot data-files', '--id or --ids-from: expected a list of data-file ids, got nothing'],
   ['snapshot data-files --id 4x', '--id or --ids-from: expected an integer'],
   ['snapshot data-files --id 4x', ', got "4x"'],
-  ['snapshot data-files --id 4 --ids-from -', 'expected them as options or in a file, got both'],
+  ['snapshot data-files --id 4 --ids-from -', 'give the ids as options or in a file, not both'],
   [
     'snapshot data-files --ids-from -',
     'standard input: line 1: expected at least one id, one a line or in a column of a CSV, got none',
@@ -217,11 +219,11 @@ export const wrongWords: readonly WrongUse[] = [
   ['diff ../files', NO_SOURCE],
   ['diff --since 2099-01-01', 'Expected a time in the past, got "2099-'],
   ['diff --since yesterday', 'Expected an age such as 12h, 7d or 4w, or'],
-  ['diff calculations a --since 1d', '--since: expected no run as OLD, since --since selects it, got a'],
+  ['diff calculations a --since 1d', '--since selects the earlier run, so OLD must not be given; got a'],
   ['prune', 'expected --keep or --older-than, got none'],
   ['prune --keep 1 --older-than 1d', 'expected --keep or --older-than, got --keep and --older-than'],
-  ['prune --keep 1', '--yes: required, since this erases and there is no terminal to ask at'],
-  ['forget --batch one', '--yes: required, since this erases and there is no terminal to ask at'],
+  ['prune --keep 1', '--yes is required, since this command erases and there is no terminal to ask at'],
+  ['forget --batch one', '--yes is required, since this command erases and there is no terminal to ask at'],
   ['prune --keep 0', 'Expected a whole number from 1 to 100000'],
 
   ['report --hours 2', '--link'],
@@ -233,9 +235,9 @@ export const wrongWords: readonly WrongUse[] = [
     'report --output no/such/x.html',
     'expected a file in a folder that can be written, got no such file or directory',
   ],
-  ['report --output - --json', 'expected a file with --json, got standard output'],
+  ['report --output - --json', '--json needs a file: --output must not be standard output'],
 
-  ['query', 'SQL: expected a query, or --saved NAME, got none'],
+  ['query', 'give a query as SQL, or --saved NAME'],
   ['query "SELECT nam FROM calculations"', 'Binder Error: Referenced column "nam" not found'],
   ['query "DROP TABLE calculations"', 'expected a query that only reads (SELECT …), got DROP'],
   ['query "SELECT 1; SELECT 2"', 'expected one query, got 2 statements'],
@@ -255,7 +257,7 @@ export const wrongWords: readonly WrongUse[] = [
   score('--text review --encoding x', 'encoding: expected an encoding such as utf-8'),
   score('--text review --output scored.xlsx', 'expected a name that ends in .csv, .tsv, .txt, .ndjson'),
   score('--text review --output no/such/a.csv', 'expected a file in a folder that can be written'),
-  score('--text review --output reviews.csv', 'expected another file than the one that is read'),
+  score('--text review --output reviews.csv', 'expected another file than the file that is read'),
   score('--text review --max-calls x', 'Expected a whole number from 0'),
   ...['run', 'submit', 'formula check', 'formula set 7', 'snapshot data-files --ids-from'].map(
     (command): WrongUse => [`${command} none`, 'none: expected a file that can be read'],
@@ -288,8 +290,8 @@ export const wrongWords: readonly WrongUse[] = [
   ...['run', 'submit'].flatMap((command): readonly WrongUse[] => [
     [command, 'expected a file of jobs or --from-csv, got none'],
     [`${command} a --from-csv b --template c`, 'got a file of jobs and --from-csv'],
-    [`${command} --from-csv b`, 'expected --from-csv and --template together, got --from-csv alone'],
-    [`${command} a --template c`, 'got --template alone'],
+    [`${command} --from-csv b`, '--from-csv and --template need each other, got only --from-csv'],
+    [`${command} a --template c`, 'got only --template'],
   ]),
   ['submit -', 'SYNC_QUEUE_URL: required for this, got nothing', { settings: { SYNC_TABLE: 'ledger' } }],
   [
@@ -327,7 +329,7 @@ export const wrongWords: readonly WrongUse[] = [
     'runs --env-file /none/at/all',
     '/none/at/all: expected a file with settings, got no such file or directory',
   ],
-  ['runs --profile gamma', 'expected one of these files, got none'],
+  ['runs --profile gamma', 'none of these files exists'],
   ['runs --profile ../beta', 'expected a name of letters'],
   ['runs --profile a --env-file acme.env', 'expected --env-file or --profile, got --env-file and --profile'],
   [

@@ -43,7 +43,7 @@ test('if storage never responds, the request ends before the time limit, and the
   });
 
   // Its own error, and not that of the time limit.
-  await expect(split).rejects.toThrow('expected to be done within the time limit');
+  await expect(split).rejects.toThrow('the time limit is almost reached');
   const inHand = [{ key: 'nightly/inbox/may.json', forMs: expect.any(Number) }];
   expect(splitTexts.logged()).toMatchObject([
     { level: 'info', msg: 'invocation started', request: expect.any(String) },

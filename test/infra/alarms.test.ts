@@ -237,7 +237,7 @@ function expectedOf(schedules: readonly object[]) {
     .filter((name) => name.startsWith('SnapshotMissing'));
   const warnings = Annotations.fromStack(stack).findWarning(
     '*',
-    Match.stringLikeRegexp('is missing|digests'),
+    Match.stringLikeRegexp('a missing snapshot|digests'),
   );
   return { looked, watched, warnings: warnings.map(({ entry }) => String(entry.data).split(':', 1)[0]) };
 }
@@ -284,9 +284,9 @@ test('a snapshot whose next time is unknown has no such alarm, and synth warns; 
     looked: [],
     watched: [],
     warnings: [
-      'no alarm says that a snapshot of data-files is missing',
-      'no alarm says that a snapshot of calculations is missing',
-      'no alarm says that a snapshot of cards is missing',
+      'a missing snapshot of data-files will not raise an alarm',
+      'a missing snapshot of calculations will not raise an alarm',
+      'a missing snapshot of cards will not raise an alarm',
       'digests of cards have no recipient',
     ],
   });
@@ -395,7 +395,7 @@ describe('overrides', () => {
 
     expect(attempt).toThrow('alarms.overrides.Jobsfailed: expected one of Unauthorized, ');
     expect(attempt).toThrow(
-      'alarms.overrides.OldestJob.threshold: expected none: alarms.oldestJobHours sets it',
+      'alarms.overrides.OldestJob.threshold: this threshold is set by alarms.oldestJobHours instead',
     );
   });
 });

@@ -149,12 +149,12 @@ describe('a proxy and certificates', () => {
 });
 
 test.each([
-  [{ encryption: 'AES256' }, 'encryption: expected none without a bucket'],
+  [{ encryption: 'AES256' }, 'encryption: allowed only with a bucket'],
   [
     { bucket: 'b-1', encryption: 'aws:kms:alias/mine' },
     'encryption: expected AES256, aws:kms, or aws:kms: with the ARN',
   ],
-  [{ endpoints: ['sqs'] }, 'endpoints: expected none without a vpc'],
+  [{ endpoints: ['sqs'] }, 'endpoints: allowed only with a vpc'],
   [{ vpc: within.vpc, endpoints: ['s3'] }, 'endpoints.0: expected one of sqs, lambda'],
   [{ proxy: { url: 'http://user:word@proxy.example.com' } }, 'proxy.url: expected the address of a proxy'],
   [{ proxy: { url: 'socks5://proxy.example.com' } }, 'proxy.url: expected the address of a proxy'],

@@ -77,7 +77,7 @@ describe('the configuration', () => {
       'instances.1.schedules.1 (files).filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
       'instances.1.schedules.3 (cards).accept.0: expected one of empty, shrunk, degraded, type, selection, platform, unproved, incomplete, future, broken, got "no-such-reason"',
       'instances.1.schedules.4 (reports).source: expected a schedule of calculations, files, cards or data-files, got "reports"',
-      'instances.1.eventRules.0 (rule).pattern.a: expected an object of fields, each ending in a list of what matches, got []',
+      'instances.1.eventRules.0 (rule).pattern.a: expected an object of fields, each with a list of matching values or a further object, got []',
       'instances.1.eventRules.0 (rule).packageId: expected the UUID of a package, got "x"',
       'instances.1.lifetimes.work: expected a whole number from 15 to 3650, got 3',
       'instances.1.lifetimes.logs: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, got 8',
@@ -85,7 +85,7 @@ describe('the configuration', () => {
       'instances.1.name: expected a name that no other instance has, got "least"',
       'instances.1.schedules.0 (calculations).as: expected a place of its own, since name or filters narrow the snapshot, got nothing',
       'instances.1.schedules.1 (files).directory: expected a directory, since immediate is given, got nothing',
-      'instances.1.schedules.2 (cards).cron: expected none: cards without datasets follow the calculations, got "0 2 * * ? *"',
+      'instances.1.schedules.2 (cards).cron: expected nothing, since cards without datasets follow the calculations, got "0 2 * * ? *"',
       'instances.1.schedules.3 (cards).as: expected a place that no other schedule has, got nothing',
       expect.stringMatching(
         /^instances.1.eventRules.0 \(rule\).pattern: expected a pattern that cannot match/,
@@ -130,8 +130,8 @@ describe('what EventBridge would refuse is refused', () => {
     };
 
     expect(faultsIn({ eventRules: [{ ...full.eventRules[1], name: 'uploads', pattern }] })).toEqual([
-      'instances.0.eventRules.0 (uploads).pattern.detail.size: expected an object of fields, each ending in a list of what matches, got []',
-      'instances.0.eventRules.0 (uploads).pattern.detail.key: expected an object of fields, each ending in a list of what matches, got "a"',
+      'instances.0.eventRules.0 (uploads).pattern.detail.size: expected an object of fields, each with a list of matching values or a further object, got []',
+      'instances.0.eventRules.0 (uploads).pattern.detail.key: expected an object of fields, each with a list of matching values or a further object, got "a"',
     ]);
   });
 
@@ -197,7 +197,7 @@ describe('synth accepts exactly what the functions accept:', () => {
       'instances.0.schedules.0 (files).where.0.value: expected a list of texts, got nothing',
       'instances.0.schedules.0 (files).since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "June"',
       'instances.0.schedules.0 (files).fileset: expected no such field, got "x"',
-      'instances.0.schedules.0 (files).as: expected a place of its own, since the schedule takes less than there is, got nothing',
+      'instances.0.schedules.0 (files).as: expected a name, since the schedule does not copy the whole source, got nothing',
       'instances.0.schedules.0 (files).cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got nothing',
     ]);
   });
@@ -237,32 +237,32 @@ describe('contradictory settings are refused', () => {
     [
       'schedules whose jobs are not allowed',
       { schedules: [nightly], allow: { types: ['score'] } },
-      'allow.types: expected snapshot among them, or no schedules, got ["score"]',
+      'allow.types: expected snapshot in the list, or no schedules, got ["score"]',
     ],
     [
       'an event rule whose jobs are not allowed',
       { eventRules: [full.eventRules[1]], allow: { types: ['snapshot'] } },
-      'allow.types: expected run-function among them, or no eventRules, got ["snapshot"]',
+      'allow.types: expected run-function in the list, or no eventRules, got ["snapshot"]',
     ],
     [
       'an event rule of a function that is not allowed',
       { eventRules: [full.eventRules[1]], allow: { functions: ['g'] } },
-      'eventRules.0 (bare).functionName: expected one that allow names: add it to that list, got "f"',
+      'eventRules.0 (bare).functionName: expected a value that allow lists (add it there), got "f"',
     ],
     [
       'an event rule of a package that is not allowed',
       { eventRules: [full.eventRules[1]], allow: { packages: [filesetId] } },
-      `eventRules.0 (bare).packageId: expected one that allow names: add it to that list, got "${packageId}"`,
+      `eventRules.0 (bare).packageId: expected a value that allow lists (add it there), got "${packageId}"`,
     ],
     [
       'cards that follow calculations without a schedule',
       { schedules: [{ ...nightly, name: 'Revenue', as: 'revenue' }, { source: 'cards' }] },
-      'schedules.1 (cards).source: expected a source beside a schedule of all calculations, which it follows; or its ids and a cron, got "cards"',
+      'schedules.1 (cards).source: expected a source that has its own ids and cron, or a schedule of all calculations for it to follow, got "cards"',
     ],
     [
       'a time limit that every run misses',
       { schedules: [{ ...nightly, publishedWithinHours: 24 }] },
-      'schedules.0 (calculations).publishedWithinHours: expected more than 24, the longest time between two runs of its cron: the alarm would go off each time, got 24',
+      'schedules.0 (calculations).publishedWithinHours: expected more than 24, the hours between two runs of its cron; with fewer, the alarm would go off each time, got 24',
     ],
     [
       'a day that no month has',
@@ -292,7 +292,7 @@ describe('contradictory settings are refused', () => {
     [
       'tags that IAM takes for one',
       { tags: { team: 'a', Team: 'b' } },
-      'tags.Team: expected no name that differs from team in capitals alone: IAM takes one of them, got "b"',
+      'tags.Team: expected a name that differs from team by more than letter case: IAM keeps only one of the two, got "b"',
     ],
   ])('for %s', (_, instance, fault) => {
     expect(faultsIn(instance)).toEqual([`${at}${fault}`]);
@@ -338,7 +338,7 @@ describe('the account and region in ARNs', () => {
     const instance = { tokenSecretArn: secret, alarms: { topicArn: elsewhere } };
 
     expect(faultsIn(instance)).toEqual([
-      'instances.0.account: expected where it is deployed: it names 111122223333 and 444455556666, got nothing',
+      'instances.0.account: expected the account of the deployment, since the ARNs are of several accounts (111122223333, 444455556666), got nothing',
     ]);
     expect(faultsIn({ ...instance, account: '111122223333' })).toEqual([]);
     const [read] = readConfig({ instances: [{ ...minimal, tokenSecretArn: secret }] });
@@ -349,7 +349,7 @@ describe('the account and region in ARNs', () => {
     const central = { account: '444455556666', tokenSecretArn: secret };
 
     expect(faultsIn(central)).toEqual([
-      'instances.0.tokenKeyArn: expected the key of what is of another account: AWS’s own is not shared, got nothing',
+      'instances.0.tokenKeyArn: expected the ARN of the key, since the token is in another account and AWS’s own key cannot be shared, got nothing',
     ]);
     expect(faultsIn({ ...central, tokenKeyArn: key })).toEqual([]);
   });
@@ -357,7 +357,7 @@ describe('the account and region in ARNs', () => {
   test('are refused for a key without the secret that it encrypts', () => {
     expect(faultsIn({ tokenKeyArn: key })).toEqual([
       expect.stringMatching(
-        /^instances\.0\.tokenKeyArn: expected none without tokenParameter or tokenSecretArn/,
+        /^instances\.0\.tokenKeyArn: expected nothing without tokenParameter or tokenSecretArn/,
       ),
     ]);
     expect(faultsIn({ tokenKeyArn: key, tokenParameter: '/acme/token' })).toEqual([]);
@@ -370,7 +370,7 @@ describe('the account and region in ARNs', () => {
       `instances.0.tokenParameter: expected a parameter in us-east-1, like the rest of the instance, got "${tokenParameter}"`,
     ]);
     expect(faultsIn({ tokenParameter: '/acme/token', tokenSecretArn: secret })).toEqual([
-      expect.stringMatching(/^instances\.0\.tokenSecretArn: expected none beside tokenParameter/),
+      expect.stringMatching(/^instances\.0\.tokenSecretArn: expected nothing, since tokenParameter has the token/),
     ]);
     const [read] = readConfig({ instances: [{ ...minimal, tokenParameter }] });
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });

@@ -168,13 +168,13 @@ describe('settings', () => {
   test('of existing resources must not contradict each other', () => {
     const vpc = { vpcId: 'vpc-1' } as object;
 
-    expect(faultsOf({ ...settings, prefix: 'a' })).toEqual(['prefix: expected none without a bucket']);
+    expect(faultsOf({ ...settings, prefix: 'a' })).toEqual(['prefix: allowed only with a bucket']);
     expect(faultsOf({ ...settings, subnets: {}, rate: -1 })).toHaveLength(2);
     expect(faultsOf({ ...settings, vpc, fixedAddress: true })).toHaveLength(1);
     const { tokenSecretArn } = full;
     const given = { bucket: {}, table: { node: {} }, key: {} };
     expect(faultsOf({ ...settings, ...given, tokenSecretArn })).toEqual([
-      'key: expected none beside a bucket, a table and a place of the token: each has its own',
+      'key: not used, since the given bucket, table and token have their own keys: remove it',
     ]);
     for (const token of [
       { tokenSecret: {}, tokenSecretArn },
@@ -210,7 +210,7 @@ describe('settings', () => {
 
     Annotations.fromStack(stack).hasWarning(
       '*',
-      Match.stringLikeRegexp('^tokenSecretArn, tokenKeyArn, key, alarms.topicArn: of another account'),
+      Match.stringLikeRegexp('^tokenSecretArn, tokenKeyArn, key, alarms.topicArn: these resources are in another account'),
     );
     Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmActions: [full.alarms.topicArn],
@@ -252,7 +252,7 @@ describe('settings', () => {
     const logGroupClass = LogGroupClass.INFREQUENT_ACCESS;
 
     expect(faultsOf({ ...settings, logs: { logGroupClass } })).toEqual([
-      'logs.logGroupClass: expected STANDARD: the others have no metric filters, and so no alarms',
+      'logs.logGroupClass: expected STANDARD, since other classes have no metric filters and so no alarms',
     ]);
   });
 });
@@ -301,7 +301,7 @@ describe('an existing bucket', () => {
 
   test('keeps its settings, and a warning says which are expected', () => {
     const warnings = Annotations.fromStack(stack)
-      .findWarning('*', Match.stringLikeRegexp('the bucket is yours'))
+      .findWarning('*', Match.stringLikeRegexp('you manage the settings of the bucket'))
       .map(({ entry }) => String(entry.data));
 
     expect(warnings).toHaveLength(1);

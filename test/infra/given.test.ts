@@ -46,12 +46,12 @@ describe('an existing resource, by its name or id in cdk.json,', () => {
 
   test.each([
     [{ bucket: 'Not_A_Bucket' }, 'bucket: expected the name of a bucket'],
-    [{ prefix: 'a' }, 'prefix: expected none without a bucket'],
+    [{ prefix: 'a' }, 'prefix: allowed only with a bucket'],
     [{ bucket: 'b-1', prefix: '../a' }, 'prefix: expected folders of'],
     [{ key: 'alias/mine' }, 'key: expected the ARN of a KMS key'],
     [{ ...within, region: 'us-east-1' }, 'key: expected a key in us-east-1'],
     [{ vpc: { id: 'vpc-0a1b2c3d' } }, 'vpc.subnets: expected a list of ids of subnets'],
-    [{ vpc: within.vpc, fixedAddress: true }, 'fixedAddress: expected none beside a vpc'],
+    [{ vpc: within.vpc, fixedAddress: true }, 'fixedAddress: not allowed with a vpc'],
     [{ removal: 'keep' }, 'removal: expected retain, protect or destroy'],
     [{ canaryMinutes: 7 }, 'canaryMinutes: expected 5, 10, 15 or 30, got 7'],
   ])('causes a fault if the name or id is wrong: %j', (wrong, fault) => {

@@ -114,8 +114,8 @@ describe('a fault of a scheduled function is reported with its name:', () => {
     ],
     ['an invalid time zone', { timeZone: 'Mars' }, 'timeZone: expected '],
     ['a package that is no UUID', { packageId: 'x' }, 'packageId: expected the UUID of a package, got "x"'],
-    ['a version with a slash', { packageVersion: '1/0' }, 'packageVersion: expected text without slashes'],
-    ['no function', { functionName: '' }, 'functionName: expected text without slashes'],
+    ['a version with a slash', { packageVersion: '1/0' }, 'packageVersion: expected a value without slashes'],
+    ['no function', { functionName: '' }, 'functionName: expected a value without slashes'],
     [
       'inputs that are none',
       { inputVariables: [1] },
@@ -129,7 +129,7 @@ describe('a fault of a scheduled function is reported with its name:', () => {
     [
       'a word that differs with each attempt',
       { inputVariables: { a: '<aws.scheduler.execution-id>' } },
-      'inputVariables.a: expected no word of EventBridge Scheduler but <aws.scheduler.scheduled-time>',
+      'inputVariables.a: expected no placeholder of EventBridge Scheduler except <aws.scheduler.scheduled-time>',
     ],
     [
       'inputs that are nested too deeply',
@@ -165,11 +165,11 @@ describe('a fault of a scheduled function is reported with its name:', () => {
   test.each([
     [
       { types: ['snapshot'] },
-      'allow.types: expected run-function among them, or no functions, got ["snapshot"]',
+      'allow.types: expected run-function in the list, or no functions, got ["snapshot"]',
     ],
     [
       { functions: ['g'] },
-      'functions.0 (sums).functionName: expected one that allow names: add it to that list, got "addNumbers"',
+      'functions.0 (sums).functionName: expected a value that allow lists (add it there), got "addNumbers"',
     ],
     [{ functions: ['addNumbers'], packages: [packageId] }, undefined],
   ])('a function that %j does not allow', (allow, fault) => {

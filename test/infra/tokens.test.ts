@@ -186,7 +186,7 @@ test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path))
   '$path must be known at synth, since resources depend on it: a token is refused, and the fault says so',
   ({ path }) => {
     expect(() => templateWith(() => refusing(path), false)).toThrow(
-      /expected .*, got (one that is known only at deployment|\["\$\{Token)/,
+      /expected .*, got (a value that is known only at deployment|\["\$\{Token)/,
     );
   },
 );

@@ -55,7 +55,7 @@ test('nothing is sent with an older copy of the ledger, and the error names the 
 
   expect([refused.code, worked.code]).toEqual([2, 2]);
   expect(refused.err).toMatch(
-    /got one that lacks 2 of them, such as [bc]: an older copy, .*"A store that moved".*or use --new-ledger/,
+    /got one that lacks 2 of them, such as [bc]: it is an older copy, .*"A store that moved".*continue with this ledger, .*--new-ledger/,
   );
   expect(ran()).toBe(before);
 });
@@ -146,7 +146,7 @@ test('a failed job that was reopened does not make the ledger count as an older 
 const losses = {
   'was deleted': {
     lose: () => rm(join(storePath(), '.store'), { recursive: true }),
-    words: /got no file, or an empty one/,
+    words: /got no file, or an empty file/,
   },
   'is an older copy': { lose: restoreCopy, words: /such as (may.chunk-00000|files):/ },
 };

@@ -43,7 +43,7 @@ test.for([
     .catch(String);
 
   expect(error).toBe(
-    `AwsError: read secret platform/token: NotAToken: expected the token as plain text, or as one pair of text, got ${got}`,
+    `AwsError: read secret platform/token: NotAToken: expected the token as plain text, or as JSON with one key and a string, got ${got}`,
   );
 });
 
@@ -54,12 +54,12 @@ test.for([
   [
     'of spaces',
     { Type: 'SecureString', Value: ' ' },
-    'the token as plain text, or as one pair of text, got nothing',
+    'the token as plain text, or as JSON with one key and a string, got nothing',
   ],
   [
     'without a text',
     { Type: 'SecureString' },
-    'the token as plain text, or as one pair of text, got nothing',
+    'the token as plain text, or as JSON with one key and a string, got nothing',
   ],
 ] as const)(
   'a parameter %s causes an error that names it, and does not show it',
@@ -81,7 +81,7 @@ async function tokenIn(SecretString: string): Promise<string> {
 }
 
 const JSON_OF =
-  'read secret platform/token: NotAToken: expected the token as plain text, or as one pair of text, got JSON of';
+  'read secret platform/token: NotAToken: expected the token as plain text, or as JSON with one key and a string, got JSON with';
 
 test.each([
   ['plain', 'the-token', 'the-token'],
@@ -95,9 +95,9 @@ test.each([
 });
 
 test.each([
-  ['two pairs', '{"user":"a","token":"hush"}', `${JSON_OF} "user", "token"`],
-  ['a pair without a text', '{"token":{"value":"hush"}}', `${JSON_OF} "token"`],
-  ['an empty pair', '{"token":""}', `${JSON_OF} "token"`],
+  ['two pairs', '{"user":"a","token":"hush"}', `${JSON_OF} the keys "user", "token"`],
+  ['a pair without a text', '{"token":{"value":"hush"}}', `${JSON_OF} the key "token"`],
+  ['an empty pair', '{"token":""}', `${JSON_OF} the key "token"`],
   ['no pair', '{}', JSON_OF],
   ['a sentence', 'the token is hush', 'got a text with spaces or other invisible characters in it'],
 ])('a value that is not one token is refused, and not shown: %s', async (_, text, message) => {

@@ -55,8 +55,8 @@ describe('in a directory', () => {
     const below = () => store.put('a/b', Buffer.from('y'));
     const above = () => store.copy('a', 'b');
 
-    await expect(below()).rejects.toThrow(/use a\/b in .*: the object a is in the way/);
-    await expect(above()).rejects.toThrow(/use b in .*: a folder of objects, b\/, is in the way/);
+    await expect(below()).rejects.toThrow(/use a\/b in .*: it conflicts with the object a/);
+    await expect(above()).rejects.toThrow(/use b in .*: it conflicts with a folder of objects, b\//);
     expect((await store.get('a'))?.body).toEqual(Buffer.from('x'));
   });
 

@@ -44,7 +44,7 @@ test('nothing is sent with another ledger file, and the message names the right 
 
   await expect(sending).rejects.toMatchObject(refused);
   await expect(sending).rejects.toThrow(
-    /table\.json names, SYNC_TABLE=sqlite:.*a\.db when .*; docs\/restore\.md, "A store that moved", .*; --new-ledger .*may be sent again/,
+    /table\.json names: the file that was SYNC_TABLE=sqlite:.*a\.db when .* moved: docs\/restore\.md, "A store that moved"\. .*--new-ledger .*may be sent again/,
   );
   expect(await readdir(folder.path)).not.toContain('b.db');
 });
@@ -54,9 +54,9 @@ test('nothing is sent with a ledger file that was deleted or emptied, and no new
   sqliteFile(join(folder.path, 'a.db')).close();
 
   await truncate(join(folder.path, 'a.db'));
-  await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty one');
+  await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty file');
   await rm(join(folder.path, 'a.db'));
-  await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty one');
+  await expect(send(store, file('a.db'))).rejects.toThrow('got no file, or an empty file');
 
   expect(
     (await readdir(folder.path)).filter((name) => name.startsWith('a.db') && !name.includes('-')),
@@ -69,7 +69,7 @@ test('only its own table may send to a store that a stack writes to', async () =
   await send(store, 'Acme-Table');
   await expect(send(store, file('a.db'))).rejects.toThrow('of the stack acme');
   await expect(send(store, 'Other-Table')).rejects.toThrow(
-    'names, SYNC_TABLE=Acme-Table of the stack acme (platform-sync env --stack NAME)',
+    'names: the DynamoDB table SYNC_TABLE=Acme-Table of the stack acme (platform-sync env --stack NAME)',
   );
   expect(await readdir(folder.path)).toEqual([]);
 });
@@ -80,7 +80,7 @@ test('a new file in place of the named one counts as another table', async () =>
   await rm(join(folder.path, 'a.db'));
   await send(createMemoryStore(), file('a.db'));
 
-  await expect(send(store, file('a.db'))).rejects.toThrow('got another;');
+  await expect(send(store, file('a.db'))).rejects.toThrow('got another ledger;');
 });
 
 test('a store that names no table takes the first one that sends', async () => {

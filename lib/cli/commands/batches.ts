@@ -27,7 +27,7 @@ type CurrentRate = NonNullable<Awaited<ReturnType<typeof currentRate>>>;
 export default (async ([batch], { json }, terminal) =>
   batch === undefined ? listBatches(terminal) : showBatch(batch, json, terminal)) satisfies Run<'batches'>;
 
-/** Maximum failed rows of a batch that are named: for people, and for machines. */
+/** Maximum failed rows of a batch that are listed, without and with --json. */
 const NAMED = 20;
 const NAMED_JSON = 1_000;
 
@@ -41,7 +41,7 @@ async function listBatches(terminal: Terminal): Promise<Found> {
       const status = await readBatchStatus(name, storage);
       if (status !== undefined) found.push(status);
     } catch (error) {
-      // A damaged batch must not hide the others.
+      // The other batches are listed even if this one is damaged.
       if (!(error instanceof StoredObjectError)) throw error;
       broken += 1;
       terminal.err(shown(`platform-sync: batch ${name}: ${error.message}`));
@@ -60,7 +60,7 @@ async function showBatch(batch: string, json: true | undefined, terminal: Termin
   const { batches: storage } = await openJobs(terminal);
   const status = await readBatchStatus(batch, storage);
   if (status === undefined)
-    throw unknownError('batch', batch, 'nothing is stored of it', await batchNames(storage.store));
+    throw unknownError('batch', batch, 'it does not exist', await batchNames(storage.store));
   const failures = await failedRows(batch, storage, json ? NAMED_JSON : NAMED);
   const rate = await rateFor([status], terminal);
   return { json: { ...withTime(status, rate), failures }, words: batchLines(status, failures, rate) };
@@ -134,10 +134,10 @@ export function batchLines(
 function adviceOf({ batch, status, failed }: BatchStatus): readonly string[] {
   if (status === 'unfinished')
     return [
-      'it is being split, or was stopped: if `score` was stopped, the command that it printed resumes it, and what is scored is not paid for again',
+      'the file is still being split, or `score` was stopped. The command that `score` printed resumes it; texts that are scored are not paid for again',
     ];
   if (failed === 0) return [];
   return [
-    `to score the failed rows again: ${commandLine(['redrive'], { batch })}; or, without a queue, score the file under another --batch: only these rows are paid for`,
+    `to score the failed rows again: ${commandLine(['redrive'], { batch })}; without a queue, score the file under another --batch: you pay only for these rows`,
   ];
 }

@@ -21,11 +21,11 @@ async function readObject(
   given: string,
   terminal: Pick<Terminal, 'readInput'>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const isElsewhere = given === '-' || given.startsWith('@');
-  const value = jsonOf(isElsewhere ? await readText(given.replace(/^@/, ''), terminal) : given);
+  const isFile = given === '-' || given.startsWith('@');
+  const value = jsonOf(isFile ? await readText(given.replace(/^@/, ''), terminal) : given);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  // A file may contain what must not be in a log.
-  const got = isElsewhere
+  // The content of a file is not shown, since it may be secret.
+  const got = isFile
     ? `${value === undefined ? 'invalid' : 'other'} JSON in ${given}`
     : JSON.stringify(given);
   throw new UsageError(
@@ -64,7 +64,7 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
   return EXITS[endOfExecution(execution.status)];
 }) satisfies Run<'call'>;
 
-/** A function that is still running, or has an unknown status, may end either way. */
+/** How the command ends. `unknown`: the function is still running, or has an unknown status. */
 const EXITS = { done: 'done', failed: 'failed', unknown: 'incomplete' } as const satisfies Record<
   string,
   Ended
@@ -75,7 +75,7 @@ const EFFECT = {
   lookAt: 'what the function changes, and at its executions on the platform',
 };
 
-/** The arguments and options that set the fields of the message. */
+/** The arguments and options that set the fields of the message, for errors. */
 const TYPED_AS = {
   packageId: 'package',
   packageVersion: 'version',
@@ -93,7 +93,7 @@ function show(execution: FunctionExecution, { out, err }: Terminal): void {
   err(
     ended === 'failed'
       ? `platform-sync: the function ended with status ${shown(status)} (${named})`
-      : `platform-sync: ${status.trim().toUpperCase() === 'RUNNING' ? 'the function is still running' : `the function has status ${shown(status)}`} (${named}): how it ends is not known here. Before the command is repeated, look at ${EFFECT.lookAt}`,
+      : `platform-sync: ${status.trim().toUpperCase() === 'RUNNING' ? 'the function is still running' : `the function has status ${shown(status)}`} (${named}), so it is unknown how it ends. Before you repeat the command, look at ${EFFECT.lookAt}`,
   );
   for (const message of linesIn(errorInformation, 'errorMessages')) err(`  ${shown(message)}`);
 }

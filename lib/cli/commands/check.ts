@@ -21,7 +21,7 @@ import {
   warnOn,
 } from '../terminal/terminal.ts';
 
-/** Runs each rule of a folder on what is stored. Their outcomes are stored only after they were printed. */
+/** Runs each rule of a folder on the stored tables. The outcomes are stored only after all of them were printed. */
 export default (async ([given], { junit, json, limit, seconds, memory }, terminal) => {
   oneGiven({ '--json': json, '--junit': junit });
   const folder = given ?? 'rules';
@@ -46,17 +46,17 @@ export default (async ([given], { junit, json, limit, seconds, memory }, termina
   if (junit !== undefined)
     await writeTextFile(junit, () => junitLines(suite, rules), { isGzipped: false, signal });
   const ended = printFound({ json: { rules }, words: summaryOf(rules), ended: endOf(rules) }, json, terminal);
-  for (const { save } of all) await save().catch(notSaved(warnOn(terminal)));
+  for (const { save } of all) await save().catch(warnNotSaved(warnOn(terminal)));
   return ended;
 }) satisfies Run<'check'>;
 
-/** The files of rules, sorted by name. Throws `UsageError` without any file. */
+/** The files with rules, sorted by name. Throws `UsageError` for a folder without rules. */
 async function rulesIn(folder: string): Promise<readonly string[]> {
   const expected = 'a folder with rules, each a file *.sql';
   const names = await readdir(folder).catch((error: unknown) => {
     throw fileError(folder, expected, error);
   });
-  // A name that begins with a dot is a hidden file, such as those that macOS puts beside others.
+  // Hidden files are skipped, such as the `._` files of macOS.
   const files = names.filter((name) => /^[^.].*\.sql$/i.test(name));
   if (files.length === 0) throw fileError(folder, expected, `${counted(names.length, 'other file')}`);
   return files.sort(compareKeys);
@@ -74,15 +74,15 @@ function summaryOf(rules: readonly CheckedRule[]): readonly string[] {
   return [`${counted(rules.length, 'rule')}: ${counts.join(', ')}`];
 }
 
-/** A read-only store is not a failure of the rules. */
-const notSaved =
+/** Warns about an outcome that could not be stored. A read-only store does not make the check fail. */
+const warnNotSaved =
   (warn: ReturnType<typeof warnOn>) =>
   (error: unknown): void => {
     if (!(error instanceof StoreError)) throw error;
     warn('the outcome of this check is not stored: the next one compares with the check before it', error);
   };
 
-/** The word for how a rule ended. If it is violated, that is its severity. */
+/** The word for how a rule ended. If it is violated, the word is its severity. */
 function labelOf({ status, severity }: CheckedRule): 'passed' | 'warning' | 'error' | 'not run' {
   if (status === 'violated') return severity === 'warn' ? 'warning' : 'error';
   return status === 'passed' ? status : 'not run';
@@ -105,7 +105,7 @@ function* factsOf({ fault, rows, new: added, gone, since }: CheckedRule): Genera
   yield `${counted(rows, 'row')}${compared}${before || ' (first run)'}`;
 }
 
-/** The remarks about a rule, and its listed rows as a table. */
+/** The notes about a rule, then its listed rows as a table. */
 function* tableOf(
   { columns, rows, listed, notes }: CheckedRule,
   width: number | undefined,
@@ -154,10 +154,7 @@ const ELEMENTS = {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/**
- * Escapes a text for content and attributes. Characters that XML 1.0 does not allow, such as most control
- * characters, become U+FFFD.
- */
+/** Escapes a string for XML. Characters that XML 1.0 does not allow, such as most control characters, become U+FFFD. */
 const xml = (text: string): string =>
   text
     .toWellFormed()

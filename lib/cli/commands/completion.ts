@@ -4,21 +4,21 @@ import { pathOf, type Run } from '../command.ts';
 
 /** Prints a script that completes commands and options, built from the commands. */
 export default (([shell], _, { out }, { parent }) => {
-  if (parent !== null) out(shells[shell](placesOf(parent)));
+  if (parent !== null) out(shells[shell](completedOf(parent)));
   return 'done';
 }) satisfies Run<'completion'>;
 
 /**
- * What may be typed after the words that lead to a command; '' is the program itself. Each word has its
- * meaning. `takes`: it is an option with a value, which may be a file.
+ * A command, and the words that may follow it. `path`: the words that lead to the command; '' is the program itself.
+ * `means`: the description of a word. `takes`: the word is an option with a value, which may be a file.
  */
-type Place = {
+type Completed = {
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly means: string; readonly takes?: boolean }[];
 };
 
-/** All places of a program, the program itself first. */
-function placesOf(command: Command): readonly Place[] {
+/** The program and all of its commands, the program first. */
+function completedOf(command: Command): readonly Completed[] {
   const below = command.commands.filter((each) => each.name() !== 'help');
   const options = command.options.filter(({ hidden, long }) => !hidden && long !== undefined);
   return [
@@ -35,7 +35,7 @@ function placesOf(command: Command): readonly Place[] {
         { word: '--help', means: 'display help' },
       ],
     },
-    ...below.flatMap(placesOf),
+    ...below.flatMap(completedOf),
   ];
 }
 
@@ -49,10 +49,10 @@ function valuesOf([first]: readonly Argument[]): readonly string[] {
 const firstSentence = (text: string) =>
   (text.split(/[.;:(]/, 1)[0] ?? '').replaceAll(/['’"`$\\[\]]/g, '').trim();
 
-/** The completion for bash: a function that follows the words typed so far from place to place. */
-function bashCompletion(places: readonly Place[]): string {
-  const paths = places.map(({ path }) => path).filter((path) => path !== '');
-  const taking = places.flatMap(({ path, words }) =>
+/** The completion for bash: a function that finds the command from the words typed so far. */
+function bashCompletion(commands: readonly Completed[]): string {
+  const paths = commands.map(({ path }) => path).filter((path) => path !== '');
+  const taking = commands.flatMap(({ path, words }) =>
     words.flatMap(({ word, takes }) => (takes ? [`'${path}:${word}'`] : [])),
   );
   return `# Completion of platform-sync for bash. In ~/.bashrc: eval "$(platform-sync completion bash)"
@@ -68,7 +68,7 @@ _platform_sync() {
   esac
   if [[ $values != - ]]; then
     case "$at" in
-${places.map(({ path, words }) => `      '${path}') values='${words.map(({ word }) => word).join(' ')}' ;;`).join('\n')}
+${commands.map(({ path, words }) => `      '${path}') values='${words.map(({ word }) => word).join(' ')}' ;;`).join('\n')}
     esac
     COMPREPLY=($(compgen -W "$values" -- "$word"))
     [[ \${#COMPREPLY[@]} -gt 0 || $word == -* ]] && return
@@ -78,15 +78,15 @@ ${places.map(({ path, words }) => `      '${path}') values='${words.map(({ word 
 complete -o filenames -F _platform_sync platform-sync`;
 }
 
-/** The completion for zsh, which runs that of bash. */
-const zshCompletion = (places: readonly Place[]): string => `#compdef platform-sync
+/** The completion for zsh, which runs the script for bash. */
+const zshCompletion = (commands: readonly Completed[]): string => `#compdef platform-sync
 # Completion of platform-sync for zsh. In ~/.zshrc, after compinit: source <(platform-sync completion zsh)
 autoload -U +X bashcompinit && bashcompinit
-${bashCompletion(places)}`;
+${bashCompletion(commands)}`;
 
-/** The completion for fish: one line for each word, with the place to which it belongs. */
-function fishCompletion(places: readonly Place[]): string {
-  const paths = places.map(({ path }) => path).filter((path) => path !== '');
+/** The completion for fish: one line for each word, with the command that it follows. */
+function fishCompletion(commands: readonly Completed[]): string {
+  const paths = commands.map(({ path }) => path).filter((path) => path !== '');
   return `# Completion of platform-sync for fish. platform-sync completion fish > ~/.config/fish/completions/platform-sync.fish
 function __platform_sync_at
     set -l at ''
@@ -98,14 +98,14 @@ function __platform_sync_at
     end
     test "$at" = "$argv"
 end
-${places.flatMap(fishLines).join('\n')}`;
+${commands.flatMap(fishLines).join('\n')}`;
 }
 
-const fishLines = ({ path, words }: Place): readonly string[] =>
+const fishLines = ({ path, words }: Completed): readonly string[] =>
   words.map(({ word, means, takes }) => {
     const typed = word.startsWith('--') ? `-l ${word.slice(2)}${takes ? ' -r -F' : ' -f'}` : `-f -a ${word}`;
     return `complete -c platform-sync -n "__platform_sync_at '${path}'" ${typed}${means === '' ? '' : ` -d '${means}'`}`;
   });
 
-/** The scripts by their shells. */
+/** The functions that write the scripts, by shell. */
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;

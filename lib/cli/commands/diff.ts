@@ -16,12 +16,12 @@ import { LISTED, LISTED_JSON } from '../options/options.ts';
 import { number, shown, type Terminal } from '../terminal/terminal.ts';
 
 /**
- * Prints what changed between two published runs of a place, or of every published source. If something of
- * one source is missing or damaged, it reports that, and still compares the others. Needs only the store.
+ * Prints what changed between two published runs of a place, or of every published source. If objects of one
+ * source are missing or damaged, reports it and still compares the other sources. Needs only the store.
  */
 export default (async ([place, old, now], flags, terminal) => {
   if (flags.since !== undefined && old !== undefined)
-    throw new UsageError(`--since: expected no run as OLD, since --since selects it, got ${old}`);
+    throw new UsageError(`--since selects the earlier run, so OLD must not be given; got ${old}`);
   const store = await openStoreOf(terminal);
   const values: string[] = [];
   let isPublished = false;
@@ -44,7 +44,7 @@ export default (async ([place, old, now], flags, terminal) => {
   return isBroken ? 'incomplete' : 'done';
 }) satisfies Run<'diff'>;
 
-/** Adds the place to an error about one of several places. */
+/** Prints an error about the stored objects of one of several places, so that the others can still be compared. */
 const namedBy =
   (place: Place, { err }: Terminal) =>
   (error: unknown): 'broken' => {
@@ -53,7 +53,7 @@ const namedBy =
     return 'broken';
   };
 
-/** Finds what changed between two runs of a place; undefined if none has been published. */
+/** Finds what changed between two runs of a place; undefined if no run has been published. */
 async function findDifference(
   wanted: Pick<Parameters<typeof changesBetween>[0], 'store' | 'place' | 'old' | 'now'>,
   { since, memory, limit, json }: FlagsOf<'diff'>,
@@ -69,7 +69,7 @@ async function findDifference(
   return { place, old, now: after.run, ...collected };
 }
 
-/** Maximum runs that an error names. */
+/** Maximum runs that an error lists. */
 const NAMED = 10;
 
 function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): UsageError {
@@ -80,7 +80,7 @@ function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): U
 
 type Difference = {
   readonly place: Place;
-  /** The older run; null if nothing was published before, so that nothing was compared. */
+  /** The older run; null if `now` is the first published run, so there was nothing to compare. */
   readonly old: string | null;
   readonly now: string;
   readonly counts: Awaited<ReturnType<typeof collectChanges>>['counts'] | undefined;
@@ -90,8 +90,7 @@ type Difference = {
 function printDifference({ place, old, now, counts, changes }: Difference): string {
   const { added = null, removed = null, changed = null } = counts ?? {};
   const head = JSON.stringify({ source: place, old, new: now, added, removed, changed });
-  // The records are printed with the bytes of the parts: parsing and printing them again could change their
-  // numbers.
+  // The records are printed as the bytes of the parts, since parsing and printing could change their numbers.
   return `${head.slice(0, -1)},"changes":[${changes.map((change) => `\n${printChange(change)}`).join(',')}]}`;
 }
 

@@ -43,8 +43,8 @@ function webhookUrl({ environment }: Terminal): URL {
 const POST_MS = 15_000;
 
 /**
- * Posts the digest. It repeats the post only after a 429, by the client's own rule: any other repeat could
- * lead to a second message. The address is a secret, so no error names it.
+ * Posts the digest. Repeats the post only after a 429, by the client's own rule, since any other repeat could lead to
+ * a second message. Errors name only the host, since the address is a secret.
  */
 async function post(
   to: WebhookService,
@@ -68,18 +68,18 @@ async function post(
       random: Math.random(),
       limits,
     });
-    if (decision.kind === 'stop') throw refusedBy(to, url, failure.status);
-    err(`the webhook of ${to} asks to wait: posting again in ${Math.ceil(decision.delayMs / 1_000)} s`);
+    if (decision.kind === 'stop') throw refusedError(to, url, failure.status);
+    err(`the webhook of ${to} is throttling: posting again in ${Math.ceil(decision.delayMs / 1_000)} s`);
     await sleep(decision.delayMs, signal);
   }
 }
 
-const refusedBy = (to: WebhookService, url: URL, status: number) =>
+const refusedError = (to: WebhookService, url: URL, status: number) =>
   new Error(
     `the webhook of ${to} at ${url.host} refused the digest: ${status}${status === 429 ? '' : '; is SYNC_DIGEST_URL still valid?'}`,
   );
 
-/** Posts once. Returns why it was refused; undefined if it was accepted. */
+/** Posts once. Returns the failure if the webhook refused it; undefined if the webhook accepted it. */
 async function postOnce(
   exchange: ReturnType<typeof createExchange>,
   options: {

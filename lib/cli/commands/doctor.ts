@@ -14,7 +14,7 @@ type Finding = Awaited<ReturnType<Check>>;
 /** The name of a check, and its finding. */
 type Checked = { readonly name: CheckName | 'settings' } & Finding;
 
-/** Runs the checks of everything that the settings name, in order, and prints how to fix what is wrong. */
+/** Checks, in order, everything that the settings name, and prints how to fix what is wrong. */
 export default (async (_, { json }, terminal) => {
   const all = await examine(terminal, (checked) => {
     if (!json) terminal.out(shownLines(textOf(checked)));
@@ -37,7 +37,7 @@ function textOf(checked: Checked): string {
 /** The time limit of one check. */
 const MAX_MS = 30_000;
 
-/** Runs the named checks, by default all of them, and calls `onChecked` with each finding at once. */
+/** Runs the named checks, by default all of them, and calls `onChecked` with each finding as soon as it is known. */
 export async function examine(
   { environment, signal, err, screen }: Terminal,
   onChecked: (checked: Checked) => void,
@@ -51,7 +51,7 @@ export async function examine(
   };
   const settings = settingsOf(environment);
   add('settings', settings);
-  // The finding of the check is enough, so nothing is logged.
+  // The finding says what is wrong, so nothing is logged.
   const quiet = { ...environment, LOG_LEVEL: 'silent' };
   const examined =
     settings.status === 'ok' ? examinedBy({ environment: quiet, signal, err, screen }) : undefined;
@@ -77,7 +77,7 @@ function settingsOf(environment: Terminal['environment']): Finding {
     readFollowers(SYNC_FOLLOWERS);
     readGates(SYNC_GATES);
     const set = settingNames.filter((name) => environment[name]).length;
-    return { status: 'ok', detail: `${set} set, the others by default` };
+    return { status: 'ok', detail: `${set} set; all others have their defaults` };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     return failed(
@@ -93,7 +93,7 @@ function examinedBy(
   const { environment, signal } = terminal;
   const session = openSession(terminal);
   const call = session.callWith(ONCE);
-  // A failure is also cached, so that all checks judge the same response.
+  // The response is read once, so all checks see the same one. A failure is cached, too.
   let reading: Promise<unknown> | undefined;
   const firstRead = () => {
     reading ??= operations(call).calculations.search(CHEAPEST, { signal });
@@ -105,7 +105,7 @@ function examinedBy(
 
 const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
 
-/** A person is waiting, and can run it again. */
+/** Few retries, since a person is waiting and can run the command again. */
 const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
 
 async function found(check: Check, examined: Parameters<Check>[0]): Promise<Finding> {

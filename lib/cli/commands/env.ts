@@ -4,10 +4,7 @@ import { loadPeer, PeerMissingError } from '../../base/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
-/**
- * Prints the settings of a deployed instance. Reads only the stack's outputs. Reports what else must be
- * installed to use the settings.
- */
+/** Prints the settings of a deployed instance, from its stack's outputs, and which packages the settings need. */
 export default (async (_, { stack, construct = '' }, { environment, signal, err }) => {
   if (!stack) throw new UsageError('--stack: expected the name of a stack, got nothing');
   const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };
@@ -31,7 +28,7 @@ export default (async (_, { stack, construct = '' }, { environment, signal, err 
   return { json: settings, words: Object.entries(settings).map(([name, value]) => `${name}=${value}`) };
 }) satisfies Run<'env'>;
 
-/** The settings among the outputs of one instance. Throws `UsageError` if they name no instance, or several. */
+/** The settings among the outputs of one instance. Throws `UsageError` for no instance, or several. */
 function settingsOf(
   outputs: readonly Output[],
   construct: string,
@@ -46,11 +43,11 @@ function settingsOf(
       found.map(({ Description = '', OutputValue = '' }) => [Description, OutputValue]),
     );
   const named = construct === '' ? '' : ` whose outputs begin with ${construct}`;
-  const got =
+  throw new UsageError(
     stores.length === 0
-      ? 'none'
-      : `${stores.length}, which --construct tells apart: ${stores.map(({ OutputKey }) => OutputKey).join(', ')}`;
-  throw new UsageError(`--stack ${stack}: expected one instance${named}, got ${got}`);
+      ? `--stack ${stack}: the stack has no instance${named}`
+      : `--stack ${stack}: the stack has ${stores.length} instances${named}; choose one by --construct: ${stores.map(({ OutputKey }) => OutputKey).join(', ')}`,
+  );
 }
 
 const SETTING = /^(?:PLATFORM|SYNC)_[A-Z_]+$/;

@@ -26,7 +26,7 @@ export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
 
-/** Throws for a batch of which nothing is stored: its name is most likely mistyped. */
+/** Throws for a batch that does not exist: its name is most likely mistyped. */
 async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
   const { batches } = await openJobs(terminal);
   if (await isBatchKnown(batch, batches)) return;
@@ -34,7 +34,7 @@ async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
 }
 
 const STAYS =
-  'not erased: messages on the queues (at most 14 days) and results that their jobs store from now on (run it again once they have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
+  'not erased: messages on the queues (kept for at most 14 days) and the results that their jobs will store (run forget again once these jobs have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
 
 function describe(erased: Erased, oldVersions: number, done = 'erased'): readonly string[] {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;

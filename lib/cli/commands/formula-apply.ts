@@ -24,9 +24,9 @@ type TableOptions = Parameters<typeof openTableFile>[1];
 type ChangeSet = Parameters<typeof storeChangeSet>[1];
 
 /**
- * Reads the rows of a CSV with the columns `id` and `expression`, and optionally `name` and `was`; and the
- * warnings about its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula
- * that does not parse, and if it is `strict`, a formula with a warning.
+ * Reads a CSV with the columns `id` and `expression`, and optionally `name` and `was`. Returns its rows and the
+ * warnings about its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula that does
+ * not parse, and with `strict` a formula that has a warning.
  */
 async function readSetRows(
   file: string,
@@ -50,7 +50,7 @@ async function readSetRows(
       ...(id === undefined
         ? [`id: expected the digits of an integer, got ${JSON.stringify(cells['id'])}`]
         : []),
-      ...(id !== undefined && rows.has(id) ? [`id: expected each calculation once, got ${id} again`] : []),
+      ...(id !== undefined && rows.has(id) ? [`id: calculation ${id} is in an earlier row already`] : []),
       ...judged.faults,
       ...(was ? judgeFormula(was, 'was').faults : []),
     ];
@@ -61,7 +61,7 @@ async function readSetRows(
   if (rows.size === 0) faults.push('expected at least one row, got none');
   if (faults.length > 0)
     throw new UsageError(
-      `${file}: expected formulas to set; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
+      `${file}: the file has faults; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
     );
   return { rows: [...rows.values()], warnings, odd: read.odd };
 }
@@ -85,7 +85,7 @@ async function* cellsOf(
 export default (async ([file], flags, terminal) => {
   oneGiven({ '--dry-run': flags.dryRun, '--submit': flags.submit });
   if (flags.markdown && !flags.dryRun)
-    throw new UsageError('--markdown: expected only with --dry-run, whose table it prints');
+    throw new UsageError('--markdown needs --dry-run, whose table it prints');
   const store = await openStoreOf(terminal);
   const read = await readSetRows(file, flags, terminal);
   warnOf(file, read.warnings, terminal);
@@ -94,11 +94,11 @@ export default (async ([file], flags, terminal) => {
   const { faults, unchecked } = await checkRows(store, rows, terminal.signal);
   if (faults.length > 0)
     throw new UsageError(
-      `${file}: expected the calculations of the last snapshot; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
+      `${file}: ids or names differ from the last snapshot; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
     );
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
-  // It is looked up only if it will be shown.
+  // This takes time, so it is computed only if it is needed.
   const isAsked = flags.dryRun || flags.maxAffected !== undefined;
   const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
@@ -108,14 +108,14 @@ export default (async ([file], flags, terminal) => {
   if (isTooMuch) {
     const got = affected === undefined ? 'an unknown number: no calculations are published' : affected.total;
     terminal.err(
-      `--max-affected: expected at most ${flags.maxAffected} things to depend on these, got ${got}; nothing was sent`,
+      `--max-affected: expected at most ${flags.maxAffected} things that depend on these formulas, got ${got}; nothing was sent`,
     );
     return dryRun ? { ...dryRun, ended: 'incomplete' } : 'incomplete';
   }
   return dryRun ?? send(file, set, store, { ...flags, odd: read.odd }, terminal);
 }) satisfies Run<'formula apply'>;
 
-/** The jobs of a set. They are the same on each call, so that none is sent twice. */
+/** The jobs of a set. They are the same on each call, so no job is sent twice. */
 const jobsOf = ({ name, rows }: ChangeSet, strict: true | undefined): string =>
   rows
     .map(({ id, expression }) => {
@@ -134,7 +134,7 @@ async function send(
   const text = jobsOf(set, flags.strict);
   const jobs = await checkedJobs({ file, text }, { undone: 'sent', isChecked: true }, terminal);
   if (!flags.submit) readSettings(terminal.environment);
-  // It is stored before anything is sent: afterwards the old formulas cannot be read.
+  // The set is stored before anything is sent, since the old formulas cannot be read afterwards.
   await storeChangeSet(store, set);
   const back = commandLine(['formula', 'undo', set.name]);
   if (!flags.submit) {
@@ -146,10 +146,10 @@ async function send(
       { name, noun: 'formula', jobs, again, facts, maxInvalid: MAX_INVALID },
       terminal,
     );
-    terminal.err(`to undo it: ${back}`);
+    terminal.err(`to undo the changes: ${back}`);
     return found;
   }
-  terminal.err(`to undo it, once they are done: ${back}`);
+  terminal.err(`to undo the changes, once the jobs are done: ${back}`);
   return sendAll(await Array.fromAsync(jobs.rows()), { ...flags, set: set.name }, terminal);
 }
 
@@ -206,7 +206,7 @@ function described(
   };
 }
 
-/** A text from outside for a cell of a Markdown table: its markup and mentions have no effect. */
+/** Escapes a string for a cell of a Markdown table, so that markup and mentions in it have no effect. */
 const cellText = (text: string): string =>
   shown(text.replaceAll(/\s+/g, ' ')).replaceAll(/[\\`*_{}[\]<>()#|~!@]/g, '\\$&');
 
@@ -227,7 +227,7 @@ function describedRow({ id, name, expression, was }: SetRow, affected: Affected 
   };
 }
 
-/** What depends on a calculation, over any number of steps. */
+/** What depends on a calculation, directly or indirectly. */
 type Affected = {
   readonly cards: number;
   readonly calculations: number;
@@ -239,8 +239,8 @@ type Affected = {
 const MAX_OWNED = 100_000;
 
 /**
- * What depends on calculations, according to the last published runs: by id, and the total of things that are not among
- * them. Undefined if no calculations are published.
+ * What depends on the calculations `ids`, according to the last published runs: for each id, and the total number of
+ * other things. Undefined if no calculations are published.
  */
 async function affectedBy(store: Store, ids: readonly string[], signal: AbortSignal) {
   const { model, columns, runs } = await openModel({
@@ -295,13 +295,11 @@ async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSig
   const faults = rows.flatMap(({ id, name }) => {
     const known = names.get(id);
     if (known === undefined && isWhole)
-      return [
-        `calculation ${id}: expected one that the last snapshot has; of a new one take a snapshot first`,
-      ];
+      return [`calculation ${id} is not in the last snapshot; if it is new, take a snapshot first`];
     const owner = name === null || known === name ? undefined : owners.get(name);
     if (owner === undefined || known === undefined) return [];
     return [
-      `calculation ${id}: is ${JSON.stringify(known)}, and ${JSON.stringify(name)} is calculation ${owner}`,
+      `calculation ${id} has the name ${JSON.stringify(known)}; ${JSON.stringify(name)} is calculation ${owner}`,
     ];
   });
   const unchecked = new Map(
@@ -310,7 +308,7 @@ async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSig
   return { faults, unchecked };
 }
 
-/** Columns that the earlier formula does not use, so that the calculation's dataset may not have them. */
+/** Columns that the earlier formula does not use. It is not known whether the calculation's dataset has them. */
 function newColumns({ expression, was }: SetRow): readonly string[] {
   const known = new Set(analyzeFormula(was ?? '').columns);
   return analyzeFormula(expression)

@@ -10,17 +10,19 @@ import { MAX_LINES } from '../formula/change-set.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, firstOf, shown } from '../terminal/terminal.ts';
 
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 /**
- * Writes a file for each known formula, and removes the files of formulas that no longer exist. Files that
- * another program wrote stay.
+ * Writes a file for each known formula, and removes the files of formulas that no longer exist. Files of other
+ * programs are not changed.
  */
 export default (async ([folder], { at }, terminal) => {
   const { signal } = terminal;
   const formulas = await knownFormulas(await openStoreOf(terminal, at), signal);
   if (formulas.length === 0)
-    throw new UsageError('expected formulas whose text is known, got none: formula import stores some');
+    throw new UsageError(
+      'the text of no formula is known; to store texts: platform-sync formula import FILE',
+    );
   const made = await makeFolder(folder, (path) => mkdir(path).then(() => undefined))
     .then(() => stat(folder))
     .catch((error: unknown) => {
@@ -34,26 +36,26 @@ export default (async ([folder], { at }, terminal) => {
     if (there === text) found.unchanged += 1;
     else if (there !== undefined && !isOurs(there, id)) found.left.push(`${id}.sql`);
     else {
-      // The file is not flushed, since it can be written again. But it appears complete or not at all.
+      // The rename makes the file appear complete. It is not flushed to disk, since it can be written again.
       await writeFile(`${file}.partial`, text);
       await rename(`${file}.partial`, file);
       found.written += 1;
     }
   };
-  await Array.fromAsync(readAhead({ items: formulas, read: write, concurrency: AT_ONCE, signal }));
+  await Array.fromAsync(readAhead({ items: formulas, read: write, concurrency: CONCURRENCY, signal }));
   const ids = new Set(formulas.map(({ id }) => id));
   for (const name of await readdir(folder)) {
     const id = /^(\d+)\.sql$/.exec(name)?.[1];
     if (id === undefined || ids.has(id)) continue;
     const file = join(folder, name);
-    // A file that cannot be read may not be ours.
+    // A file that cannot be read is treated as another program's.
     if (!isOurs(await readFile(file, 'utf8').catch(() => ''), id)) continue;
     await rm(file);
     found.removed += 1;
   }
   const { written, unchanged, removed, left } = found;
   for (const line of firstOf(
-    left.map((name) => `${name}: not written by this command: it is not changed`),
+    left.map((name) => `${name} was not written by this command, so it is left unchanged`),
     MAX_LINES,
   ))
     terminal.err(shown(line));
@@ -66,7 +68,7 @@ export default (async ([folder], { at }, terminal) => {
 
 const headOf = (id: string): string => `-- platform-sync formula ${id}\n`;
 
-/** Whether we wrote a text: its first line says so, and names the calculation. */
+/** Whether this command wrote a file for the calculation, according to its first line. */
 const isOurs = (text: string, id: string): boolean => text.startsWith(headOf(id));
 
 /** Ignores the error of a file that does not exist. */

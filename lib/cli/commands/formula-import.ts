@@ -12,7 +12,7 @@ import { checkFile, sureEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** Stores the text of formulas. Rows with faults are named, and lead to exit code 3; all others are imported. */
+/** Stores the text of formulas. Rows with faults are reported, and lead to exit code 3; all other rows are imported. */
 export default (async ([file], { fromJob, ...flags }, terminal) => {
   oneGiven({ FILE: file, '--from-job': fromJob }, 'needed');
   const store = await openStoreOf(terminal);
@@ -35,7 +35,7 @@ export default (async ([file], { fromJob, ...flags }, terminal) => {
   return {
     json: { key: key ?? null, formulas: formulas.length, invalid: invalid.length, empty, faulty },
     words: [
-      `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `; ${counted(invalid.length, 'text')} cannot be parsed, so that the columns are not known`}`,
+      `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `; ${counted(invalid.length, 'formula')} cannot be parsed, so ${invalid.length === 1 ? 'its' : 'their'} columns are not known`}`,
       ...(empty === 0 ? [] : [`${counted(empty, 'row')} without a formula`]),
       ...(faulty === 0 ? [] : [`${counted(faulty, 'row')} not imported`]),
     ],
@@ -55,7 +55,7 @@ async function listOf(
   return readFormulaList(createReadStream(file), { ...flags, name: file, encoding });
 }
 
-/** The list that the function of a job returned, as of the time when the job was started. */
+/** The list that the function of a job returned. `atMs` is when the job was started. */
 async function listOfJob(id: string, terminal: Terminal) {
   const { ledger } = await openJobs(terminal);
   const row = await ledger.read(id);

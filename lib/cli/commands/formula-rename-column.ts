@@ -13,8 +13,8 @@ const MAX_UNKNOWN = 1_000;
 const CSV = { separator: ',' };
 
 /**
- * Writes the change set that renames a column in the known formulas. Exits with 3, and lists them, if other
- * formulas may name the column.
+ * Writes the change set that renames a column in the known formulas. If further formulas may contain the column,
+ * lists them and exits with 3.
  */
 export default (async ([given, wanted], { dataset, output }, { err, signal, ...terminal }) => {
   const column = bare(given);
@@ -35,7 +35,7 @@ export default (async ([given, wanted], { dataset, output }, { err, signal, ...t
   for (const line of firstOf(notesOn(users, left, unknown), MAX_LINES)) err(shown(line));
   if (changed.length === 0)
     throw new UsageError(
-      `${given}: expected a column${dataset === undefined ? '' : ` of dataset ${dataset}`} that a known formula has in backticks, got none; nothing was written`,
+      `no known formula has the column ${given}${dataset === undefined ? '' : ` of dataset ${dataset}`} in backticks; nothing was written`,
     );
   async function* lines() {
     yield csvHead(['id', 'name', 'expression', 'was'], CSV);
@@ -61,7 +61,7 @@ const notesOn = (
   unknown: readonly string[],
 ): readonly string[] => [
   ...(datasets.size > 1
-    ? [`it is a column of ${datasets.size} datasets: rename it in each, or name one by --dataset`]
+    ? [`${datasets.size} datasets have this column: rename it in each, or choose one by --dataset`]
     : []),
   ...left.map(
     ({ id, name, why }) =>
@@ -79,7 +79,7 @@ const isSame = (a: string, b: string): boolean => canonicalId(a) === canonicalId
 type Formulas =
   ReturnType<typeof describedFormulas> extends Iterable<infer Formula> ? readonly Formula[] : never;
 
-/** The formulas that can be renamed, with their new texts, and those that cannot. */
+/** The formulas in which the column can be renamed, with their new texts; and those in which it cannot, with why. */
 function renamedIn(
   formulas: Formulas,
   { read, mayRead }: ReturnType<typeof usersOf>,
@@ -97,13 +97,13 @@ function renamedIn(
     if (isOther && columns.some((each) => isSame(each, to)))
       left.push({ id, name, why: `it has a column ${quoteColumn(to)} already` });
     else if (isOther && analyzeFormula(expression).columns.some((each) => isSame(each, column)))
-      left.push({ id, name, why: `it names ${column} without backticks` });
+      left.push({ id, name, why: `it uses ${column} without backticks` });
     else if (expression !== was) changed.push({ id, name, expression, was });
   }
   return { changed, left };
 }
 
-/** A formula with another name for a column that it has in backticks; everything else is unchanged. */
+/** Renames a column in a formula where the column is in backticks. Everything else is unchanged. */
 const renamed = (text: string, column: string, to: string): string =>
   analyzeFormula(text)
     .columnPositions.filter(({ columnName }) => isSame(bare(columnName), column))
@@ -114,8 +114,8 @@ const renamed = (text: string, column: string, to: string): string =>
     );
 
 /**
- * The nodes of the calculations that read a column, with its datasets; and of those that may read it: the
- * ones of this dataset, or all.
+ * `read`: the nodes of the calculations that read a column. `datasets`: the datasets that have it. `mayRead`: the
+ * nodes of all calculations that may read it, which are those of the dataset, or all without one.
  */
 function usersOf(
   { things, graph: { user, used }, flags }: Model,

@@ -50,7 +50,7 @@ export default (async ([typedId, file], flags, terminal) => {
   }
   if (flags.dryRun) {
     const shownAs = await dryRun(message, session, signal);
-    // The change is shown first; if the old formula is unknown, that is one more line.
+    // The change is shown first, and then whether it could be undone.
     const fault = flags.force ? undefined : await refuseUnknown().catch(lostWords);
     if (fault !== undefined) terminal.err(fault);
     return fault === undefined ? shownAs : { ...shownAs, ended: 'incomplete' };
@@ -73,16 +73,13 @@ export default (async ([typedId, file], flags, terminal) => {
   return { json: calculation, words: describeCalculation(calculation), ended };
 }) satisfies Run<'formula set'>;
 
-/** The warning about a formula that could not be undone. */
+/** The words of the error about a change that could not be undone. */
 function lostWords(error: unknown): string {
   if (error instanceof UsageError) return shownLines(`platform-sync: ${error.message}`);
   throw error;
 }
 
-/**
- * Throws `UsageError` for a formula with faults, unless it is forced: then they are only shown. Warnings are
- * always shown.
- */
+/** Prints the warnings about a formula. Throws `UsageError` if it has faults; with `force`, only prints them. */
 function checkFormula(
   text: string,
   file: string,
@@ -131,7 +128,7 @@ async function storeSet(
   const finishedAtMs = Date.now();
   const { id } = calculation;
   try {
-    // A damaged entry must not keep the new one from being stored.
+    // If an earlier entry is damaged, the new one is stored anyway.
     const store = await session.store();
     const before = await ourUpdates(store, { id }).catch(() => undefined);
     const response = printJson(calculation);
@@ -148,7 +145,7 @@ async function storeSet(
   }
 }
 
-/** Looks the calculation up, by its name if that is given, and prints what the update would change. */
+/** Looks the calculation up, by name if there is one, and describes what the update would change. */
 async function dryRun(
   { id, expression, name }: Awaited<ReturnType<typeof messageOf>>,
   { call, store }: Session,
@@ -158,7 +155,7 @@ async function dryRun(
   if (found.row === undefined) {
     const why = found.degraded ? '; the search was degraded, so it may still exist' : '';
     const by = name === undefined ? '' : ` by the name ${JSON.stringify(name)}`;
-    throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
+    throw new Error(`calculation ${id}: a search${by} did not find it${why}`);
   }
   const { last, lastExpression: before } = await ourUpdates(await store(), { id });
   const { analysis, checkSum } = judgeFormula(expression, '');
@@ -174,7 +171,7 @@ async function dryRun(
         `calculation ${id}${nameIn(calculation.name)}: ${textOf(lowerCase(calculation.status) ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
       ),
       ...(before === undefined
-        ? ['its formula now: unknown here, since we have not set it, and a search does not return it']
+        ? ['its current formula is not known, since we have not set it and a search does not return it']
         : [`formula that we set at ${last?.time}:`, ...indented(before)]),
       ...(before === expression
         ? [`would be set to the same formula again ${here}; nothing was sent`]

@@ -64,7 +64,7 @@ type Undoing = {
    * When our update changed the calculation, in epoch milliseconds; NaN if it is unknown whether the update was sent.
    */
   readonly changedMs: number;
-  /** Identifies the update that is undone: undoing a later one is another job. */
+  /** Identifies the update that is undone, so that undoing a later update is another job. */
   readonly of: string;
   /**
    * When our last update of the calculation before this set changed it, in epoch milliseconds; undefined if
@@ -99,7 +99,10 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
   return { ...plan, changedMs, of: shortTime(endedMs), before: undefined };
 }
 
-/** The job of a row. Adds its formula to the log, since a worker may have been killed after it wrote the ledger. */
+/**
+ * The job of a row. Adds the job's formula to the log, since a worker may have been killed between the ledger and the
+ * log.
+ */
 async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches }: PlanParts) {
   const jobId = `${set}.${id}`;
   const job = await ledger.read(jobId);
@@ -122,16 +125,14 @@ async function whyNotSet(
   // The row of an unknown job may have expired, but its message stays.
   if (job === undefined) return (await findFailedMessage(store, id)) === undefined ? untouched : undefined;
   if (job.state === 'FAILED') return untouched;
-  if ((job.leaseUntilMs ?? 0) > ledger.now()) return 'its update is under way: undo it once that has ended';
+  if ((job.leaseUntilMs ?? 0) > ledger.now())
+    return 'its update is in progress: undo it once the update has ended';
   return job.sentFence === undefined
     ? `its update is not sent yet: ${commandLine(['jobs', 'cancel', id])} stops it`
     : undefined;
 }
 
-/**
- * The plans, completed from the platform if our log is not enough: with a calculation's name, or whether it
- * was changed.
- */
+/** Completes plans from the platform if our log is not enough: the calculation's name, or whether it was changed. */
 async function lookedUp(
   plans: readonly Plan[],
   evenIfChanged: readonly string[],
@@ -150,18 +151,23 @@ async function lookedUp(
     const found = (await findCalculation({ platform, id: row.id, signal: terminal.signal })).row;
     if (Number.isNaN(plan.changedMs)) looked.push({ row, why: whyUncertain(plan, found) });
     else if (typeof found?.name === 'string') looked.push({ ...plan, name: found.name });
-    else looked.push({ row, why: 'no search finds its name, so it is unknown whether it was changed since' });
+    else
+      looked.push({
+        row,
+        why: 'a search does not find its name, so it is unknown whether it was changed since',
+      });
   }
   return looked;
 }
 
-/** Whether a calculation changed since an update whose outcome is unknown. Both times are the platform's. */
+/** Says whether a calculation changed since an update whose outcome is unknown. Both times are the platform's. */
 function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefined): string {
   const changedMs = timeMs(found?.lastModified);
   if (before !== undefined && changedMs === before)
     return 'its formula was not set: the platform has not changed it since our previous update';
-  const seen = found === undefined ? 'no search finds it' : `it was last changed at ${timeText(changedMs)}`;
-  return `it is unknown whether its formula was set, since no response came: ${seen}. Look at it on the platform; to undo it in any case: --even-if-changed ${row.id}`;
+  const seen =
+    found === undefined ? 'a search does not find it' : `it was last changed at ${timeText(changedMs)}`;
+  return `it is unknown whether its formula was set, since the response was lost: ${seen}. Look at it on the platform; to undo the change anyway: --even-if-changed ${row.id}`;
 }
 
 const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' : new Date(ms).toISOString());

@@ -38,7 +38,7 @@ export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: s
   return finish(reached.profile, { ...reached.settings, SYNC_STORE }, folder, terminal);
 }
 
-const WHAT_TO_SET = `init: expected a terminal to ask at. Set these instead, in the environment or in a file for --env-file:
+const WHAT_TO_SET = `init needs a terminal to ask at. Set these instead, in the environment or in a file for --env-file:
 PLATFORM_BASE_URL=https://acme.example.com   # the address of the instance
 PLATFORM_TOKEN=…                             # a developer token
 PLATFORM_TOKEN_HEADER=…                      # only if the instance accepts it in another header
@@ -65,9 +65,9 @@ async function askPlatform(
       PLATFORM_TOKEN: token,
       ...(header === undefined ? {} : { PLATFORM_TOKEN_HEADER: header }),
     };
-    const found = await tried(settings, ['host', 'token'], terminal);
-    if (found === 'ok') return { profile, settings };
-    if (found !== 'token') continue;
+    const failed = await runChecks(settings, ['host', 'token'], terminal);
+    if (failed === undefined) return { profile, settings };
+    if (failed !== 'token') continue;
     header = await questions.ask('The header that carries the token', header ?? DEFAULT_HEADER);
     if (header === undefined) return undefined;
   }
@@ -81,33 +81,33 @@ async function askStore(questions: ReturnType<typeof createQuestions>, settings:
     store = await questions.ask('Where to store: a folder, or s3://bucket/prefix', store);
   } while (
     store !== undefined &&
-    (await tried({ ...settings, SYNC_STORE: store }, ['bucket'], terminal)) !== 'ok'
+    (await runChecks({ ...settings, SYNC_STORE: store }, ['bucket'], terminal)) !== undefined
   );
   return store;
 }
 
-/** Prints the findings of checks of `doctor`: `ok`, or the first one that fails. */
-async function tried(
+/** Runs checks of `doctor`, and prints their findings. Returns the first check that fails. */
+async function runChecks(
   settings: Chosen,
   names: readonly CheckName[],
   terminal: Terminal,
-): Promise<'ok' | 'settings' | CheckName> {
-  const environment = { ...withoutOurs(terminal.environment), ...settings };
+): Promise<'settings' | CheckName | undefined> {
+  const environment = { ...withoutAnswers(terminal.environment), ...settings };
   const checked = await examine({ ...terminal, environment }, () => undefined, names);
   const fault = checked.find(({ status }) => status === 'failed');
   for (const { name, detail, status, ...more } of checked)
     if (name !== 'settings' || status === 'failed')
       terminal.err(shownLines(`  ${name}: ${detail}${'advice' in more ? ` → ${more.advice}` : ''}`));
-  return fault?.name ?? 'ok';
+  return fault?.name;
 }
 
-/** The environment without variables that would override the answers here. */
-const withoutOurs = (environment: Terminal['environment']) =>
+/** The environment without variables that would override the user's answers. */
+const withoutAnswers = (environment: Terminal['environment']) =>
   Object.fromEntries(
     Object.entries(environment).filter(([name]) => !/^PLATFORM_|^SYNC_(STORE|TABLE|QUEUE)/.test(name)),
   );
 
-/** The settings of a reference platform on a free port, where `sandbox` starts it. */
+/** The settings for a simulated platform on a free port, where `sandbox` starts it. */
 async function sandboxSettings(): Promise<Chosen> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -124,9 +124,7 @@ async function sandboxSettings(): Promise<Chosen> {
 async function refuseIfThere(profile: string, folder: string): Promise<void> {
   const file = profileFile(profile);
   if ((await readFile(join(folder, file)).catch(() => undefined)) === undefined) return;
-  throw new UsageError(
-    `${file}: expected no such file, got one: use it with --profile ${profile}, or delete it first`,
-  );
+  throw new UsageError(`${file} exists already: use it with --profile ${profile}, or delete it first`);
 }
 
 /** Writes the file, and prints what to do next. */
@@ -152,21 +150,21 @@ async function finish(profile: string, settings: Chosen, folder: string, termina
   return 'done';
 }
 
-/** Quotes a value for `--env-file`, if it has a # or a blank. */
+/** Quotes a value for a settings file. */
 function quotedValue(value: string): string {
   const found = ["'", '"', '`']
     .map((quote) => `${quote}${value}${quote}`)
     .find((text) => parseEnv(`A=${text}`)['A'] === value);
   if (found === undefined)
-    throw new UsageError('expected a value without one of \' " and `, got all of them');
+    throw new UsageError('a value with all of \' " and ` cannot be written to a settings file');
   return found;
 }
 
 const run = promisify(execFile);
 
 /**
- * Makes git ignore the file, and returns whether it does: adds the file to the clone's own list, unless the
- * project ignores it already.
+ * Makes git ignore the file, by the clone's own list of ignored files unless the project ignores it already. Returns
+ * whether git ignores it.
  */
 async function keepOutOfGit(file: string, folder: string): Promise<boolean> {
   const git = async (...words: readonly string[]) =>

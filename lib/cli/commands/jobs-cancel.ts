@@ -64,7 +64,7 @@ async function cancelOneBatch(batch: string, terminal: Terminal): Promise<Found>
   if (counts.chunks === 0)
     throw unknownError('batch', batch, 'not in the ledger', await batchNames(parts.batches.store));
   if (!counts.isSplit)
-    err('platform-sync: the batch is still being split: cancel it again for the chunks that come');
+    err('platform-sync: the batch is still being split: cancel it again to cancel the further chunks');
   const isDone = counts.isSplit && jobs.every(({ answer }) => isCancelled(answer.row));
   return {
     json: { ...counts, jobs: jobs.map(toCancelled) },
@@ -82,7 +82,7 @@ function describeCancel({ kind, row }: Awaited<ReturnType<typeof cancelJob>>): s
       if (row.cancelled) return 'cancelled; it had failed, and only `redrive` with its id reopens it';
       return row.type === undefined ? 'cancelled; no worker has received its message yet' : 'cancelled';
     case 'stopping':
-      return 'in progress; within seconds its worker stops sending, and stores what it has';
+      return 'in progress; within seconds its worker stops sending, and stores the results that it has';
     case 'sent':
       return 'already sent; it cannot be cancelled';
     case 'ended': {

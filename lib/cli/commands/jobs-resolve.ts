@@ -15,7 +15,7 @@ export default (async ([id, status], { note }, terminal) => {
   if (isPublished && !hasMessage && row?.state === 'DONE')
     err(
       shown(
-        `${id}: its message is not stored: for an update of a formula, formula log lacks the formula until the command that ran it is repeated`,
+        `${id}: its message is not stored. If the job updated a formula, formula log does not show the formula until you repeat the command that ran the job`,
       ),
     );
   const settled = lowerCase(row?.state) ?? null;

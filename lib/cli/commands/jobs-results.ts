@@ -21,11 +21,7 @@ export default (async (_, { output: file, type, since: sinceMs, ...wishes }, ter
     for await (const result of storedResults(store, { type, sinceMs, signal })) {
       if (result.value === undefined) {
         counts.broken += 1;
-        err(
-          shown(
-            `platform-sync: ${result.key}: expected the result of a job, got something else; it is left out`,
-          ),
-        );
+        err(shown(`platform-sync: ${result.key} is not the result of a job; it is left out`));
         continue;
       }
       counts.results += 1;
@@ -63,6 +59,6 @@ async function* linesOf(
         );
 }
 
-/** Converts a value for a cell: a text unchanged, null to nothing, and anything else to JSON. */
+/** Converts a value for a cell: a string is unchanged, null becomes empty, and any other value becomes JSON. */
 const cellOf = (value: unknown) =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : printJson(value);

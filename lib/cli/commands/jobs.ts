@@ -24,7 +24,7 @@ export default (async ([id], flags, terminal) =>
 
 async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<Found> {
   const { ledger } = await openJobs(terminal);
-  // Both are read in parallel, since neither needs the other.
+  // The queues and the ledger are read in parallel.
   const queued = status === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
   let found = 0;
@@ -33,7 +33,7 @@ async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Term
     if (isPruned(row) || (status !== undefined && lowerCase(row.state) !== status)) continue;
     found += 1;
     newest.push(row);
-    // The ledger may have far more jobs than are listed.
+    // The list is cut now and then, since the ledger may have far more jobs than are listed.
     if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
   }
   const listed = newestOf(newest, limit).map(toListed);
@@ -79,14 +79,14 @@ async function showJob(id: string, terminal: Terminal): Promise<Ended> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
   if (row === undefined) throw await unknownJob(id, ledger);
-  terminal.out(shownJson((await resultOf(row, batches.store)) ?? printJson(known(row), 2)));
+  terminal.out(shownJson((await resultOf(row, batches.store)) ?? printJson(jobWithoutResult(row), 2)));
   const { outcome } = row;
   if (outcome?.status === 'failed' || outcome?.status === 'unknown')
     terminal.err(shown(adviceWords(id, outcome.status, outcome.error)));
   return 'done';
 }
 
-/** The stored result, if there is one. */
+/** The stored result of a job, as JSON; undefined if the job has no result. */
 async function resultOf(row: JobRow, store: Store): Promise<string | undefined> {
   const { type, outcome } = row;
   if (type === undefined || outcome === undefined) return undefined;
@@ -94,12 +94,12 @@ async function resultOf(row: JobRow, store: Store): Promise<string | undefined> 
   return stored && (stored.value === undefined ? stored.text : printJson(stored.value, 2));
 }
 
-function known(row: JobRow) {
+function jobWithoutResult(row: JobRow) {
   const { error: _, ...listed } = toListed(row);
   return { ...listed, sender: row.sender ?? null, leaseUntil: time(row.leaseUntilMs), outcome: row.outcome };
 }
 
-/** The counts of the queues, one a line. SQS counts only roughly, and is up to a minute late. */
+/** The counts of the queues, one a line. SQS's counts are approximate, and up to a minute old. */
 async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {
   const { SYNC_QUEUE_URL: queue, SYNC_DEAD_LETTER_URL: dead } = readSyncSettings(environment);
   const countDead = ({ waiting, inFlight, delayed }: QueueCounts) => about(waiting + inFlight + delayed);

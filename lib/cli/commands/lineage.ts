@@ -6,7 +6,7 @@ import { checkWritable } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, type Terminal } from '../terminal/terminal.ts';
 
-/** Writes what uses what, for a catalog. Needs only the store. */
+/** Writes what uses what, for a data catalog. Needs only the store. */
 export default (async (_, { format = 'openlineage', output = '-' }, terminal) => {
   if (output !== '-') await checkWritable(output);
   const { signal, out, err } = terminal;

@@ -14,13 +14,14 @@ import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
 
-/** The limits for a query, which is chosen by the client. */
+/** The limits for a query. They are strict, since the client chooses the query. */
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true };
 
 /** Serves until the client closes its end, or the command is stopped. Needs only the store. */
 export default (async (_, { allowSubmit }, terminal, { parent }) => {
   const { pipes, signal, err } = terminal;
-  if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
+  if (pipes === undefined)
+    throw new UsageError('mcp is started by an AI assistant, as a client on standard input');
   await using opened = new AsyncDisposableStack();
   await serve({
     context: {
@@ -63,7 +64,7 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
 
 const calculation = (id: string) => `calculation ${id}`;
 
-/** An assistant must not confirm this for a person. */
+/** How to set the formulas anyway. An assistant has no option for it, since a person must decide it. */
 const WAY = 'A person can set them anyway: platform-sync submit FILE --no-undo';
 
 /** Creates the submission through which the server puts jobs on the queue, as `submit` does. */
@@ -73,11 +74,10 @@ export function createSubmission(terminal: Terminal): Submission {
   const queueUrl = () => needed(settings(), 'SYNC_QUEUE_URL');
   return {
     async check(text) {
-      // This fails before a confirmation token is issued.
+      // If no queue is set, this throws before a confirmation token is issued.
       queueUrl();
       const allow = readAllow(settings().SYNC_ALLOW);
-      // The ids must come from the jobs: if a response were lost, a job with a new id could not be sent
-      // again.
+      // The jobs must have ids, so that they can be sent again if a response is lost.
       const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
       if ('faults' in checked) return { faults: checked.faults };
       const { replaced } = checked;
@@ -97,7 +97,7 @@ export function createSubmission(terminal: Terminal): Submission {
         },
       );
     },
-    // The rate is not needed to compute what a job costs.
+    // Without the rate, the tool still says what the jobs cost.
     rate: () => currentRate(environment).catch(() => undefined),
   };
 }

@@ -26,7 +26,7 @@ export default (async (_, flags, terminal) => {
   const { environment } = terminal;
   warnOfThisHost(environment, terminal.err);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
-  // A pause in a file that no worker reads would have no effect.
+  // The table is checked, since a pause in a table that no worker reads would have no effect.
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
   const checkOf = environment[NEW_LEDGER] ? ledgerCheckOf : tableCheckOf;
   if (change !== undefined && isAsked) await checkOf(tableName, environment)();
@@ -47,7 +47,7 @@ export default (async (_, flags, terminal) => {
   };
 }) satisfies Run<'pace'>;
 
-/** A person is waiting, so every request may be retried. */
+/** Maximum attempts of each request to the table. A person is waiting. */
 const ATTEMPTS = 5;
 
 /** How long slots that were reserved before a reset may still be used, in milliseconds. */
@@ -103,7 +103,7 @@ function linesOf(
       ? ''
       : cap.rate < cap.configuredRate
         ? `, set by --rate; the configured rate is ${perSecond(cap.configuredRate)}`
-        : `, as configured; --rate ${cap.rate} is no lower`;
+        : `, as configured; --rate ${cap.rate} has no effect, since it is not lower`;
   const { breaker } = report;
   return [
     ...(breaker === null
@@ -111,12 +111,12 @@ function linesOf(
       : [
           `the platform has been unavailable since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe succeeds; the next one is due at ${breaker.probeAt}`,
         ]),
-    `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
+    `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets workers send again` : 'not paused'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,
     ...throttled.map(throttledLine),
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
     `slots: ${number(report.granted)} granted; of those reported so far, ${number(report.used)} used and ${number(report.wasted)} wasted`,
-    'a process reports its slots when it reserves the next ones, so its last ones are never reported',
+    'a process reports its slots when it reserves further slots, so its last slots are never reported',
     `calls: waited ${number(Math.round(report.waitedMs / 1000))} s in total; ${number(report.throttled)} throttled in ${number(report.incidents)} ${report.incidents === 1 ? 'incident' : 'incidents'}`,
   ];
 }

@@ -23,12 +23,12 @@ import {
 
 type RunToPrune = Awaited<ReturnType<typeof planPrunes>>[number]['runs'][number];
 
-/** A run that is not removed because it is needed, with the reason in words. */
+/** A run that is not removed, with the reason in words. */
 type Kept = { readonly source: Place; readonly run: string; readonly reason: string };
 
 /**
- * Removes old runs, or lists those that would be removed. Exits with 3 if something of a place is missing or
- * damaged, so that nothing of that place was removed. Needs only the store, and Glue if there are partitions.
+ * Removes old runs, or lists the runs that would be removed. If objects of a place are missing or damaged, removes
+ * nothing of that place and exits with 3. Needs only the store, and Glue if there are partitions.
  */
 export default (async ([place], flags, terminal) => {
   if (flags.jobs) return pruneOldJobs(place, flags, terminal);
@@ -68,18 +68,17 @@ export default (async ([place], flags, terminal) => {
   };
 }) satisfies Run<'prune'>;
 
-/** Removes all but the outcomes of old jobs from the ledger (`prune --jobs`). */
+/** Shrinks old jobs in the ledger to their outcomes (`prune --jobs`). */
 async function pruneOldJobs(
   place: Place | undefined,
   { keep, olderThan, yes, dryRun }: FlagsOf<'prune'>,
   terminal: Terminal,
 ): Promise<Found | Ended> {
   oneGiven({ '--jobs': true, 'a place': place, '--keep': keep });
-  if (olderThan === undefined)
-    throw new UsageError('--jobs: expected it together with --older-than, got none');
+  if (olderThan === undefined) throw new UsageError('--jobs needs --older-than');
   if (sqlitePath(needed(readSyncSettings(terminal.environment), 'SYNC_TABLE')) === undefined)
     throw new UsageError(
-      '--jobs: expected a table in a file, got one in DynamoDB, whose TTL removes a job 30 days after its last step',
+      '--jobs works only with a ledger in a file; DynamoDB removes each job by its TTL, 30 days after its last step',
     );
   if (!dryRun) refuseUnasked(yes, terminal);
   const { ledger, batches } = await openJobs(terminal);

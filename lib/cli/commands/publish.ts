@@ -19,7 +19,7 @@ export default (async ([source, id], flags, terminal) => {
     const published = isMissing ? await findPublished(store, source, id).catch(asRunUsage) : undefined;
     return published ?? asRunUsage(error);
   });
-  // In a directory store, nothing else of it is left.
+  // The run was published before.
   if ('kind' in finished) return await endWith(finished, store, flags, terminal);
   const run = { id, startedAt: finished.startedAt };
   const publishing = publishRun({ store, source, run, finished, force: flags.force === true, gates });

@@ -14,7 +14,7 @@ type QueryFlags = FlagsOf<'query'>;
 
 /** Runs SQL on what is stored, or opens the prompt if there is no SQL. Needs only the store, not the platform. */
 export default (async ([words], typed, terminal) => {
-  // `--csv` would take the SQL that follows it as a file name.
+  // In `query --csv SQL`, commander takes the SQL as the file name of `--csv`.
   const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';
   const [given, flags] = isSql ? [String(typed.csv), { ...typed, csv: true as const }] : [words, typed];
   checkFlags(given, flags);
@@ -46,7 +46,7 @@ async function sqlOf(
   return given;
 }
 
-const noQuery = () => new UsageError('SQL: expected a query, or --saved NAME, got none');
+const noQuery = () => new UsageError('give a query as SQL, or --saved NAME');
 
 function checkFlags(given: string | undefined, { saved, json, csv, parquet }: QueryFlags): void {
   oneGiven({ '--json': json, '--csv': csv, '--parquet': parquet });
@@ -64,7 +64,7 @@ async function runOne(
     onReading: terminal.err,
   });
   await printResult(result, flags, terminal).catch((error: unknown) => {
-    // After `| head`, no more rows are wanted.
+    // The reader closed the pipe, as `| head` does.
     if (terminal.outputFault?.()?.kind !== 'closed') throw error;
   });
   for (const note of result.notes) terminal.err(shown(note));

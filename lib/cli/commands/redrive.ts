@@ -16,7 +16,7 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   const { ledger, batches } = await openJobs(terminal);
   const redrive = await openRedrive({ environment, ledger, batches, signal, executed, polls });
   for (const id of ids) if (!(await redrive.isKnown(id))) throw await unknownJob(id, ledger);
-  if (batch === undefined && !(await isMeant(await redrive.executedAgain(ids), yes, terminal)))
+  if (batch === undefined && !(await isConfirmed(await redrive.executedAgain(ids), yes, terminal)))
     return 'failed';
   const report = batch === undefined ? await redrive.jobs(ids) : await redrive.batch(batch);
   if (report.chunks === 0)
@@ -26,8 +26,8 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };
 }) satisfies Run<'redrive'>;
 
-/** Lists what would be done again, and asks. Throws `UsageError` without a terminal to ask at. */
-async function isMeant(
+/** Lists the jobs that would be executed again, and asks. Throws `UsageError` without a terminal to ask at. */
+async function isConfirmed(
   again: Awaited<ReturnType<Awaited<ReturnType<typeof openRedrive>>['executedAgain']>>,
   yes: true | undefined,
   terminal: Terminal,
@@ -36,11 +36,11 @@ async function isMeant(
   const lines = again.map(({ id, type, outcome }) => `${id} (${type}): ${outcome?.error?.message ?? ''}`);
   for (const line of ['executed by the platform, to be run again:', ...firstOf(lines, NAMED)])
     terminal.err(shown(line));
-  const words = { does: 'repeats what was executed', undone: 'reopened' };
-  return isSure(`Do ${counted(again.length, 'job')} again?`, yes, terminal, words);
+  const words = { does: 'repeats jobs that were executed', undone: 'reopened' };
+  return isSure(`Run ${counted(again.length, 'job')} again?`, yes, terminal, words);
 }
 
-/** Maximum ids of a kind that are listed; `--json` lists all. */
+/** Maximum ids that each list has; `--json` lists all ids. */
 const NAMED = 20;
 
 function describe(
@@ -58,10 +58,10 @@ function describe(
     ...firstOf(opened, NAMED),
     ...(opened.length === 0 ? [] : [`to run them here: ${commandLine(['work'], { drain: true })}`]),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
-    ...(held ? [`dead letters most likely held by another process: ${held}`] : []),
+    ...(held ? [`dead letters that another process most likely holds: ${held}`] : []),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, NAMED)]),
     ...(left.some(({ why }) => why === WAS_EXECUTED)
-      ? ['executed: it failed after it took effect; only its id, or --executed, runs it again']
+      ? ['executed: the job failed after it took effect; to run it again, give its id or --executed']
       : []),
     ...(notSent.length === 0
       ? []
@@ -75,7 +75,7 @@ function describe(
     ...(unknown.length === 0
       ? []
       : [
-          `unknown, never reopened: ${unknown.length}; each may have been executed, so a person must check it`,
+          `unknown, never reopened: ${unknown.length}; they may have been executed, so a person must check each of them`,
           ...firstOf(unknown, NAMED),
         ]),
   ];

@@ -20,13 +20,13 @@ export default (async (_, { link, hours, ...flags }, terminal) => {
   oneGiven({ '--link': link, '--open': flags.open });
   oneGiven({ '--link': link, '--output': flags.output });
   oneGiven({ '--link': link, '--at': flags.at });
-  if (hours !== undefined && !link) throw new UsageError('--hours: expected only with --link');
+  if (hours !== undefined && !link) throw new UsageError('--hours needs --link');
   return link
     ? linkToReport({ hours: hours ?? LINK_HOURS, json: flags.json }, terminal)
     : writeReport(flags, terminal);
 }) satisfies Run<'report'>;
 
-/** Writes the report to a file. It is incomplete if something could not be read. */
+/** Writes the report to a file. Ends as `incomplete` if an object of the store could not be read. */
 export async function writeReport(
   { open, output = 'report.html', json, at }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json' | 'at'>,
   terminal: Terminal,
@@ -36,7 +36,7 @@ export async function writeReport(
   const isPrinted = output === '-';
   if (isPrinted && (open || json))
     throw new UsageError(
-      `--output -: expected a file with ${open ? '--open' : '--json'}, got standard output`,
+      `${open ? '--open' : '--json'} needs a file: --output must not be standard output (-)`,
     );
   if (!isPrinted) await checkWritable(output);
   const store = await openStoreOf(terminal, at);
@@ -64,12 +64,12 @@ export async function writeReport(
   };
 }
 
-/** Prints the report. A report for an earlier day has neither throttling nor cost, which are only known for today. */
+/** Builds the report. For an earlier day it lacks throttling and cost, which are known only for today. */
 function printFor(store: Store, at: number | undefined, { environment, signal, err }: Terminal) {
   const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
   if (at !== undefined)
     return printReport({ store, links, now: () => at, isPast: true, signal, throttled: async () => [] });
-  // The report is about the store, so it can be written without the table.
+  // If the table cannot be read, the report is written without throttling.
   const throttled = () =>
     throttledNow(environment).catch((error: unknown) => {
       err(shown(`platform-sync: it is unknown whether calls are throttled: ${errorText(error)}`));
@@ -121,7 +121,7 @@ function describe(
 
 type Opened = { readonly kind: 'opened' } | { readonly kind: 'not-opened'; readonly reason: string };
 
-/** The command that opens a file on a platform, named as in `process.platform`; or in words, why none is started. */
+/** The command that opens a file on `platform` (as in `process.platform`); or the reason why it cannot be opened. */
 export function openerFor(
   platform: string,
   file: string,
@@ -130,8 +130,9 @@ export function openerFor(
   if (platform === 'darwin') return { command: 'open', args: [file] };
   // Unlike `start`, this is not a shell command, which would interpret `&` and `%` in the name.
   if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', file] };
-  const isSeen = ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME'].some((name) => environment[name]);
-  if (!isSeen) return { reason: 'this machine has no screen (neither DISPLAY nor WAYLAND_DISPLAY is set)' };
+  const hasScreen = ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME'].some((name) => environment[name]);
+  if (!hasScreen)
+    return { reason: 'this machine has no screen (neither DISPLAY nor WAYLAND_DISPLAY is set)' };
   return { command: 'xdg-open', args: [file] };
 }
 
@@ -150,15 +151,15 @@ async function openFile(file: string, environment: Environment): Promise<Opened>
 /** A link to the stored report. */
 type ReportLink = {
   readonly link: string;
-  /** The latest time at which the link stops working, as ISO 8601; null for a file. */
+  /** When the link stops working at the latest, as ISO 8601; null for a file. */
   readonly until: string | null;
-  /** Whether it ends with the credentials that signed it, which may be sooner. */
+  /** Whether the link was signed with temporary credentials, so that it may stop working earlier. */
   readonly isTemporary: boolean;
 };
 
 /**
- * Creates a link to the report in the store, which is valid for this many hours (`report --link`). Throws
- * `StoredObjectError` if there is no report.
+ * Creates a link to the report in the store that works for `hours` (`report --link`). Throws `StoredObjectError` if
+ * there is no report.
  */
 export async function linkToReport(
   { hours, json }: { readonly hours: number; readonly json?: true | undefined },
@@ -203,7 +204,7 @@ function remarksOn(
   return [
     `written ${age} ago; anyone with the link can read it until ${until.slice(0, 16).replace('T', ' ')} UTC`,
     ...(isTemporary
-      ? ['your credentials are temporary: the link stops working when they expire, if that is sooner']
+      ? ['your credentials are temporary: if they expire earlier, the link stops working then']
       : []),
   ];
 }

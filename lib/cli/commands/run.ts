@@ -9,7 +9,7 @@ import {
   endedFacts,
   endedWords,
   fileOfJobs,
-  mostCost,
+  maxCost,
   setWords,
 } from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
@@ -27,7 +27,7 @@ export default (async ([given], typed, terminal) => {
   if (flags.dryRun) {
     const first = flags.template === undefined ? [] : jobs.first;
     const before = await endedBeforeHere(jobs, terminal.environment);
-    const cost = mostCost(jobs, before, terminal);
+    const cost = maxCost(jobs, before, terminal);
     return {
       json: { file, rows: jobs.count, ...jobs.odd, ...endedFacts(before), cost, dryRun: true },
       words: [
@@ -60,7 +60,7 @@ export default (async ([given], typed, terminal) => {
   );
 }) satisfies Run<'run'>;
 
-/** The result of a refused message. All rows were checked, so there is only one possible reason. */
+/** The error of a refused message. All rows were checked before, so only one reason is possible. */
 const REFUSED = { kind: 'other-content', message: OTHER_CONTENT };
 
 /** Runs jobs in this process until each has ended, or until Ctrl-C, and returns how they ended. */
@@ -71,13 +71,13 @@ export async function runAll(
     /** The name of the set of jobs, and the noun for one job. */
     readonly name: string;
     readonly noun: string;
-    /** How to run the rest, in words. */
+    /** How to run the jobs that are left, in words. */
     readonly again: string;
     /** Further facts for `--json`. */
     readonly facts: object;
     /** Stops after this many formulas in a row were stored as INVALID. Default: never. */
     readonly maxInvalid?: number;
-    /** Called at the end, also after Ctrl-C, to write what has ended. Returns lines to print. */
+    /** Called at the end, also after Ctrl-C, to write the jobs that have ended. Returns lines to print. */
     readonly finish?: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<readonly string[]>;
   },
   terminal: Terminal,
@@ -136,13 +136,13 @@ function costNow(prices: Settings['PLATFORM_PRICES'], { calls }: JobFile, paid: 
 
 /** Lines about the first jobs that are not done, with advice for the first one of each kind. */
 function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone']): readonly string[] {
-  // The same advice is not repeated for another job.
+  // Each kind of advice is printed once.
   const kinds = new Map(notDone.toReversed().map(({ advice }) => [advice.split(': ')[0], advice]));
   const advice = [...kinds.values()].reverse().map((line) => `  ${line}`);
   return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];
 }
 
-/** The command line that runs the rest: the ledger records which jobs have ended. */
+/** The command line that runs the jobs that are left: the same command again, since the ledger knows which have ended. */
 function commandOf(
   /** `file` has the jobs, or with a template the rows for it. */
   {

@@ -3,7 +3,7 @@ import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, notListed, shown } from '../terminal/terminal.ts';
 
-/** Lists the published runs, newest first; with `--all` also all others. Needs only the store. */
+/** Lists the published runs, newest first; with `--all` also unpublished runs. Needs only the store. */
 export default (async ([place], { all = false, limit }, terminal) => {
   const store = await openStoreOf(terminal);
   const found = await findRuns({ store, place, all, limit, signal: terminal.signal });
@@ -18,7 +18,7 @@ function describeRuns(
   all: boolean,
   { place, location }: { readonly place: string | undefined; readonly location: string },
 ): readonly string[] {
-  // An unreadable run is named after the list.
+  // Unreadable runs are reported after the list.
   const rows = all ? listed : listed.filter(({ fault }) => fault === null);
   if (rows.length > 0)
     return inColumns(
@@ -26,7 +26,7 @@ function describeRuns(
       rows.map((row) => cells(row, all)),
     );
   if (broken.length > 0) return [];
-  // A name of its own may be misspelt; of a source there is only one.
+  // The name of a place may be misspelt, so it is printed.
   const of = place?.includes('.') ? `${place}: ` : '';
   return [`${of}${all ? 'no runs' : 'nothing has been published'} in ${location}`];
 }
@@ -53,7 +53,7 @@ function cells(run: ListedRun, all: boolean): readonly string[] {
   ].map(shown);
 }
 
-/** The last column: why the run was refused, which gates were overridden, or its fault. */
+/** The last column: why the run was refused, which gates were overridden, or that it cannot be read. */
 function remarks({ state, forced, refused, degradedPages, fault }: ListedRun): readonly string[] {
   if (fault !== null) return ['cannot be read'];
   const reasons = refusedAs({ refused, degradedPages: degradedPages ?? 0 });

@@ -5,9 +5,7 @@ import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { printFound, type Terminal } from '../terminal/terminal.ts';
 
-/**
- * The packages that only the sandbox needs, in the versions that are tested. They are optional peers of the package.
- */
+/** The packages that only the sandbox needs, with the tested versions. They are optional peers of the package. */
 export const sandboxPackages = {
   '@hono/node-server': '2.1.8',
   '@jitl/quickjs-wasmfile-release-sync': '0.32.0',
@@ -16,7 +14,7 @@ export const sandboxPackages = {
   'vader-sentiment': '1.1.3',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** Throws `UsageError` if one is not installed, with the command that installs all of them. */
+/** Throws `UsageError` if one of the packages is not installed, with the command that installs all of them. */
 function requireSandboxPackages(): void {
   try {
     for (const name of Object.keys(sandboxPackages)) import.meta.resolve(name);
@@ -26,8 +24,8 @@ function requireSandboxPackages(): void {
   }
 }
 
-/** The address on this machine where the settings expect a platform, as a profile of `init --sandbox` does. */
-function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Terminal['environment']) {
+/** The port and the token in the settings, if they name a platform on this machine, as those of `init --sandbox` do. */
+function addressIn({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Terminal['environment']) {
   const port = /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url)?.[1];
   return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };
 }
@@ -36,21 +34,21 @@ function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Termina
 const definedIn = (options: Readonly<Record<string, number | readonly string[] | undefined>>) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
-/** The port is in use, most likely by a sandbox that is already running. */
+/** Throws `UsageError` if the port is in use, most likely by a sandbox that is already running. */
 function asUsage(error: unknown): never {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
   throw new UsageError(
-    'PLATFORM_BASE_URL: expected a free port for the sandbox, got one that is in use: is a sandbox running already? Without the setting it starts on a free port',
+    'PLATFORM_BASE_URL: its port is in use: is a sandbox running already? Without this setting, the sandbox starts on a free port',
   );
 }
 
-/** Runs the reference platform until Ctrl-C. */
+/** Runs the simulated platform until Ctrl-C. */
 export default (async (_, flags, { environment, out, err, signal }) => {
   const { seed, calculations, latency, rate, limit: limits, faults, odd, churn, json } = flags;
   requireSandboxPackages();
   await using platform = await startPlatform({
     ...definedIn({ seed, calculations, latencyMs: latency, rate, limits, faults, odd, churn }),
-    ...placeOf(environment),
+    ...addressIn(environment),
   }).catch(asUsage);
   const settings = {
     PLATFORM_BASE_URL: platform.url,

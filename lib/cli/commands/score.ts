@@ -42,7 +42,7 @@ type ComparedLabels = Awaited<ReturnType<Awaited<ReturnType<typeof openScoring>>
 
 type ScoreFlags = FlagsOf<'score'>;
 
-/** Scores every text of a file, or reports how many calls that would need. Each text is paid for once. */
+/** Scores every text of a file, or reports how many calls it would need. Identical texts are paid for once. */
 export default (async ([file], typed, terminal) => {
   const session = openSessionOf(terminal);
   await checkFile(file);
@@ -69,22 +69,19 @@ export default (async ([file], typed, terminal) => {
   }
 }) satisfies Run<'score'>;
 
-/**
- * The labels to compare with. Throws `UsageError` if several topics are scored: one column cannot have the
- * labels of all of them.
- */
+/** The labels to compare with. Throws `UsageError` if several topics are scored, since a column has labels of one. */
 function labelsOf({ label: column, topic = [] }: ScoreFlags) {
   if (column === undefined) return undefined;
   const names = topic.map(({ topic: name }) => name);
   if (names.length > 1)
     throw new UsageError(
-      `--label ${column}: expected at most one --topic, to which the labels belong, got ${names.join(', ')}`,
+      `--label ${column}: the labels belong to one topic, so expected at most one --topic, got ${names.join(', ')}`,
     );
   return { column, topic: names[0] ?? null };
 }
 
-/** Maximum characters of a file's name in the name of a batch; the time takes another 17. */
-const MAX_OF_FILE = 80;
+/** Maximum characters of the file's name in the name of a batch. The time adds another 17. */
+const MAX_FILE_CHARACTERS = 80;
 
 /** The name of a batch, from its file and the time when it starts: `reviews-20261121T091500Z`. */
 function batchNameOf(file: string, nowMs: number): string {
@@ -93,17 +90,17 @@ function batchNameOf(file: string, nowMs: number): string {
   const name = stem
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^-+/, '')
-    .slice(0, MAX_OF_FILE);
+    .slice(0, MAX_FILE_CHARACTERS);
   return `${name || 'texts'}-${time}`;
 }
 
-/** How the rows of a file are read. */
+/** The options for reading the rows of a file. */
 const rowsOptions = (
   file: string,
   { text, id, columns, encoding, separator, wholeRows, skipEmpty }: ScoreFlags,
 ) => ({ name: file, text, id, columns, encoding, separator, wholeRows, skipEmpty });
 
-/** The request for every text. Throws `UsageError` with every fault, before anything is sent. */
+/** The request that is sent for each text. Throws `UsageError` with every fault, before anything is sent. */
 function requestOf({ topic: topics, instructions, model }: ScoreFlags) {
   const request = {
     ...(topics === undefined ? {} : { topics: [...topics] }),
@@ -216,7 +213,7 @@ async function writeOutput(
   return { file, rows, about: format.format === 'csv' ? otherEncoding(encoding, flags.encoding) : '' };
 }
 
-/** Reports a batch that has other rows as wrong usage. */
+/** Turns the error about a batch with other rows into a `UsageError`. */
 function asUsageOf(error: unknown): unknown {
   if (error instanceof BatchConflictError)
     return new UsageError(`--batch: ${error.message}`, { cause: error });
@@ -245,8 +242,8 @@ const foundSummary = (
 });
 
 /**
- * How many labels agree with the scores, and a table with a row for each label and a column for each value
- * that its rows got.
+ * How many labels agree with the scores, and a table that counts the scores of the rows with each label: a row for
+ * each label, a column for each score.
  */
 function labelWords(labels: ComparedLabels | undefined): readonly string[] {
   if (labels === undefined) return [];
@@ -319,12 +316,12 @@ const badLines = (bad: readonly BadRow[], all: number) => [
   ...andMore(all - NAMED_BAD_ROWS, ' bad rows').map((line) => `  ${line}`),
 ];
 
-/** Prints why a batch did not start. Throws `UsageError` if the request is at fault. */
+/** Prints why a batch did not start. Throws `UsageError` if the options are wrong. */
 function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Terminal, 'err'>): Found {
   if (preview === undefined) throw new UsageError(reasons.join('\n'));
   for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
   err('nothing was sent');
-  const json = { refused: reasons, preview: forMachines(preview) };
+  const json = { refused: reasons, preview: asJson(preview) };
   return { json, words: [], ended: 'incomplete' };
 }
 
@@ -360,14 +357,14 @@ function foundPreview(
     'nothing was sent',
   ];
   return {
-    json: { dryRun: true, ...forMachines(preview), badRows: named, input, cost, refused: reasons },
+    json: { dryRun: true, ...asJson(preview), badRows: named, input, cost, refused: reasons },
     words,
     ended: reasons.length === 0 && badRows === 0 ? 'done' : 'incomplete',
   };
 }
 
-/** Renames the count of bad rows to `bad`, as in a summary, where `badRows` is the list. */
-const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
+/** Renames the count of bad rows to `bad`. In JSON, `badRows` is the list, as in a summary. */
+const asJson = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
 
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 

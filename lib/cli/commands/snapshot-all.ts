@@ -12,7 +12,7 @@ import { type Ended, type Found, printFound, type Terminal } from '../terminal/t
 /** Takes a new run of every published place, one after the other. If one fails, the next is still taken. */
 export default (async (_, { json, tables }, terminal) => {
   const session = openSessionOf(terminal, { reserve: 'single' });
-  // The setting is also checked here, so that no run begins with a wrong one.
+  // A wrong setting is found before any run begins.
   readGates(session.settings.SYNC_GATES);
   const store = await session.store();
   const outcomes: unknown[] = [];
@@ -28,13 +28,13 @@ export default (async (_, { json, tables }, terminal) => {
       outcomes.push({ source: planned.place, error: facts });
       return ended;
     });
-    if (BY_WEIGHT.indexOf(ended) > BY_WEIGHT.indexOf(worst)) worst = ended;
+    if (BY_SEVERITY.indexOf(ended) > BY_SEVERITY.indexOf(worst)) worst = ended;
   }
   return { json: outcomes, words: [], ended: worst };
 }) satisfies Run<'snapshot all'>;
 
-/** The ways in which a run can end, the worst last. */
-const BY_WEIGHT: readonly Ended[] = ['done', 'incomplete', 'failed', 'usage', 'stopped'];
+/** The ways in which a run can end, from best to worst. */
+const BY_SEVERITY: readonly Ended[] = ['done', 'incomplete', 'failed', 'usage', 'stopped'];
 
 async function take(
   { place, request: find }: Awaited<ReturnType<typeof placesToTake>>[number],
@@ -60,11 +60,11 @@ async function take(
   if ('words' in begun) return print(begun);
   const publication = await takeHere(begun, { session, store, force: false, isResumed: false }, terminal);
   const ended = await endWith(publication, store, { tables, countsMissing: true }, terminal, print);
-  // None of its ids could be read.
+  // Whether none of the selected ids could be read.
   const isGone = publication.kind === 'refused' && publication.manifest.refused.includes('incomplete');
   if (!isGone || !isNamedBySelection(place, request)) return ended;
   terminal.err(
-    `${place}: everything that it selects no longer exists; a place without a name of its own (--as) does not fail \`snapshot all\``,
+    `${place}: nothing that it selects exists any longer. This is not a failure, since the place has no name of its own (--as)`,
   );
   return 'done';
 }

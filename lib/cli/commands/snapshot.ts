@@ -23,10 +23,10 @@ import { printFound, type Terminal } from '../terminal/terminal.ts';
 export default (async (_, given, terminal, command) => {
   const flags = { ...given, countsMissing: true };
   const open = await runToOpen(command, command.name() as Source, given, terminal);
-  // It reserves one slot at a time: a snapshot can wait, and must not delay jobs.
+  // The session reserves one slot at a time, since a snapshot can wait and must not delay jobs.
   const session = openSessionOf(terminal, { reserve: 'single' });
   const { settings } = session;
-  // The setting is also checked here, so that no run begins with a wrong one.
+  // A wrong setting is found before the run begins.
   readGates(settings.SYNC_GATES);
   const store = await session.store();
   const force = given.force === true;
@@ -52,8 +52,8 @@ type Opened = {
 };
 
 /**
- * Checks the arguments, and returns a function that opens the run. A new run takes a while if it needs ids that another
- * source links to; otherwise it is the one to resume. If that has ended, the function returns its publication.
+ * Checks the arguments, and returns a function that opens the run: a new run, or the run to resume. If the run to
+ * resume has ended, the function returns its publication.
  */
 async function runToOpen(
   command: Command,
@@ -68,7 +68,7 @@ async function runToOpen(
   const given = optionsGiven(command, source);
   if (given.length > 0)
     throw new UsageError(
-      `--resume: expected nothing else that selects records, since the run already has its selection, got ${given.join(', ')}`,
+      `--resume: the run has its selection already, so ${given.join(', ')} must not be given`,
     );
   return async ({ store, platform }) => {
     const found = await findStopped({ store, source, as, run });
@@ -84,7 +84,7 @@ async function resume(
   const newRun = `to take a new run: ${snapshotCommand(place)} …`;
   if (run === undefined)
     throw new UsageError(
-      `--resume last: expected a run of ${place} in ${store.location} that was stopped, got none; ${newRun}`,
+      `--resume last: ${store.location} has no run of ${place} that was stopped; ${newRun}`,
     );
   try {
     return await withWayOut(newRun, resumeRun({ ...found, run }));

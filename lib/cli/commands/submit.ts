@@ -6,7 +6,7 @@ import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { OddRows } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import { checkedJobs, dryRunWords, endedFacts, fileOfJobs, mostCost, setWords } from '../jobs/job-files.ts';
+import { checkedJobs, dryRunWords, endedFacts, fileOfJobs, maxCost, setWords } from '../jobs/job-files.ts';
 import { checkFile, readText } from '../options/files.ts';
 import { counted, type Found, printFound, shown, type Terminal } from '../terminal/terminal.ts';
 
@@ -21,7 +21,7 @@ export default (async ([given], flags, terminal) => {
   const before =
     isBuilt || flags.name !== undefined ? await endedBeforeHere(checked, environment) : undefined;
   const about = before === undefined ? [] : setWords(flags.name, before);
-  const cost = mostCost(checked, before, terminal);
+  const cost = maxCost(checked, before, terminal);
   if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isBuilt, before, about, cost });
   for (const line of about) err(shown(`${file}: ${line}`));
   warnOfThisHost(environment, err);
@@ -41,8 +41,8 @@ async function jobsOf(file: string, flags: FlagsOf<'submit'>, terminal: Terminal
   return { jobs: await Array.fromAsync(checked.rows()), checked };
 }
 
-/** How many jobs a dry run shows. */
-const SHOWN = 3;
+/** How many jobs a dry run prints. */
+const PRINTED_JOBS = 3;
 
 function dryRun(
   all: readonly NamedJob[],
@@ -56,7 +56,7 @@ function dryRun(
 ): Found {
   const { odd, isBuilt, before, about, cost } = options;
   const ids = all.map(({ id }) => id);
-  const bodies = all.slice(0, SHOWN).map(({ body }) => body);
+  const bodies = all.slice(0, PRINTED_JOBS).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));
   return {
     json: { dryRun: true, sent: 0, ids, ...odd, ...endedFacts(before), cost, first },
@@ -77,7 +77,7 @@ export async function sendAll(
   const { environment } = terminal;
   const onUnavailable = ({ message }: Error) =>
     terminal.err(
-      `platform-sync: the queue is unavailable (${message}): trying again for 5 minutes; Ctrl-C ends it`,
+      `platform-sync: the queue is unavailable (${message}): trying again for 5 minutes; Ctrl-C stops`,
     );
   const { ids, notSent, error } = await submitJobs(all, {
     environment,
@@ -86,7 +86,7 @@ export async function sendAll(
   });
   const sent = ids.length;
   const listed = (title: string, of: readonly string[]) => [title, ...of.map((id) => `  ${id}`)];
-  const unsent = listed(`${counted(notSent.length, 'job')} not certainly sent`, notSent);
+  const unsent = listed(`${counted(notSent.length, 'job')} may not have been sent`, notSent);
   const found = {
     json: { set, sent, ids, ...odd, notSent },
     words: [...listed(`${counted(sent, 'job')} sent`, ids), ...(notSent.length === 0 ? [] : unsent)],
@@ -94,7 +94,7 @@ export async function sendAll(
   if (error === undefined) return found;
   printFound(found, json, terminal);
   terminal.err(
-    `platform-sync: ${sent} of ${counted(all.length, 'job')} are certainly on the queue: those that are listed as sent. Submit only the others again; a job that has an id, or is neither a run-function nor an update-formula, can be submitted again in any case and still runs only once`,
+    `platform-sync: ${sent} of ${counted(all.length, 'job')} are on the queue: those that are listed as sent. Submit only the other jobs again. Jobs that have an id, and jobs of other types than run-function and update-formula, run only once even if you submit them twice`,
   );
   throw error;
 }

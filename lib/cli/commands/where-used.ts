@@ -8,13 +8,13 @@ import { counted, duration, number, shown } from '../terminal/terminal.ts';
 
 /** Shows what depends on a thing or a column, according to the last published runs. */
 export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal) => {
-  if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
+  if (id.trim() === '') throw new UsageError('expected an id, got an empty string');
   if (dataset?.trim() === '') throw new UsageError('--dataset: expected the id of a dataset, got nothing');
   if (dataset !== undefined && kind !== undefined && kind !== 'column')
-    throw new UsageError(`--dataset: expected the name of a column with it, got --kind ${kind}`);
+    throw new UsageError(`--dataset selects a column of a dataset, so it cannot be used with --kind ${kind}`);
   const store = await openStoreOf(terminal, at);
   const maxListed = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
-  // Runs of a day that has passed may have been removed since.
+  // Runs of a past day may have been removed since.
   const mayLack = at !== undefined;
   const asked = { store, id, kind, dataset, hops, maxListed, mayLack, signal: terminal.signal };
   const answer = await whereUsed(asked).catch((error: unknown) => {
@@ -59,7 +59,7 @@ type UsedThing = WhereUsed['found'][number];
 
 type Outcome = ReturnType<typeof withAges>;
 
-/** Adds the age of the runs that were searched, at the requested moment if there is one. */
+/** Adds the age of each run that was searched, as of `nowMs`. */
 const withAges = (outcome: WhereUsed, nowMs: number) => ({
   ...outcome,
   searched: outcome.searched.map((each) => ({
@@ -87,7 +87,7 @@ function notFound(
   return [`${id}: ${what} has ${has} in ${describeSearch(outcome)}${hint}`, ...known].join('\n');
 }
 
-/** Describes what was searched, and how old it is, one run after another. */
+/** Lists the runs that were searched, with their ages. */
 function describeSearch({ searched, unpublished }: Outcome): string {
   const runs = searched.map(({ place, run, ageSeconds, records, missing }) => {
     const lacks = missing === 0 ? '' : `, ${counted(missing, 'id')} could not be read`;
@@ -137,7 +137,7 @@ const listed = (names: readonly string[]): string =>
     ...(names.length > SHOWN_COLUMNS ? [`and ${names.length - SHOWN_COLUMNS} more`] : []),
   ].join(', ');
 
-/** How the thing is known: from a snapshot, or from links. */
+/** Says whether a snapshot has the thing, or only links to it are known. */
 function standing({ kind, inSnapshot, links, broken }: UsedThing): string {
   if (kind === 'column') return `${counted(links, 'known formula')} ${links === 1 ? 'names' : 'name'} it`;
   const byBroken = broken === 0 ? '' : `, ${broken === links ? 'all' : number(broken)} by a broken link`;

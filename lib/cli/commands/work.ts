@@ -42,7 +42,7 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   );
   if (signal.aborted) err('stopped as requested; jobs that were not started are still on the queue');
   const { done, failed, unknown, refused } = counts;
-  // How many messages were requeued: on purpose, and because they could not be handled.
+  // How many messages were requeued on purpose, and how many because they could not be handled.
   const { later: handedBack, failed: notHandled } = back;
   if (tokenRefusal !== undefined) err(shown(tokenRefusal));
   const deadLetters = await arrived();

@@ -18,18 +18,18 @@ type Finding =
   | { readonly status: 'ok' | 'skipped'; readonly detail: string }
   | { readonly status: 'failed'; readonly detail: string; readonly advice?: string };
 
-/** What checks use, once the settings are valid. */
+/** What checks use. The settings are valid. */
 type Examined = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly session: Session;
-  /** Returns the platform's response to the cheapest read; each call returns the same one. Throws its error. */
+  /** Returns the platform's response to the cheapest read, or throws its error. The request is sent only once. */
   readonly firstRead: () => Promise<unknown>;
   readonly now: () => number;
   readonly signal: AbortSignal;
 };
 
-/** Runs a check. Throws if there is a problem; then the error is the finding. */
+/** Runs a check. If it throws, the error is the finding. */
 export type Check = (examined: Examined) => Promise<Finding>;
 
 const ok = (detail: string): Finding => ({ status: 'ok', detail });
@@ -40,15 +40,15 @@ export const failed = (detail: string, advice?: string): Finding => ({
   ...(advice === undefined ? {} : { advice }),
 });
 
-const NOT_TRIED = 'so conditional writes were not tried';
+const NOT_TESTED = 'so conditional writes were not tested';
 
 /** Why conditional writes are needed, and which stores have them. */
 const CONDITIONS_ADVICE =
-  'use a store with conditional writes (S3, or a directory): in this one, two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
+  'use a store with conditional writes (S3, or a directory): without them, two runs that are published at the same time, or a run and a `prune`, overwrite each other’s `latest.json` and checkpoints, and records are lost';
 
 /**
- * Checks that the store supports writing, reading, listing, deleting and conditional writes. The object that it uses
- * for that expires if it is left over. The rules of a bucket must not delete or archive objects that must stay.
+ * Checks that the store supports writing, reading, listing, deleting and conditional writes, and that the bucket's
+ * lifecycle rules do not delete or archive objects that must stay. If the test object is left over, it expires.
  */
 const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
@@ -64,7 +64,7 @@ const checkBucket: Check = async ({ session, environment, signal }) => {
     const { faults = [] } = (await settings) ?? {};
     if (faults.length > 0) return failed([errorText(error), ...faults].join('\n'), BUCKET_ADVICE);
     if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
-    return failed(`${errorText(error)}; ${NOT_TRIED}`, whatToDo(error, environment));
+    return failed(`${errorText(error)}; ${NOT_TESTED}`, whatToDo(error, environment));
   }
 };
 
@@ -89,8 +89,8 @@ async function withSettings(
 const TRIED = Buffer.from('{}\n');
 
 /**
- * Tries to store the object; undefined if that worked. If it is refused for lack of encryption, tries with
- * encryption to find that out.
+ * Tries to store the object; undefined if it was stored. If the store refuses it, tries it with encryption, to find out
+ * whether the bucket demands it.
  */
 async function tryPut(
   store: Store,
@@ -108,12 +108,12 @@ async function tryPut(
       const isTaken = await asking.put(key, TRIED, { signal }).then(Boolean, () => false);
       if (isTaken)
         return failed(
-          `${store.location} refuses what is put without a header that asks for encryption`,
+          `${store.location} refuses objects that are put without a header that asks for encryption`,
           `set SYNC_ENCRYPTION=${SYNC_ENCRYPTION}, or aws:kms:KEY if the bucket’s policy demands a key`,
         );
     }
     const words = `${errorText(error)} (SYNC_ENCRYPTION is not set: the bucket’s policy may demand aws:kms:KEY)`;
-    return failed(`${words}; ${NOT_TRIED}`, whatToDo(error, environment));
+    return failed(`${words}; ${NOT_TESTED}`, whatToDo(error, environment));
   }
 }
 
@@ -125,19 +125,19 @@ async function tryStore(store: Store, key: string, signal: AbortSignal): Promise
   if (read?.body.toString() !== TRIED.toString() || listed.join() !== key)
     return failed(`${store.location}: reading returns something other than what was written`);
   const broken = await brokenConditions(store, key, signal).catch((error: unknown) => {
-    // The same store accepted this request without a condition.
+    // The store accepted the same request without a condition, so it refuses conditions.
     if (error instanceof StoreError && error.failure.kind === 'other') return [errorText(error)];
     throw error;
   });
   return broken.length === 0
-    ? ok(`${store.location}: written, also under conditions, read, listed and deleted`)
+    ? ok(`${store.location}: written, conditionally written, read, listed and deleted`)
     : failed(`${store.location} ignores or refuses conditions: ${broken.join('; ')}`, CONDITIONS_ADVICE);
 }
 
-/** Checks that the queues of jobs exist, can be counted, and do not lose a job that waits. */
+/** Checks that the queues of jobs exist, can be counted, and keep waiting jobs for long enough. */
 const checkQueue: Check = async ({ settings, environment }) => {
   const { SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: deadUrl } = settings;
-  if (url === undefined) return skipped('SYNC_QUEUE_URL is not set: no jobs from a queue');
+  if (url === undefined) return skipped('SYNC_QUEUE_URL is not set, so there is no queue of jobs');
   const jobs = await openQueue(url, environment);
   const { waiting, inFlight, delayed } = await jobs.counts();
   const dead =
@@ -153,23 +153,26 @@ const checkQueue: Check = async ({ settings, environment }) => {
       letters === undefined ? '; SYNC_DEAD_LETTER_URL is not set' : `, ${letters.waiting} dead letters`,
       limits === undefined
         ? ''
-        : `; received at most ${limits.maxReceives} times, each hidden for ${limits.visibilitySeconds} s, and deleted after ${limits.retentionSeconds / DAY_SECONDS} days`,
+        : `; a message is received at most ${limits.maxReceives} times, is hidden for ${limits.visibilitySeconds} s each time, and is deleted after ${limits.retentionSeconds / DAY_SECONDS} days`,
     ].join(''),
   );
 };
 
 const DAY_SECONDS = 86_400;
 
-/** A warning about a file of which there is a backup. */
-const RESTORED = '; using an older copy of the file would send again what was sent since';
+/** The warning about restoring a backup of the table's file. */
+const RESTORE_RISK =
+  '; with an older copy of this file, requests that were sent since then would be sent again';
 
 /** How long a leftover row stays, in milliseconds. */
 const ROW_MS = 3_600_000;
 
-/** Checks that the table exists, has our keys, and can be written, read and deleted from. */
+/** Checks that the table exists and has our keys, and that its rows can be written, read and deleted. */
 const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment }) => {
   if (tableName === undefined)
-    return skipped('SYNC_TABLE is not set, and the queue is in SQS: `work` needs its table');
+    return skipped(
+      'SYNC_TABLE is not set, although the queue is in SQS: `work` needs the table of that queue',
+    );
   const { table: opened } = await openTable(tableName, environment);
   const table = checkedTable(opened, tableCheckOf(tableName, environment));
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
@@ -178,14 +181,14 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
   const read = await table.get(key);
   await table.delete(key, token);
   return read?.token === token
-    ? ok(`${tableName}: written, read and deleted${sqlitePath(tableName) === undefined ? '' : RESTORED}`)
+    ? ok(`${tableName}: written, read and deleted${sqlitePath(tableName) === undefined ? '' : RESTORE_RISK}`)
     : failed(`${tableName}: reading returns something other than what was written`);
 };
 
-/** Checks the budget that all workers share: its rate, and which operations are throttled alone. */
+/** Reads the budget that all workers share: its rate, and the operations that have a rate of their own. */
 const checkPace: Check = async ({ settings, environment, now }) => {
   const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: configured } = settings;
-  if (table === undefined) return skipped('SYNC_TABLE is not set: each process has its own pace');
+  if (table === undefined) return skipped('SYNC_TABLE is not set, so each process has its own pace');
   const item = await openBudget({ table, host: new URL(PLATFORM_BASE_URL).host, environment });
   const status = await readPaceStatus(item, configured, now);
   const rate = `${Number(status.effectiveRate.toFixed(3))} of ${status.configuredRate} a second`;
@@ -195,14 +198,15 @@ const checkPace: Check = async ({ settings, environment, now }) => {
 
 /** Checks that these credentials may read the tables of runs, to which publishing adds partitions. */
 const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database }, environment }) => {
-  if (database === undefined) return skipped('SYNC_GLUE_DATABASE is not set: no tables in Athena');
+  if (database === undefined)
+    return skipped('SYNC_GLUE_DATABASE is not set, so there are no tables in Athena');
   await checkGlueTable(database, 'stored_changes', environment);
   return ok(`${database}: its tables can be read`);
 };
 
 const HOST_MS = 10_000;
 
-/** Requests the headers of any response of the origin. Sends no token. */
+/** Returns the headers of the response to a HEAD request to the platform's origin. Sends no token. */
 async function headOf({ settings, environment, signal }: Examined) {
   const exchange = createExchange(environment);
   const request = { url: new URL(settings.PLATFORM_BASE_URL), method: 'HEAD', headers: {} };
@@ -222,7 +226,7 @@ const checkHost: Check = async (examined) => {
   try {
     await examined.firstRead();
   } catch (error) {
-    // No call can be made, for example because there is no token.
+    // The call failed before it was sent, for example because there is no token, so the host is tried without it.
     if (!(error instanceof PlatformError)) await headOf(examined);
     else {
       const { failure } = error;
@@ -245,7 +249,7 @@ const checkToken: Check = async ({ firstRead, settings }) => {
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     const { failure } = error;
-    if (failure.kind === 'wait') return skipped(`not tried: ${describeFailure(failure)}`);
+    if (failure.kind === 'wait') return skipped(`not tested: ${describeFailure(failure)}`);
     if (failure.kind !== 'status' || failure.status === 401 || failure.status >= 500) throw error;
   }
   return ok(`accepted (${place}, in ${settings.PLATFORM_TOKEN_HEADER})`);
@@ -255,11 +259,11 @@ const checkToken: Check = async ({ firstRead, settings }) => {
 const checkPackages: Check = async ({ environment }) => {
   const clients = needClients(environment);
   return clients.length === 0
-    ? skipped('the settings need no more packages')
+    ? skipped('the settings need no further packages')
     : ok(`installed: ${clients.join(', ')}`);
 };
 
-/** Shows what goes through the proxy, and what does not. The other checks find out whether the proxy works. */
+/** Shows which hosts are reached through a proxy. The other checks find out whether the proxy works. */
 const checkProxy: Check = async ({ settings, environment }) => {
   const isS3 = settings.SYNC_STORE.startsWith('s3://');
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
@@ -285,12 +289,12 @@ const checkProxy: Check = async ({ settings, environment }) => {
 };
 
 /**
- * The maximum error of the clock, in milliseconds: with a larger one, AWS refuses requests, and runs get
- * wrong names and dates.
+ * The maximum error of the clock, in milliseconds. With a larger error, AWS refuses requests, and runs get wrong names
+ * and dates.
  */
 const MAX_OFF_MS = 60_000;
 
-/** Checks that this machine's clock agrees with the platform's, which has whole seconds. */
+/** Checks that this machine's clock agrees with the platform's, which is reported in whole seconds. */
 const checkClock: Check = async (examined) => {
   const { date } = await headOf(examined);
   const theirs = Date.parse(date ?? '');
@@ -300,12 +304,12 @@ const checkClock: Check = async (examined) => {
   return Math.abs(offMs) <= MAX_OFF_MS ? ok(words) : failed(words, CLOCK_ADVICE);
 };
 
-/** Statuses which show that an operation is allowed, although there is no such record. */
+/** Statuses of an operation that is allowed, although the record does not exist. */
 const ALLOWED: ReadonlySet<number> = new Set([400, 404]);
 
 const NO_DATASET = '00000000-0000-4000-8000-000000000000';
 
-/** Checks that the token's user may read. Operations that run, change or cost something are not tried. */
+/** Checks that the token's user may read. Operations that run, change or cost something are not tested. */
 const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
   const { cards, dataFiles } = operations(call);
   const reads = {
@@ -325,11 +329,11 @@ const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
   }
   return refused.length === 0
     ? ok(
-        `${Object.keys(reads).join(', ')} may be read; operations that run, change or cost something were not tried`,
+        `${Object.keys(reads).join(', ')} may be read; operations that run, change or cost something were not tested`,
       )
     : failed(
         `may not read ${refused.join(', ')} (403)`,
-        'give the token’s user the right to, or use another token',
+        'give the token’s user the right to read them, or use another token',
       );
 };
 
@@ -350,12 +354,12 @@ export const checks = {
 
 export type CheckName = keyof typeof checks;
 
-/** The writers that create one object at the same time. */
+/** How many writers try to create one object at the same time. */
 const WRITERS = 4;
 
 /**
- * The conditions of `put` that a store ignores, in the order in which they were tried; empty if it honours all. Writes
- * and deletes `key`, which must be unused. Throws errors of the store, possibly leaving an object.
+ * The conditions of `put` that a store ignores, in the order in which they were tested; empty if it honours all of them.
+ * Writes and deletes `key`, which must be unused. If the store throws an error, the object may be left over.
  */
 export async function brokenConditions(
   store: Store,
@@ -373,15 +377,15 @@ export async function brokenConditions(
     Array.from({ length: WRITERS }, (_, at) => put(`writer ${at}`, { ifAbsent: true })),
   );
   const [first, ...others] = created.filter((result) => result.kind === 'stored');
-  if (others.length > 0) broken.push('If-None-Match of several writers at once');
+  if (others.length > 0) broken.push('If-None-Match of several writers at the same time');
   await refuses('If-None-Match on an existing object', { ifAbsent: true });
 
   const ifMatch = (await store.get(key, { signal }))?.etag ?? first?.etag ?? '';
   const replaced = await put('replaced', { ifMatch });
   if (replaced.kind !== 'stored') broken.push('If-Match with the object’s own etag, which is refused');
-  // Other content, hence another etag than that of any earlier content.
+  // The new content gets a new etag, which no earlier content had.
   await store.put(key, Buffer.from('"latest"\n'), { signal });
-  await refuses('If-Match with the etag of what was replaced', { ifMatch });
+  await refuses('If-Match with the etag of the replaced object', { ifMatch });
   await store.delete(key, { signal });
   await refuses('If-Match where there is no object', { ifMatch });
   return broken;

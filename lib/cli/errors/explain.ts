@@ -14,23 +14,20 @@ import { type Ended, OutputError, shownLines, type Terminal } from '../terminal/
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Maximum characters of one message: more than 50 faults or a line of the log have. */
+/** Maximum characters of one message. It is enough for 50 faults, or a line of the log. */
 export const MAX_MESSAGE_LENGTH = 32_768;
 
-/**
- * Prints an error, and what can be done about it. Returns how it ended the command, and the error in the form
- * of `--json`, if it is an error.
- */
+/** Prints an error and what to do about it. Returns how the command ended, and the error as `--json` prints it. */
 export function explain(
   error: unknown,
   { err, signal, environment }: Terminal,
 ): { readonly ended: Ended; readonly error?: ErrorJson } {
   if (error instanceof CommanderError && error.exitCode === 0) return { ended: 'done' };
-  // Commander has printed it already.
+  // Commander has printed its own error already.
   if (error instanceof CommanderError)
     return { ended: 'usage', error: { kind: 'usage', message: shownLines(error.message) } };
   if (signal.aborted && !(error instanceof SentOnceError)) {
-    // The output was closed on purpose, so no message is needed.
+    // The reader closed the output, so no message is needed.
     if (signal.reason instanceof OutputError) return { ended: 'failed' };
     const message = 'interrupted: stopped as requested';
     err(message);
@@ -66,8 +63,8 @@ function isUsage(error: unknown): boolean {
 }
 
 /**
- * Advice for an error of the platform, the store, the table or another service of AWS, or for an error caused
- * by one, with the names of the settings involved. Undefined if the message is enough.
+ * Advice for an error of the platform, the store, the table or another AWS service, or for an error that was caused by
+ * such an error. It names the settings involved. Undefined if the message is enough.
  */
 export function whatToDo(error: unknown, environment: Environment): string | undefined {
   for (const each of causesOf(error)) {
@@ -92,8 +89,8 @@ function aboutPlatform({ failure }: PlatformError, environment: Environment): st
   if (!isStatus(failure, 401)) return undefined;
   const secret = environment['PLATFORM_TOKEN_SECRET'];
   return environment['PLATFORM_TOKEN'] || !secret
-    ? 'the token is the one in PLATFORM_TOKEN'
-    : `the token is the one in ${secret}, which PLATFORM_TOKEN_SECRET names`;
+    ? 'check the token in PLATFORM_TOKEN'
+    : `check the token in ${secret}, which PLATFORM_TOKEN_SECRET names`;
 }
 
 function aboutStore(failure: StoreFailure, environment: Environment): string | undefined {
@@ -111,7 +108,7 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
         ? 'check that you may read and write there, or change SYNC_STORE'
         : denied('SYNC_STORE');
     case 'read-only':
-      return 'set SYNC_STORE to a folder that can be written to';
+      return failure.code === 'AsOf' ? undefined : 'set SYNC_STORE to a folder that can be written to';
     case 'full':
       return MAKE_ROOM;
     case 'other':
@@ -124,13 +121,14 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
 }
 
 const SEE_DISK =
-  'the disk, or a limit of this machine, refused it: look at its log (dmesg), df -h and ulimit -a; what has been stored stays valid';
+  'the disk, or a limit of this machine, refused the write: see the machine’s log (dmesg), df -h and ulimit -a; what has been stored stays valid';
 
 /**
- * What to do about a full disk. It can run out of inodes (`df -i`) as well as of bytes, and a quota looks like either.
+ * What to do about a full disk. The disk may have no free bytes or no free inodes (`df -i`), or a quota is reached: the
+ * error is the same.
  */
 const MAKE_ROOM =
-  'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
+  'free some space (see df -h, df -i or quota): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
 
 function aboutTable(failure: TableFailure, environment: Environment): string | undefined {
   switch (failure.kind) {
@@ -140,14 +138,14 @@ function aboutTable(failure: TableFailure, environment: Environment): string | u
       return failure.file === undefined
         ? sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined
           ? denied('SYNC_TABLE')
-          : 'check that you may write in its folder'
-        : `check who owns it, and make it writable: chmod u+rw ${failure.file}`;
+          : 'check that you may write in the folder of the file'
+        : `check who owns the file, and make it writable: chmod u+rw ${failure.file}`;
     case 'full':
       return MAKE_ROOM;
     case 'other':
       return sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined ? undefined : SEE_DISK;
     case 'read-only':
-      return 'mount it so that it can be written to, or move the store to another disk: docs/restore.md, "A store that moved"';
+      return 'mount the file system so that it can be written to, or move the store to another disk: docs/restore.md, "A store that moved"';
     case 'unreachable':
       return unreachable('DYNAMODB', environment);
     default:
@@ -155,7 +153,7 @@ function aboutTable(failure: TableFailure, environment: Environment): string | u
   }
 }
 
-/** The settings that name something in AWS, and which setting gives its address. */
+/** The settings that name a thing in AWS: the noun for the thing, and the service in `AWS_ENDPOINT_URL_SERVICE`. */
 const NAMING = {
   SYNC_QUEUE_URL: { noun: 'the queue', service: 'SQS' },
   SYNC_DEAD_LETTER_URL: { noun: 'the queue', service: 'SQS' },
@@ -224,7 +222,7 @@ type ErrorJson = {
   readonly run?: string;
 };
 
-/** The facts of an error for machines; if it has none, those of its cause. */
+/** The facts of an error for `--json`; if the error has none, the facts of its cause. */
 function factsOf(error: unknown): Partial<ErrorJson> {
   for (const each of causesOf(error)) {
     const facts = ownFactsOf(each);
@@ -233,7 +231,7 @@ function factsOf(error: unknown): Partial<ErrorJson> {
   return {};
 }
 
-/** An error, and its chain of causes; of several causes, only the first. */
+/** An error and its chain of causes. If an error has several causes, only the first is followed. */
 function* causesOf(error: unknown): Generator<Error> {
   const causes = new Set<unknown>();
   for (let each = error; each instanceof Error && !causes.has(each); each = causeOf(each)) {

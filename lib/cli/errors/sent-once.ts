@@ -2,7 +2,7 @@ import { errorText } from '../../base/index.ts';
 import { type CallOptions, isRefusal, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A call that is never sent twice failed. The message ends with whether it may have taken effect. */
+/** The error of a call that is never sent twice. The message ends with whether the call may have taken effect. */
 export class SentOnceError extends Error {
   override readonly name = 'SentOnceError';
   override readonly cause: unknown;
@@ -17,16 +17,16 @@ export class SentOnceError extends Error {
 }
 
 /**
- * Makes a call that is sent only once. A stop cancels it only before its request was sent; afterwards the
- * response is awaited, since only that shows what happened. Throws `SentOnceError`.
+ * Makes a call that is sent only once. A stop cancels the call only before its request is sent; afterwards the call
+ * waits for the response, which shows what happened. Throws `SentOnceError`.
  */
 export async function sendOnce<T>(
   send: (options: CallOptions) => Promise<T>,
-  /** What a call may have changed, in words, for the case that its outcome is unknown. */
+  /** Words for an unknown outcome. */
   parts: {
     /** What may have happened: `the function may have run`. */
     readonly mayHave: string;
-    /** What to check before the command is repeated. */
+    /** Where to look before the command is repeated. */
     readonly lookAt: string;
   },
   { signal }: Pick<Terminal, 'signal'>,
@@ -40,20 +40,20 @@ export async function sendOnce<T>(
       signal.aborted && thrown === signal.reason ? new Error('interrupted: stopped as requested') : thrown;
     switch (effectOf(error)) {
       case 'none':
-        throw new SentOnceError(error, 'nothing took effect, so the command can be repeated', false);
+        throw new SentOnceError(error, 'nothing took effect, so you can repeat the command', false);
       case 'refused':
         throw new SentOnceError(error, 'the platform refused the request: nothing took effect', false);
       case 'unknown':
         throw new SentOnceError(
           error,
-          `the request was sent: ${mayHave}. Before the command is repeated, look at ${lookAt}`,
+          `the request was sent: ${mayHave}. Before you repeat the command, look at ${lookAt}`,
           true,
         );
     }
   }
 }
 
-/** Any other error, such as a stop, happened before the request was sent. */
+/** The effect that a failed call may have had. An error that is not the platform's happened before the request. */
 function effectOf(error: unknown): 'none' | 'refused' | 'unknown' {
   if (!(error instanceof PlatformError) || !error.sent) return 'none';
   return isRefusal(error.failure) ? 'refused' : 'unknown';

@@ -3,14 +3,12 @@ import { nearestName } from '../../base/index.ts';
 import type { Ledger } from '../../jobs/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
-/** A command received something that it cannot use. The message says what was expected, and what it got. */
+/** The error for wrong usage: an argument, option or file that a command cannot use. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/**
- * The name of the one value that was given. Throws `UsageError` if there are several, or no value and one is `needed`.
- */
+/** The name of the only value that is given. Throws `UsageError` if several are given, or none although one is `needed`. */
 export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'needed'): string | undefined {
   const all = Object.keys(values);
   const given = all.filter((name) => values[name] !== undefined);
@@ -25,15 +23,15 @@ export const fileError = (place: string, expected: string, got: unknown): UsageE
 const placeNamed = (place: string): string => (place === '-' ? 'standard input' : place || '""');
 
 /**
- * Turns a failed read of a run into a `UsageError` if `option` named a run that does not exist; otherwise
- * returns the error unchanged. An object that exists but cannot be read is not wrong usage.
+ * Turns the error for a missing object into a `UsageError`, since `option` named it; returns any other error unchanged,
+ * such as that of a damaged object.
  */
 export const asUsage = (option: string, error: unknown): unknown =>
   error instanceof StoredObjectError && error.kind === 'missing'
     ? new UsageError(`${option}: ${error.message}`, { cause: error })
     : error;
 
-/** Waits for `work`. If something in the store is missing or damaged, adds to the error how to fix it. */
+/** Waits for `work`. If it fails because an object is missing or damaged, adds to the error how to fix it. */
 export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -43,7 +41,7 @@ export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T
   }
 }
 
-/** The error for a name that does not exist; it suggests the nearest one. `where`: where it was searched. */
+/** The error for a name that does not exist; it suggests the nearest of `names`. `where`: where it was searched. */
 export function unknownError(named: string, name: string, where: string, names: Iterable<string>): Error {
   const nearest = nearestName(name, names);
   const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;

@@ -7,23 +7,23 @@ import { firstOf } from '../terminal/terminal.ts';
 const rowSchema = z.object({
   /** The digits of the calculation's id. */
   id: z.string(),
-  /** The name in the file, for people; null without a name. */
+  /** The name in the file, for messages; null if the file has no name. */
   name: z.nullable(z.string()),
   expression: z.string(),
-  /** The formula before; null if it is unknown. */
+  /** The formula before the change; null if it is unknown. */
   was: z.nullable(z.string()),
 });
 
 const setSchema = z.object({ version: z.literal(1), name: z.string(), rows: z.array(rowSchema) });
 
-/** Formulas that are set together, with the name under which they can be undone. */
+/** Formulas that are set together, with the name by which they can be undone. */
 type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**
- * Adds to the rows the formula before: from our last update of the calculation or an import, otherwise from
- * the file. Throws `UsageError` for rows that could not be undone, or for which the file differs, except
- * those with `ids`. A set that was begun is read as it was stored.
+ * Completes each row with its formula before the change: from our last update of the calculation or an import,
+ * otherwise from the file. Throws `UsageError` for rows that could not be undone or whose `was` contradicts our log,
+ * except for calculations in `ids`. If the set is stored already, returns the stored rows.
  */
 export async function withFormulasBefore(
   store: Store,
@@ -44,7 +44,7 @@ export async function withFormulasBefore(
       before !== undefined && was !== null && withSingleSpaces(was) !== withSingleSpaces(before.expression);
     if (isOther && !ids.includes(id))
       contradicted.push(
-        `calculation ${id}: was: expected what we ${before.source === 'import' ? 'imported' : 'set'} at ${timeName(before.atMs)}:\n  ${before.expression}\ngot:\n  ${was}`,
+        `calculation ${id}: \`was\` differs from the formula that we ${before.source === 'import' ? 'imported' : 'set'} at ${timeName(before.atMs)}:\n  ${before.expression}\n\`was\`:\n  ${was}`,
       );
     known.push({ ...row, was: isOther ? null : (before?.expression ?? was) });
   }
@@ -56,24 +56,24 @@ export async function withFormulasBefore(
   const lost = known.filter(({ id, was }) => was === null && !ids.includes(id));
   if (contradicted.length > 0)
     throw new UsageError(
-      `expected \`was\` to agree with our own log; nothing was sent:\n${firstOf(contradicted, MAX_LINES).join('\n')}\n  ${anyway(lost)}`,
+      `\`was\` contradicts our own log of formulas; nothing was sent:\n${firstOf(contradicted, MAX_LINES).join('\n')}\n  ${anyway(lost)}`,
     );
   if (lost.length === 0) return known;
   const named = lost.map(
     ({ id, name }) => `calculation ${id}${name === null ? '' : ` ${JSON.stringify(name)}`}`,
   );
   throw new UsageError(
-    lostFault(named, { undone: 'sent', from: 'in a column `was` or ', way: anyway(lost) }),
+    lostFault(named, { undone: 'sent', from: 'add them in a column `was`, or ', way: anyway(lost) }),
   );
 }
 
-/** A text with single spaces for all white space, since a spreadsheet changes line ends and tabs. */
+/** Replaces all white space by single spaces, since spreadsheets change line ends and tabs. */
 const withSingleSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 const changesOf = (rows: readonly SetRow[]): string =>
   JSON.stringify(rows.map(({ id, expression }) => [id, expression]));
 
-/** The calculation and its formula after our last update, and whether any of our updates set the formula of a row. */
+/** The calculation and its formula after our last update, and whether any of our updates set `expression`. */
 export async function ourUpdates(store: Store, { id, expression }: { id: string; expression?: string }) {
   let last: FormulaLogEntry | undefined;
   let isApplied = false;
@@ -89,9 +89,9 @@ export async function ourUpdates(store: Store, { id, expression }: { id: string;
 const keyOf = (name: string) => `formulas/sets/${name}/_set.json`;
 
 /**
- * Stores a set once, before it is sent: afterwards the earlier formulas are no longer known. Throws
- * `UsageError` if another set has its name, or if it was applied and we have set another formula since: its
- * jobs are done and would set nothing.
+ * Stores a set before it is sent, because the earlier formulas are not known afterwards. Throws `UsageError` if
+ * another set has its name. Also throws if the set was applied and we have set another formula since: its jobs
+ * are done, so they would not run again.
  */
 export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void> {
   const { name, rows } = set;
@@ -99,12 +99,14 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
   if (put.kind === 'stored') return;
   const stored = await findChangeSet(store, name);
   if (stored !== undefined && changesOf(stored.rows) !== changesOf(rows))
-    throw new UsageError(`--name ${name}: expected a name that no other set has, got one with other rows`);
+    throw new UsageError(
+      `--name ${name} was used for other changes before; nothing was sent. Use another name`,
+    );
   for (const row of rows) {
     const { lastExpression, isApplied } = await ourUpdates(store, row);
     if (isApplied && lastExpression !== row.expression)
       throw new UsageError(
-        `--name ${name}: expected a new set, or one whose formulas have not changed since it was applied, got one in which calculation ${row.id} has another formula now, as after formula undo; nothing was sent. Give the set another name`,
+        `--name ${name} was applied before, and the formula of calculation ${row.id} has been set since then, for example by formula undo; nothing was sent. Use another name`,
       );
   }
 }
@@ -127,14 +129,14 @@ export async function lostFormulas(store: Store, ids: Iterable<string>): Promise
 }
 
 /**
- * The warning about updates that could not be undone: the platform has no history, and returns a formula only
- * after an update. `calculations`: their labels. `from`: another possible source of the formula.
+ * The error for updates that could not be undone: the platform has no history, and returns a formula only after
+ * an update. `calculations`: their labels. `from`: another way to supply the formulas. `way`: how to set them anyway.
  */
 export const lostFault = (
   calculations: readonly string[],
   { undone, way, from = '' }: { readonly undone: string; readonly way: string; readonly from?: string },
 ): string =>
-  `expected to know what each formula is now, ${from}from an update of ours or an import, so that it can be undone; nothing was ${undone}. Unknown:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
+  `the current text of these formulas is not known, so the change could not be undone; nothing was ${undone}:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  To make it known: ${from}import them (formula import)\n  ${way}`;
 
 /** Maximum lines of an error. */
 export const MAX_LINES = 50;

@@ -19,15 +19,15 @@ import {
 
 type JobFileOptions = Parameters<typeof checkJobFile>[0];
 
-/** All jobs of a file, checked. Prints warnings about them. Throws `UsageError` with every fault. */
+/** Reads and checks all jobs of a file, and prints warnings about them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
   /** A file of jobs, or with a template the rows from which they are built. */
   options: Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'> & {
     readonly template?: string;
-    /** False if formulas may be replaced although that cannot be undone. */
+    /** False: formulas may be replaced even if it cannot be undone. */
     readonly undo?: boolean;
   },
-  /** What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked before. */
+  /** `undone`: what would have happened to the jobs, such as `sent`. `isChecked`: their formulas were checked before. */
   parts: Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true },
   terminal: Terminal,
 ): Promise<JobFile> {
@@ -65,7 +65,7 @@ export async function checkedJobs(
   throw new UsageError(`${where}: expected ${expected}; nothing was ${undone}:\n${faults}`);
 }
 
-/** Prints warnings about what the platform may refuse in a file. */
+/** Prints the parts of a file that the platform may refuse. */
 export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
   const first = firstOf(lines, MAX_WARNINGS).join('\n');
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
@@ -76,13 +76,13 @@ export function reportOdd(file: string, odd: OddRows, { err }: Terminal): void {
   for (const line of oddLines(odd)) err(shown(`${file}: ${line}`));
 }
 
-/** Maximum warnings: the first fifty, and one with the number of others. */
+/** Maximum warnings: the first fifty, and the line with the number of further warnings. */
 const MAX_WARNINGS = 51;
 
 const csvHint = (file: string) =>
   /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';
 
-/** Throws `UsageError` unless the file of a template is JSON. */
+/** Reads the template of a job. Throws `UsageError` unless it is JSON. */
 async function readTemplate(file: string, terminal: Terminal): Promise<unknown> {
   const value = jsonOf(await readText(file, terminal));
   if (value !== undefined) return value;
@@ -91,16 +91,16 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
   );
 }
 
-/** Explains how jobs are identified, and how many of them had ended before. */
+/** Says how jobs are identified, and how many of them had ended before. */
 export function setWords(name: string | undefined, before: EndedBefore | undefined): readonly string[] {
   const known =
     name === undefined
-      ? 'each job is identified by its own id, or else by its template and row; --name NAME makes a separate set'
-      : `set ${name}: another --name runs all again`;
+      ? 'a job is identified by its id; without one, by its template and row. To run all jobs again: --name NAME'
+      : `set ${name}: to run all jobs again, use another --name`;
   if (before === undefined) return [known];
   const { otherContent } = before;
   const refused = otherContent === 0 ? [] : [`${number(otherContent)} would be refused: ${OTHER_CONTENT}`];
-  return [known, `${endedWords(before)}; what has ended does not run again`, ...refused];
+  return [known, `${endedWords(before)}; jobs that have ended do not run again`, ...refused];
 }
 
 /** Words for jobs that had ended before: `3 had ended before, between … and …`. */
@@ -120,21 +120,19 @@ export const endedFacts = (before: EndedBefore | undefined) => ({
 });
 
 /** The maximum cost of the jobs of a file that have not ended. */
-export function mostCost({ calls }: JobFile, before: EndedBefore | undefined, { environment }: Terminal) {
+export function maxCost({ calls }: JobFile, before: EndedBefore | undefined, { environment }: Terminal) {
   const left = Object.entries(calls).map(([type, of]) => [type, of - (before?.calls[type] ?? 0)]);
   return moneyFor(readSyncSettings(environment).PLATFORM_PRICES, Object.fromEntries(left));
 }
 
-/** The words of a dry run: the first jobs, if they were built from rows, and how many there are. */
+/** The words of a dry run: the first jobs, if they were built from rows, and the number of jobs. */
 export const dryRunWords = (count: number, first: readonly string[], noun: string, done: string) => [
   ...first,
   ...(first.length > 0 && count > first.length ? [`and ${counted(count - first.length, noun)} more`] : []),
   `${counted(count, noun)} would be ${done}; nothing was ${done}`,
 ];
 
-/**
- * The file from which a command takes jobs. Throws `UsageError` unless it is a file of jobs, or a CSV with a template.
- */
+/** The file with the jobs of a command: a file of jobs, or a CSV with a template. Throws `UsageError` for any other. */
 export function fileOfJobs(
   command: string,
   file: string | undefined,
@@ -143,7 +141,7 @@ export function fileOfJobs(
   oneGiven({ 'a file of jobs': file, '--from-csv': fromCsv }, 'needed');
   if ((fromCsv === undefined) !== (template === undefined))
     throw new UsageError(
-      `${command}: expected --from-csv and --template together, got ${fromCsv === undefined ? '--template' : '--from-csv'} alone`,
+      `${command}: --from-csv and --template need each other, got only ${fromCsv === undefined ? '--template' : '--from-csv'}`,
     );
   return file ?? fromCsv ?? '-';
 }

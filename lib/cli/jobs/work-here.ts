@@ -32,10 +32,10 @@ type JobsHere<Back> = {
   readonly refusal?: EndedJob['error'];
 };
 
-/** How many jobs that ended badly are named for each status; the others are only counted. */
+/** How many failed, and how many unknown jobs are listed. All of them are counted. */
 const MAX_NAMED = 20;
 
-/** How often to read the queue's counts for the progress line, in milliseconds. */
+/** Time between two reads of the queue's counts for the progress line, in milliseconds. */
 const LOOK_EVERY_MS = 3_000;
 
 /** Runs jobs in this process until none is left or it is stopped. Shows the progress and counts the outcomes. */
@@ -75,9 +75,9 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
 }
 
 /**
- * Detects that the platform refuses the token, so that a person can fix it: every further job would be refused like the
- * first. A token from a secret is read again after its first refusal, so it must be refused a second time; and jobs
- * must have been stopped because of it. A stop alone is not enough, since it may concern the token of another worker.
+ * Detects that the platform refuses the token, so that a person can fix it before every further job is refused. A token
+ * from a secret is read again after its first refusal. So it counts as refused after the second refusal, if also the
+ * breaker has stopped jobs. The breaker alone is not enough, since another worker's token may have caused it.
  */
 export function createTokenWatch(
   options: Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>,
@@ -89,7 +89,7 @@ export function createTokenWatch(
     if (PLATFORM_TOKEN === undefined ? isStopped && refusals > 1 : refusals > 0) stop.abort();
   };
   const place =
-    PLATFORM_TOKEN === undefined ? `${PLATFORM_TOKEN_SECRET}, by PLATFORM_TOKEN_SECRET` : 'PLATFORM_TOKEN';
+    PLATFORM_TOKEN === undefined ? `${PLATFORM_TOKEN_SECRET} (PLATFORM_TOKEN_SECRET)` : 'PLATFORM_TOKEN';
   return {
     /** Aborted once the token is refused. */
     get signal(): AbortSignal {
@@ -110,14 +110,14 @@ export function createTokenWatch(
     /** The message about a refused token; undefined if it was not refused. */
     refusal: () =>
       stop.signal.aborted
-        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token (401), that of ${place}: is it correct, and neither expired nor revoked? No job was done with it; all jobs were returned to the queue`
+        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token in ${place} (401): is it correct, and neither expired nor revoked? No job was done with it; all jobs were returned to the queue`
         : undefined,
   };
 }
 
 /**
- * Counts how jobs end, and names the first unsuccessful ones of each kind. If a message is delivered again,
- * its job counts again. Shows how many of how many have ended; at a terminal also each job from a queue.
+ * Counts how jobs end, and lists the first failed and unknown jobs. If a message is delivered again, its job counts
+ * again. Shows the progress; at a terminal, it also prints each job that comes from a queue.
  */
 function createView(
   { name, of, isEndless, refusal }: Omit<JobsHere<unknown>, 'work'>,
@@ -133,13 +133,13 @@ function createView(
   let known = typeof of === 'number' ? of : undefined;
   const show = () => {
     const records = allEnded();
-    // The queue's counts are late: more jobs may have ended than they show.
+    // The queue's counts are late, so more jobs may have ended than were counted.
     const total = known === undefined ? null : Math.max(known, records);
     const left = total === null ? [] : [`${total - records} left`];
     progress.update({ records, total, also: [`${counts.failed + counts.unknown} failed`, ...left] });
   };
   const look = async () => {
-    // A failure of the queue itself ends the work, and is reported there.
+    // If the queue fails, the worker ends and reports it.
     const found = await queue?.counts().catch(() => undefined);
     known = found && allEnded() + found.waiting + found.inFlight + found.delayed;
     show();
@@ -170,7 +170,7 @@ function createView(
   };
 }
 
-/** Maximum characters of an id that are shown: a longer one would hide the rest of the line. */
+/** Maximum characters of an id that are printed: a longer id would hide the rest of the line. */
 const MAX_ID_LENGTH = 60;
 
 const describe = ({ id, type, status, tookMs, error }: Ended): string =>

@@ -2,8 +2,8 @@ import { quoted } from '../../base/index.ts';
 import { type Place, splitPlace } from '../../snapshot/sources/index.ts';
 
 /**
- * A command line to type: what follows `platform-sync`, and its options by name, each word quoted. An
- * option's value is a list if it is repeated, true for a switch, and undefined if it is absent.
+ * A command line to type. `words`: the command and its arguments. `options`: by name in camel case; a list for a repeated
+ * option, true for a switch, undefined for an absent option.
  */
 export function commandLine(
   words: readonly string[],
@@ -17,10 +17,7 @@ export function commandLine(
   return ['platform-sync', ...words.map(quoted), ...typed].join(' ');
 }
 
-/**
- * The `snapshot` command for a place: for a new run, to which the reader adds the selection, or with `resume`
- * for the rest of a run.
- */
+/** The `snapshot` command for a place, without the selection of a new run. `resume`: the run to resume. */
 export function snapshotCommand(place: Place, resume?: string): string {
   const { source, name } = splitPlace(place);
   return commandLine(['snapshot', source], { as: name, resume });

@@ -15,7 +15,7 @@ import { fileError } from '../errors/usage-error.ts';
 import { createQuestions } from '../terminal/questions.ts';
 import { shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/** Reads the text of a file, or of standard input for `-`. Throws `UsageError`, or `TextError` if it is not a text. */
+/** Reads a text file, or standard input for `-`. Throws `UsageError`, or `TextError` if it is not text. */
 export async function readText(
   file: string,
   { readInput }: Pick<Terminal, 'readInput'>,
@@ -40,7 +40,7 @@ export async function sureEncoding(
   const found = await surveyText(() => createReadStream(file), { encoding, name: file });
   if (found.doubt === undefined) return found.encoding;
   const [likeliest] = found.doubt.readings.map((reading) => reading.encoding);
-  const remedy = `name it, such as --encoding ${likeliest}; nothing was sent`;
+  const remedy = `choose the encoding, such as --encoding ${likeliest}; nothing was sent`;
   const doubt = doubtError(found.doubt, remedy, { name: file });
   if (dialog === undefined) throw doubt;
   err(shownLines(doubt.message));
@@ -51,7 +51,7 @@ export async function sureEncoding(
   return sureEncoding(file, typed, { dialog, err, signal });
 }
 
-/** Parses a text as JSON; undefined if it is not valid. */
+/** Parses JSON; undefined if it is not valid. */
 export function jsonOf(text: string): unknown {
   try {
     return parseJson(text.replace(/^\uFEFF/, ''));
@@ -60,7 +60,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Throws `UsageError` unless a file can be read more than once. A pipe cannot. */
+/** Throws `UsageError` unless a file can be read more than once, as a pipe cannot. */
 export async function checkFile(file: string): Promise<void> {
   const expected = 'a file that can be read more than once';
   if (file === '-') throw fileError('FILE', expected, '-, standard input: save it as a file first');
@@ -92,10 +92,10 @@ export async function checkWritable(file: string, option = '--output'): Promise<
   });
 }
 
-/** Reports that an output has another encoding than its source, which lacks one of its characters; otherwise empty. */
+/** Says that the output is in UTF-8 because its source's encoding lacks a character of it; otherwise empty. */
 export const otherEncoding = (written: string, source: string | undefined): string =>
   written === 'utf-8' && source !== undefined && source !== 'utf-8'
-    ? `, in UTF-8 with a mark: not all of it can be written in ${source}`
+    ? `, in UTF-8 with a byte order mark, since not all characters exist in ${source}`
     : '';
 
 /**
@@ -110,7 +110,7 @@ export async function checkedOutput(
   const format = await checkedOutputFile(output);
   const [input, there] = await Promise.all([stat(file), stat(output).catch(() => undefined)]);
   if (there?.ino === input.ino && there.dev === input.dev)
-    throw fileError(`--output ${output}`, 'another file than the one that is read', 'the same');
+    throw fileError(`--output ${output}`, 'another file than the file that is read', 'the same file');
   return format;
 }
 

@@ -7,8 +7,8 @@ import { asUsage } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /**
- * Opens a session for a command. `uses`: which of the settings that need an AWS client it uses. Throws
- * `SettingsError`, and `PeerMissingError` for clients that are not installed, before anything is begun.
+ * Opens a session for a command. `uses`: the settings of the command that need an AWS client. Throws `SettingsError`, or
+ * `PeerMissingError` for clients that are not installed.
  */
 export function openSessionOf(
   terminal: Terminal,

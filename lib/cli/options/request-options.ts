@@ -44,12 +44,12 @@ export async function readRequest(
   const all = given(command, source);
   const column = all.find(({ option }) => option.kind === 'column');
   if (column !== undefined && !all.some(({ option }) => option.kind === 'ids'))
-    throw new UsageError(`${column.option.flags}: expected a file that has this column, got none`);
+    throw new UsageError(`${column.option.flags} needs the file that has this column`);
   for (const { option, value } of all) {
     if (option.kind === 'column') continue;
     if (option.field in fields)
       throw new UsageError(
-        `${typedAs(source)[option.field]}: expected them as options or in a file, got both`,
+        `${typedAs(source)[option.field]}: give the ids as options or in a file, not both`,
       );
     if (option.ids === undefined) {
       fields[option.field] = value;
@@ -163,7 +163,7 @@ function fromJson(text: string, name: string, { column, columns, flag, expected 
     const id = isObject ? members[chosen] : value;
     if (['string', 'number', 'bigint'].includes(typeof id)) return { id: String(id).trim(), line };
     const what = isObject
-      ? `an object of ${listed(Object.keys(members))}: name one by ${flag}`
+      ? `an object of ${listed(Object.keys(members))}: choose one by ${flag}`
       : preview(value);
     throw new TextError('format', `expected ${expected}, or an object that has it, got ${what}`, {
       name,
@@ -189,7 +189,7 @@ async function fromTable(text: string, name: string, { column, columns, flag }: 
   if (chosen === undefined)
     throw new TextError(
       'columns',
-      `expected one id a line, or a CSV with one column of ids, got the columns ${listed(table.names)}: name one by ${flag}`,
+      `expected one id a line, or a CSV with one column of ids, got the columns ${listed(table.names)}: choose one by ${flag}`,
       { name },
     );
   const at = table.names.indexOf(chosen);

@@ -9,9 +9,9 @@ import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
 /**
- * The environment, extended by the settings in the file that the flags name. The environment takes
- * precedence, unless a variable is empty. Throws `UsageError` if the file cannot be read, or names settings
- * that do not exist. An error never shows a value.
+ * Adds the settings in the file that the flags name to the environment. Variables of the environment take precedence
+ * unless they are empty. Throws `UsageError` if the file cannot be read, or has settings that do not exist. An error
+ * never shows a value.
  */
 export async function withSettingsFile(
   {
@@ -20,7 +20,7 @@ export async function withSettingsFile(
   }: {
     readonly envFile?: string;
     readonly profile?: string;
-    /** Whether to accept another table for the store's jobs. */
+    /** Whether to accept another table as the store's ledger. */
     readonly newLedger?: true;
   },
   environment: Environment,
@@ -36,8 +36,8 @@ export async function withSettingsFile(
   return tidied({ ...given, ...Object.fromEntries(set) });
 }
 
-/** Settings of the network and of AWS that are not ours; AWS clients read them. */
-const OTHERS = [
+/** Settings that AWS clients and the network read. */
+const FOREIGN_SETTINGS = [
   'AWS_ACCESS_KEY_ID',
   'AWS_CA_BUNDLE',
   'AWS_DEFAULT_REGION',
@@ -51,28 +51,28 @@ const OTHERS = [
   'NO_PROXY',
 ] as const;
 
-const KNOWN: readonly string[] = [...settingNames, ...OTHERS];
+const KNOWN_SETTINGS: readonly string[] = [...settingNames, ...FOREIGN_SETTINGS];
 
-/** The fault of a name that resembles a setting; undefined for a setting, and for names of other programs. */
+/** The fault of a name that resembles a setting; undefined if it is a setting, or a name of another program. */
 function nameFault(name: string): string | undefined {
   const written = name.toUpperCase();
   const isOurs = /^(PLATFORM|SYNC)_/.test(written);
-  if (KNOWN.includes(isOurs ? name : written)) return undefined;
-  const meant = nearestName(written, KNOWN);
-  // A name that only begins like a setting belongs to another program, as do endpoints of other services.
+  if (KNOWN_SETTINGS.includes(isOurs ? name : written)) return undefined;
+  const meant = nearestName(written, KNOWN_SETTINGS);
+  // The beginning of a setting's name, and endpoints of other AWS services, belong to other programs.
   const isOther = meant === undefined || meant.startsWith(written) || /^AWS_ENDPOINT_URL_/.test(written);
   if (!isOurs && isOther) return undefined;
   return `${name}: ${meant === undefined ? 'there is no setting with this name' : `did you mean ${meant}?`}`;
 }
 
 const isSetting = (name: string): boolean =>
-  KNOWN.includes(name) || /^(AWS_|(all|https|no)_proxy$)/i.test(name);
+  KNOWN_SETTINGS.includes(name) || /^(AWS_|(all|https|no)_proxy$)/i.test(name);
 
-/** Matches a setting of ours whose value would be cut at a # within a word. */
+/** Matches one of our settings whose value would be cut off at a # within a word. */
 const CUT =
   /^[ \t]*(?:export[ \t]+)?((?:PLATFORM|SYNC)_\w+)[ \t]*=[ \t]*[^\s"'`#][^\n#]*[^\s#]?(?<=[^\s#])#/m;
 
-/** The settings of the first of these files that exists. */
+/** Reads the settings in the first of `files` that exists. */
 async function settingsIn(files: readonly string[], flag: string): Promise<Environment> {
   for (const file of files) {
     const bytes = await readFile(file).catch((error: unknown) => {
@@ -96,7 +96,8 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
       throw fileError(`${flag}: ${file}`, 'settings, such as PLATFORM_TOKEN=…', 'none');
     return given;
   }
-  throw new UsageError(`${flag}: expected one of these files, got none:\n  ${files.join('\n  ')}`);
+  const none = files.length === 1 ? 'this file does not exist' : 'none of these files exists';
+  throw new UsageError(`${flag}: ${none}:\n  ${files.join('\n  ')}`);
 }
 
 /** Matches a profile's name. Paths are not allowed: `--env-file` takes a path. */

@@ -14,13 +14,13 @@ import {
 import { UsageError } from '../errors/usage-error.ts';
 import { counted, inColumns, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/** Prints a result, or writes it to a file. Ends early if standard output is closed. */
+/** Prints a result, or writes it to a file. Stops early if standard output is closed. */
 export async function printResult(
   result: QueryResult,
   /** How a result is printed. If nothing is set, it is a table for people. */
   format: CsvWishes & {
     readonly json?: true | undefined;
-    /** True prints CSV on standard output; a text is the name of the file to write. */
+    /** True: print CSV on standard output. A string: the name of the file to write. */
     readonly csv?: true | string | undefined;
     readonly parquet?: string | undefined;
   },
@@ -35,12 +35,12 @@ export async function printResult(
       : tableOf(result, terminal);
   for await (const text of texts) {
     terminal.out(text);
-    // It waits until there is room for more output.
+    // Waits until the output can take more.
     if ((await terminal.drained?.()) === false) return;
   }
 }
 
-/** One list of objects, one for each row. */
+/** Yields a JSON list with an object for each row. */
 async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<string> {
   let before = '[';
   for await (const batch of batches()) {
@@ -53,7 +53,7 @@ async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<
   yield rows === 0 ? '[]' : ']';
 }
 
-/** Lines end in CR and LF; the terminal adds the LF. On a screen, no text may move the cursor. */
+/** Yields CSV lines, which end in CR; the terminal adds the LF. On a screen, control characters are made harmless. */
 async function* csvOf(result: QueryResult, wishes: CsvWishes, { width }: Terminal): AsyncGenerator<string> {
   const safe = width === undefined ? (text: string) => text : shownLines;
   let mark = wishes.csvFor === undefined ? '' : '\uFEFF';
@@ -106,11 +106,11 @@ async function* tableOf({ columns, batches }: QueryResult, terminal: Terminal): 
   if (hidden !== undefined) terminal.err(hidden);
 }
 
-/** Reports columns that are not shown; undefined if all are shown. */
+/** The message about columns that are not shown; undefined if all are shown. */
 export const hiddenColumns = (all: number, { columns }: TextTable): string | undefined =>
   columns === all
     ? undefined
-    : `${all - columns} of ${all} columns are not shown: name those that you want, or use --json`;
+    : `${all - columns} of ${all} columns are not shown: select fewer columns, or use --json`;
 
 /** Writes a file, which appears complete or not at all. */
 async function writeFile(result: QueryResult, file: string, { out }: Terminal): Promise<void> {
@@ -121,7 +121,7 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
-/** A row as CSV (RFC 4180). Null is nothing between two commas; an empty text has quotes. Nested values are JSON. */
+/** A row as CSV (RFC 4180). Null is an empty cell, an empty string has quotes, and nested values are JSON. */
 function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string {
   const cells = values.map((value) => {
     if (value === '') return '""';
@@ -135,7 +135,7 @@ function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string
 const GAP = 2;
 
 /** Minimum width of a column, in characters. */
-const NARROWEST = 8;
+const MIN_WIDTH = 8;
 
 /** Columns of text that fit into the width of a terminal. */
 type TextTable = {
@@ -146,8 +146,8 @@ type TextTable = {
 };
 
 /**
- * Lays out a table, judged by its first rows. With a `width`, cells are shortened so that lines have at most
- * this many characters, and columns for which there is no room are left out.
+ * Lays out a table; its first rows determine the widths of the columns. With a `width`, cells are shortened so that lines
+ * have at most this many characters, and the last columns are left out if they do not fit.
  */
 export function textTable(
   names: readonly string[],
@@ -156,15 +156,15 @@ export function textTable(
 ): TextTable {
   const header = names.map((name) => shown(name));
   const widest = header.map((name, at) =>
-    first.reduce((most, row) => Math.max(most, textOf(row[at] ?? null).length), name.length),
+    first.reduce((max, row) => Math.max(max, textOf(row[at] ?? null).length), name.length),
   );
   const widths = width === undefined ? widest : fitted(widest, width);
   let isFirst = true;
   return {
     columns: widths.length,
     lines(rows) {
-      const cells = rows.map((row) => widths.map((most, at) => cut(textOf(row[at] ?? null), most, width)));
-      const padded = widths.map((most, at) => cut(header[at] ?? '', most, width).padEnd(most));
+      const cells = rows.map((row) => widths.map((max, at) => cut(textOf(row[at] ?? null), max, width)));
+      const padded = widths.map((max, at) => cut(header[at] ?? '', max, width).padEnd(max));
       const lines = inColumns(padded, cells);
       const from = isFirst ? 0 : 1;
       isFirst = false;
@@ -175,24 +175,24 @@ export function textTable(
 
 const textOf = (value: ExactValue) => shown(cellOf(value));
 
-const cut = (text: string, most: number, width: number | undefined) =>
-  width === undefined || text.length <= most ? text : shortened(text, Math.max(1, most - 1));
+const cut = (text: string, maxLength: number, width: number | undefined) =>
+  width === undefined || text.length <= maxLength ? text : shortened(text, Math.max(1, maxLength - 1));
 
-/** Widths that fit: the widest columns are shortened first; if that is not enough, the last columns are left out. */
+/** Widths that fit into `width`. The widest columns are shortened first; then the last columns are left out. */
 function fitted(widest: readonly number[], width: number): readonly number[] {
-  const room = (columns: number) => Math.max(NARROWEST, width - GAP * (columns - 1));
-  const least = (columns: number) =>
-    widest.slice(0, columns).reduce((sum, each) => sum + Math.min(each, NARROWEST), 0);
+  const room = (columns: number) => Math.max(MIN_WIDTH, width - GAP * (columns - 1));
+  const minTotal = (columns: number) =>
+    widest.slice(0, columns).reduce((sum, each) => sum + Math.min(each, MIN_WIDTH), 0);
   let columns = widest.length;
-  while (columns > 1 && least(columns) > room(columns)) columns -= 1;
+  while (columns > 1 && minTotal(columns) > room(columns)) columns -= 1;
   const kept = widest.slice(0, columns);
-  let most = Math.max(NARROWEST, ...kept);
-  const total = () => kept.reduce((sum, each) => sum + Math.min(each, most), 0);
-  while (most > NARROWEST && total() > room(columns)) most -= 1;
-  return kept.map((each) => Math.min(each, most));
+  let maxWidth = Math.max(MIN_WIDTH, ...kept);
+  const total = () => kept.reduce((sum, each) => sum + Math.min(each, maxWidth), 0);
+  while (maxWidth > MIN_WIDTH && total() > room(columns)) maxWidth -= 1;
+  return kept.map((each) => Math.min(each, maxWidth));
 }
 
-/** A value as text: a text unchanged, nothing for null, and JSON for nested values. */
+/** A value for a cell: a string is unchanged, null is empty, and a nested value is JSON. */
 function cellOf(value: ExactValue): string {
   if (value === null) return '';
   if (typeof value === 'string') return value;

@@ -58,7 +58,7 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   });
   const end = () => lines.close();
   const ask = () => {
-    // After the last line, statements that were typed before still run.
+    // After the input has ended, statements that were typed before still run, without a prompt.
     if (isOver) return;
     lines.setPrompt(typed === '' ? 'sql> ' : '  -> ');
     lines.prompt();
@@ -73,12 +73,12 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   });
   signal.addEventListener('abort', end, { once: true });
   try {
-    runner.print('SQL over what is stored; .help says more');
+    runner.print('SQL over the store; for help: .help');
     ask();
     for await (const line of lines) {
       if (signal.aborted) break;
       await history.add(line);
-      const left = await take(`${typed}${line}`, runner);
+      const left = await runTyped(`${typed}${line}`, runner);
       if (left === undefined) break;
       typed = left;
       ask();
@@ -90,18 +90,15 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   return signal.aborted ? 'stopped' : 'done';
 }
 
-/** Runs what was typed: a command, or statements. Returns the unfinished statement; undefined to end the prompt. */
-async function take(typed: string, runner: Awaited<ReturnType<typeof createRunner>>) {
+/** Runs the typed command or statements. Returns the unfinished statement; undefined ends the prompt. */
+async function runTyped(typed: string, runner: Awaited<ReturnType<typeof createRunner>>) {
   if (/^\s*\./.test(typed)) return (await runner.runCommand(typed)) ? undefined : '';
   const { ended, rest, hasRest } = splitStatements(`${typed}\n`);
   for (const sql of ended) await runner.run(sql);
   return hasRest ? rest : '';
 }
 
-/**
- * The lines of earlier prompts, newest first, and a function to add one. They are in a file that only its
- * owner can read, if that is possible.
- */
+/** The lines of earlier prompts, newest first, and a function to add a line. Only the owner can read their file. */
 async function openHistory(file: string | undefined) {
   const none = { before: [], add: async () => undefined };
   if (file === undefined) return none;
@@ -232,7 +229,9 @@ const commands: Readonly<
     run(name, { listed }) {
       const table = listed().find((each) => each.name === name.toLowerCase());
       if (table === undefined)
-        throw new UsageError(`expected a table, got ${JSON.stringify(name)}: .tables lists them`);
+        throw new UsageError(
+          `expected the name of a table, got ${JSON.stringify(name)}; .tables lists all tables`,
+        );
       const columns = table.columns.map((column) => [column.name, column.type]);
       return inColumns(['COLUMN', 'TYPE'], columns);
     },
@@ -290,7 +289,7 @@ const KEYWORDS =
 
 /**
  * The possible completions of a statement, and the part that they replace, in the form of `node:readline`. `statement`:
- * everything typed, including earlier lines. The columns are those of the tables that it names, if any.
+ * everything typed, including earlier lines. If it names tables, only their columns are offered.
  */
 export function complete(statement: string, known: Known): [completions: string[], replaced: string] {
   const line = statement.slice(statement.lastIndexOf('\n') + 1);
@@ -317,7 +316,7 @@ function ofCommand(command: string, argument: string | undefined, known: Known):
   return [names.filter((name) => name.startsWith(argument)), argument];
 }
 
-/** The columns of the tables that a statement names; of all tables if it names none yet. */
+/** The columns of the tables that a statement names; if it names none yet, the columns of all tables. */
 function columnsIn(statement: string, tables: readonly TableInfo[]): readonly string[] {
   const words = new Set(statement.toLowerCase().match(/\w+/g));
   const named = tables.filter(({ name }) => words.has(name));

@@ -22,9 +22,9 @@ export async function endWith(
   store: Store,
   options: {
     readonly json?: true;
-    /** False if the tables must not be built. */
+    /** False: the tables are not built. */
     readonly tables?: boolean | undefined;
-    /** Whether ids that are newly missing make the run incomplete. Default: they are only named. */
+    /** Whether ids that are newly missing make the run incomplete. Default: they are only listed. */
     readonly countsMissing?: boolean | undefined;
   },
   terminal: Terminal,
@@ -41,8 +41,8 @@ export async function endWith(
 }
 
 /**
- * A finished run, in words and as its manifest, with the key `manifest` and what happened to it. It counts as
- * incomplete if it was not published, or with `countsMissing` if it could not read an id that the last run had read.
+ * A finished run, in words and as JSON: its manifest, the manifest's key, and the outcome. It counts as incomplete if it
+ * was not published, or with `countsMissing` if it could not read an id that the last run had read.
  */
 function foundRun(
   publication: Publication,
@@ -88,10 +88,10 @@ function describePublication(
   ].join('\n');
 }
 
-/** Maximum ids that a line names; the manifest names all. */
-const SHOWN_MISSING = 5;
+/** Maximum missing ids in a line; the manifest has all of them. */
+const MAX_MISSING = 5;
 
-/** The lines about missing ids. `news`: the ids that make the run incomplete; they are named first. */
+/** The lines about missing ids. `news`: the ids that make the run incomplete. */
 function describeMissing(
   { missing }: Manifest,
   news: readonly Manifest['missing'][number][],
@@ -110,14 +110,14 @@ function describeMissing(
 }
 
 function namedIds(ids: readonly Manifest['missing'][number][]): string {
-  const named = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status || 'no response'})`);
-  return [...named, ...andMore(ids.length - SHOWN_MISSING)].join(', ');
+  const named = ids.slice(0, MAX_MISSING).map(({ id, status }) => `${id} (${status || 'no response'})`);
+  return [...named, ...andMore(ids.length - MAX_MISSING)].join(', ');
 }
 
 const changed = ({ against, added, removed, changed: different }: NonNullable<Manifest['changes']>) =>
   `changes: ${added} added, ${removed} removed, ${different} changed since run ${against}`;
 
-/** The command that publishes a run although it was refused. */
+/** The command that publishes a refused run anyway. */
 const publishCommand = (place: string, run: string): string =>
   commandLine(['publish', place, run], { force: true });
 
@@ -133,22 +133,19 @@ function outcome(publication: Publication): readonly string[] {
         `not published; refused as: ${refusedAs(manifest)}`,
         ...refusalWords(manifest).map((line) => `  ${line}`),
         ...(publication.broken === undefined ? [] : [`  ${publication.broken}`]),
-        `the last published run stays as it is; to publish this one anyway: ${publishCommand(manifest.source, manifest.run)}`,
+        `the last published run stays published; to publish this run anyway: ${publishCommand(manifest.source, manifest.run)}`,
       ];
     case 'superseded':
       return [
         `not published: run ${publication.latest.run}, which started later, has been published in the meantime`,
-        `to publish this one anyway: ${publishCommand(manifest.source, manifest.run)}`,
+        `to publish this run anyway: ${publishCommand(manifest.source, manifest.run)}`,
       ];
     default:
       return publication satisfies never;
   }
 }
 
-/**
- * Builds the tables of a place after a run of it was published. If that fails, it only warns: the run is
- * published, and the next query builds the tables.
- */
+/** Builds the tables of a published run. If that fails, only warns, since the next query builds the tables. */
 async function makeTablesOf({ manifest }: Publication, store: Store, terminal: Terminal): Promise<void> {
   const warn = (what: string) =>
     terminal.err(shownLines(`warning: ${what}; to build the tables: platform-sync tables`));

@@ -15,16 +15,13 @@ import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
-/**
- * Takes an open run to its end in this process and publishes it, and shows the progress. If the run stops,
- * prints how to resume it.
- */
+/** Takes a run to its end in this process, publishes it, and shows the progress. If it stops, prints how to resume it. */
 export async function takeHere(
   saved: Saved,
   options: {
     readonly session: Session;
     readonly store: Store;
-    /** Whether to publish the run although a gate refuses it. */
+    /** Whether to publish the run even if a gate refuses it. */
     readonly force: boolean;
     /** Whether an earlier process began the run. */
     readonly isResumed: boolean;
@@ -34,7 +31,7 @@ export async function takeHere(
   const { session, store, force, isResumed } = options;
   const { settings, call, callCounts, paceCounts } = session;
   const { source: place, run: id, records: recordsBefore } = saved.checkpoint;
-  // Printed before the first request, so that the name of the run is known even after a kill.
+  // The name of the run is printed before the first request, so that it is known even after a kill.
   terminal.err(`${place}: ${isResumed ? 'resuming run' : 'run'} ${id}`);
   const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
   const progress = createProgress(place, { ...terminal, callCounts, recordsBefore });
@@ -63,8 +60,8 @@ export async function takeHere(
   }
 }
 
-/** What is lost if the process ends at once; everything else can be resumed. */
-const LOST = 'what was read since the last part was stored, which a resumed run reads again';
+/** What is lost if the process ends immediately; everything else can be resumed. */
+const LOST = 'the records that were read since the last part was stored; a resumed run reads them again';
 
 /**
  * Whether a resumed run could succeed. False if its request cannot be sent, or if the platform responded with
@@ -82,7 +79,7 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   return records !== 0;
 }
 
-/** Treats a fault that is known before the first request like a refused run. Throws any other error. */
+/** Reports a run that was not started like a refused run. Throws any other error. */
 export function foundRefused(error: unknown, { err }: Terminal): Found {
   if (!(error instanceof KnownRefusalError)) throw error;
   err(shown(`platform-sync: ${error.message}; nothing was requested`));

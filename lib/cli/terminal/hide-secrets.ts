@@ -13,13 +13,13 @@ const SECRET_NAMES = [
 
 const HIDDEN = '***';
 
-/** Matches the user information of a URL in any text, up to the last `@`, since a password may contain one. */
+/** Matches the user information of a URL, up to the last `@`, since a password may contain an `@`. */
 const USER_IN_URL = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'<>]{0,300}@/gi;
 
 /**
- * Creates a function that hides secrets in a text: secret settings, the passwords in URLs of settings (also
- * in the form of a header), and the user of any URL, since a library's error may quote them. A short secret
- * is not hidden: it would occur in other words by chance.
+ * Creates a function that hides secrets in a message, since a library's error may quote them: secret settings, the
+ * passwords in URLs of settings (also as a basic authorization header), and the user information of any URL. A short
+ * secret is not hidden, since it would occur in other words by chance.
  */
 export function hideSecrets(environment: Environment): Hide {
   const secrets = [...SECRET_NAMES.map((name) => environment[name] ?? ''), ...passwords(environment)];

@@ -5,10 +5,10 @@ import { shownLines } from './terminal.ts';
 /** The fields of a log line besides its message. They come from JSON and may have any type. */
 type Facts = Readonly<Record<string, unknown>>;
 
-/** For how many milliseconds a text is not repeated: each job that meets a pause reports it. */
-const REPEATED_MS = 60_000;
+/** A line is not shown again within this time, in milliseconds, since each job that meets a pause logs the pause. */
+const MIN_REPEAT_MS = 60_000;
 
-/** Creates a function that shows log lines, which are JSON, to people: the time, the level, and words. */
+/** Creates a function that prints log lines, which are JSON, for people: the time, the level, and words. */
 export function createLogLines(options: {
   readonly err: (text: string) => void;
   /** The clock, in epoch milliseconds. */
@@ -22,14 +22,14 @@ export function createLogLines(options: {
     const words = describe === undefined ? `${msg}${restOf(facts)}` : describe(facts);
     if (words === undefined) return;
     const nowMs = now();
-    if (nowMs - (shownAtMs.get(words) ?? Number.NEGATIVE_INFINITY) < REPEATED_MS) return;
+    if (nowMs - (shownAtMs.get(words) ?? Number.NEGATIVE_INFINITY) < MIN_REPEAT_MS) return;
     if (shownAtMs.size >= MAX_REMEMBERED) shownAtMs.clear();
     shownAtMs.set(words, nowMs);
     err(shownLines(`${clockTime(nowMs)} ${LEVELS[String(level)] ?? level}: ${words}`));
   };
 }
 
-/** Parses a line. If its facts are nested too deeply, it is shown unchanged: logging never fails. */
+/** Parses a line. If the line cannot be parsed, it is shown unchanged, since logging must never fail. */
 function factsIn(line: string): Facts {
   try {
     return parseOwnJson(line) as Facts;
@@ -40,25 +40,25 @@ function factsIn(line: string): Facts {
 
 const MAX_REMEMBERED = 1_000;
 
-/** The time of day here, `19:41:07`. */
+/** The local time of day, such as `19:41:07`. */
 export const clockTime = (atMs: number): string => new Date(atMs).toTimeString().slice(0, 8);
 
 const LEVELS: Readonly<Record<string, string>> = { warn: 'warning' };
 
-/** Messages whose facts become a sentence. The sentence is undefined if people see the fact elsewhere. */
+/** The log messages that are printed as a sentence. Undefined: the line is not printed, since other output says it. */
 const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   retry({ operation, failure, delayMs }) {
     const failed = failure as PlatformFailure;
-    // The operation is left out, so that calls that wait for the same reason are reported once.
+    // The operation is left out, so that all calls that wait for the same reason share one line.
     if (failed.kind === 'wait') return describeFailure(failed);
     return `${operation}: ${describeFailure(failed)}; trying again in ${seconds(delayMs)}`;
   },
-  // This is reported by the retry, or by the job that returns to the queue.
+  // The line of the retry, or of the job that returns to the queue, says it.
   throttled: () => undefined,
   'job not done'({ job, type, after, err }) {
     const failure = failureOf(err);
     if (failure?.kind === 'wait') return describeFailure(failure);
-    // The job's outcome is shown with those of the other jobs.
+    // The job's outcome is printed with the other outcomes.
     if (after === 'end') return undefined;
     const then = after === 'leave' ? 'another worker has it' : 'back on the queue';
     return `${type} ${job}: ${messageOf(err)}; ${then}`;
@@ -70,7 +70,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   'the platform is unavailable: no jobs are taken'({ host, open }) {
     const cause = factOf(open, 'cause');
     return cause === 'refused token'
-      ? `${host} refuses the token of this worker or of another one: no jobs are taken until it accepts one`
+      ? `${host} refuses the token of this worker or of another worker: no jobs are taken until it accepts a token`
       : `${host} is unavailable (${cause}): no jobs are taken until it is available again`;
   },
   'the platform is back': ({ host }) => `${host} is back`,
@@ -79,7 +79,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   'table back': () => 'the table with the fleet’s budget is back',
 };
 
-/** The platform's failure, from an error as it is in the log. */
+/** The platform's failure in a logged error. */
 function failureOf(err: unknown): PlatformFailure | undefined {
   const failure = factOf(err, 'failure');
   return typeof failure === 'object' && failure !== null ? (failure as PlatformFailure) : undefined;
@@ -94,7 +94,7 @@ const listOf = (faults: unknown): string => (Array.isArray(faults) ? faults.join
 
 const seconds = (ms: unknown): string => `${(Number(ms) / 1_000).toFixed(1)} s`;
 
-/** The words for any other message: its error, and the other facts in brackets. */
+/** The words for any other message: its error, then its other facts in brackets. */
 function restOf({ err, ...facts }: Facts): string {
   const named = Object.entries(facts).map(([name, value]) => `${name} ${plain(value)}`);
   return `${err === undefined ? '' : `: ${messageOf(err)}`}${named.length === 0 ? '' : ` (${named.join(', ')})`}`;

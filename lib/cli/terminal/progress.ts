@@ -2,18 +2,18 @@ import type { CallCounts } from '../../platform/index.ts';
 import type { SnapshotProgress } from '../../snapshot/sources/index.ts';
 import { duration, number, type Terminal } from './terminal.ts';
 
-/** How often a line of progress is printed without a terminal, in milliseconds. */
+/** Time between two lines of progress without a terminal, in milliseconds. */
 export const LINE_EVERY_MS = 30_000;
 
-/** How often the line is drawn at a terminal, in milliseconds: the rate and the time left change by themselves. */
+/** Time between two updates of the line at a terminal, in milliseconds. */
 const DRAWN_EVERY_MS = 200;
 
-/** The state of the progress, and remarks about it, such as how many records failed. */
+/** The state of the progress, and remarks, such as how many records failed. */
 type Known = SnapshotProgress & { readonly also?: readonly string[] };
 
 /**
- * Shows the progress of a command. At a terminal it is the last line; otherwise it is plain lines for a log,
- * one each half minute, so that a reader sees that the command is alive even if nothing arrives.
+ * Shows the progress of a command: at a terminal as the last line, otherwise as a new line every half minute, so that a
+ * log shows that the command is alive.
  */
 export function createProgress(
   name: string,
@@ -21,11 +21,11 @@ export function createProgress(
     readonly callCounts: () => CallCounts;
     /** How many records earlier processes took in the same run; they do not count towards the rate. Default 0. */
     readonly recordsBefore?: number;
-    /** The nouns for what is received and for what is sent. Default: records, requests. */
+    /** The nouns for received and for sent things. Default: records, requests. */
     readonly nouns?: readonly [records: string, requests: string];
     /**
-     * Whether the work has no end, and for days there may be nothing to do: then neither a rate nor a time is
-     * shown, and without a terminal no line is repeated. Default: false.
+     * Whether the work has no end, and may be idle for days. If so, neither a rate nor a time is shown, and without a
+     * terminal no line is repeated. Default: false.
      */
     readonly isEndless?: boolean;
     /** Milliseconds on a clock that never goes back. Default: that of the process. */
@@ -62,7 +62,7 @@ export function createProgress(
         ];
       };
     },
-    /** Reports that everything has been read, and is being published. */
+    /** Shows that everything has been read and is being published. */
     publishing() {
       words = () => ['publishing'];
       if (screen !== undefined) draw();
@@ -75,27 +75,24 @@ export function createProgress(
   };
 }
 
-/**
- * The line, with the most important words first. At a terminal it ends after the last word that fits; the
- * last column stays empty.
- */
+/** The line. The most important words come first; at a terminal, words that do not fit before the last column are cut. */
 function lineOf(name: string, words: readonly string[], columns = Number.POSITIVE_INFINITY): string {
-  const most = words.findLastIndex(
+  const lastFitting = words.findLastIndex(
     (_, at) => `${name}: ${words.slice(0, at + 1).join(', ')}`.length < columns,
   );
-  return `${name}: ${words.slice(0, Math.max(0, most) + 1).join(', ')}`;
+  return `${name}: ${words.slice(0, Math.max(0, lastFitting) + 1).join(', ')}`;
 }
 
 /** The percentage and the time left, as far as they are known, and the rate: `49%`, `11 s left`, `148 a second`. */
 function speedWords({ records, total, share }: Known, before: number, elapsed: number): readonly string[] {
   const done = share ?? (total === null ? undefined : Math.min(1, total === 0 ? 1 : records / total));
   const seconds = Math.max(0.001, elapsed);
-  // What earlier processes did took no time of this one.
-  const own = Math.max(0, records - before);
-  const ownDone = done === undefined ? 0 : records === 0 ? done : (done * own) / records;
+  // Records of earlier processes do not count for the rate of this process.
+  const recordsHere = Math.max(0, records - before);
+  const doneHere = done === undefined ? 0 : records === 0 ? done : (done * recordsHere) / records;
   // The rounding error of a division must not add a second.
-  const left = done === undefined ? 0 : Math.ceil(((1 - done) / ownDone) * seconds - 1e-6);
-  const rate = own / seconds;
+  const left = done === undefined ? 0 : Math.ceil(((1 - done) / doneHere) * seconds - 1e-6);
+  const rate = recordsHere / seconds;
   return [
     // `100%` is shown only at the end.
     ...(done === undefined ? [] : [`${Math.min(99, Math.floor(done * 100))}%`]),

@@ -6,8 +6,8 @@ import type { Dialog, Terminal } from './terminal.ts';
 /** Asks questions at a terminal, one after the other. */
 type Questions = Disposable & {
   /**
-   * Returns what was typed, or `byDefault` for an empty line. If there is no default, asks again. Undefined
-   * after Ctrl-C or Ctrl-D.
+   * Returns the typed answer, or `byDefault` for an empty line; without a default, asks again. Undefined after Ctrl-C or
+   * Ctrl-D.
    */
   ask(
     question: string,
@@ -57,12 +57,12 @@ export function refuseUnasked(
   does = 'erases',
 ): void {
   if (!yes && dialog === undefined)
-    throw new UsageError(`--yes: required, since this ${does} and there is no terminal to ask at`);
+    throw new UsageError(`--yes is required, since this command ${does} and there is no terminal to ask at`);
 }
 
 /**
- * Whether the user agrees to erase, or to the act that `does` names; `--yes` agrees without asking. Throws
- * errors of `refuseUnasked`, and the reason of a stop.
+ * Asks the user whether to erase, or to do what `does` says; with `--yes`, returns true without asking. Throws errors of
+ * `refuseUnasked`, and the reason of a stop.
  */
 export async function isSure(
   question: string,

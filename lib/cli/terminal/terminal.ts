@@ -14,25 +14,24 @@ import type { openStore } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';
 
 /**
- * npm forwards a Ctrl-C that the terminal has already sent to this process. A second signal within this time,
- * in milliseconds, is the same Ctrl-C.
+ * A second signal within this time, in milliseconds, is the same Ctrl-C: npm forwards a Ctrl-C that the terminal has
+ * already sent to this process.
  */
 const REPEAT_MS = 250;
 
 /** A stop that takes longer than this, in milliseconds, is reported, even if it is unknown what it waits for. */
-const SILENT_MS = 1_000;
+const SILENT_STOP_MS = 1_000;
 
 /**
- * The terminal of this process. The first Ctrl-C asks the command to stop, and prints what it waits for. The
- * second prints what is lost, and ends the process at once. If the output is closed or full, the command is
- * asked to stop as well.
+ * The terminal of this process. The first Ctrl-C asks the command to stop, and prints what the stop waits for. The second
+ * Ctrl-C prints what is lost, and ends the process immediately. A closed or full output also asks the command to stop.
  */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
   const awaits = createAwaits();
   let fault: OutputFault | undefined;
   const err = createOutput(process.stderr, (found) => {
-    // If the disk is full, a log that cannot be written must not stop the work.
+    // A log that cannot be written, for example on a full disk, does not stop the command.
     if (found.kind === 'closed') stop.abort(new OutputError(found));
   });
   const out = createOutput(process.stdout, (found) => {
@@ -74,7 +73,7 @@ export function processTerminal(): Terminal {
 
 /** Resolves when the stream has room, or has ended. */
 async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
-  // The error of a write arrives later.
+  // Wait until the error of the last write has arrived.
   await setImmediate();
   if (!stream.writableNeedDrain || stop.aborted) return;
   // A closed stream reports an error, which stops the command.
@@ -88,24 +87,21 @@ function stopOnSignals(
 ): void {
   let stoppedMs: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // The listener stays until the second signal: some libraries end the process if they find no other
-    // listener.
+    // The listener stays until the second signal, since some libraries end the process if they find no other listener.
     const onSignal = () => {
       const nowMs = performance.now();
       if (stoppedMs === undefined) {
         stoppedMs = nowMs;
-        // A process that is exiting cannot catch signals, so it stays alive until the repeated signal has
-        // arrived.
+        // The timer keeps the process alive until npm's repeated signal has arrived: an exiting process cannot catch it.
         setTimeout(() => undefined, REPEAT_MS);
         stop.abort(new Error(`stopped by ${signal}`));
         sayWhy(say, waitedFor);
         return;
       }
-      // The shell and the kernel each report that a terminal was closed: the second report is not a second
-      // request.
+      // The shell and the kernel both report that a terminal was closed, so a second SIGHUP is not a second request.
       if (signal === 'SIGHUP' || nowMs - stoppedMs < REPEAT_MS) return;
       const words = lost();
-      say(words === undefined ? 'ended at once; nothing is lost' : `ended at once; lost: ${words}`);
+      say(words === undefined ? 'ended immediately; nothing is lost' : `ended immediately; lost: ${words}`);
       process.off(signal, onSignal);
       process.kill(process.pid, signal);
     };
@@ -113,18 +109,18 @@ function stopOnSignals(
   }
 }
 
-/** Prints what a stop waits for: at once if that is known, otherwise after a while. */
+/** Prints what a stop waits for: immediately if it is known, otherwise after a while. */
 function sayWhy(say: (line: string) => void, waitedFor: ReturnType<typeof createAwaits>['waitedFor']): void {
   const words = waitedFor();
-  if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends at once`);
+  if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends immediately`);
   else
     setTimeout(
-      () => say('stopping: finishing the work in progress; Ctrl-C again ends at once'),
-      SILENT_MS,
+      () => say('stopping: finishing the work in progress; Ctrl-C again ends immediately'),
+      SILENT_STOP_MS,
     ).unref();
 }
 
-/** Reads standard input. A stop ends it, since at a terminal it may never end. */
+/** Reads all of standard input. A stop ends it, since input from a terminal may never end. */
 async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   const end = () => process.stdin.destroy();
   signal.addEventListener('abort', end, { once: true });
@@ -135,7 +131,7 @@ async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   }
 }
 
-/** Records what a stop waits for, and what ending at once would lose. */
+/** Records what a stop waits for, and what ending immediately would lose. */
 function createAwaits() {
   const held = new Set<Awaited>();
   const listed = (of: 'what' | 'lost') => {
@@ -144,7 +140,7 @@ function createAwaits() {
   };
   return {
     hold(awaited: Awaited): Disposable {
-      // It is a new object, so that the same thing can be registered twice.
+      // The copy lets the same object be registered twice.
       const one = { ...awaited };
       held.add(one);
       return { [Symbol.dispose]: () => void held.delete(one) };
@@ -157,37 +153,37 @@ function createAwaits() {
         ? undefined
         : `${listed('what').join(' and ')}, at most ${seconds} s`;
     },
-    /** What is lost if the process ends at once; undefined if nothing is lost. */
+    /** What is lost if the process ends immediately; undefined if nothing is lost. */
     lost: () => (held.size === 0 ? undefined : listed('lost').join('; ')),
   };
 }
 
-/** What a stop waits for, and what would be lost otherwise, by operation. All other operations can be sent again. */
+/** By operation: what a stop waits for, and what would be lost without waiting. Other operations can be sent again. */
 const LEFT: Readonly<Record<string, Awaited>> = {
   analyzeSentiment: {
     what: '# paid response(s)',
-    lost: '# paid response(s), whose texts are paid for again when they are scored',
+    lost: '# paid response(s); their texts are paid for again when they are scored',
   },
   runFunction: {
     what: '# response(s) of functions',
-    lost: '# response(s) of functions, which may have run: look at what they change before they are run again',
+    lost: '# response(s) of functions, which may have run: check what they change before you run them again',
   },
   updateFormula: {
     what: '# response(s) to updates of formulas',
-    lost: '# response(s) to updates of formulas, which may be set: look at the calculations',
+    lost: '# response(s) to updates of formulas, which may have been set: check the calculations',
   },
 };
 
 /** The streams to and from a person at the keyboard. */
 export type Dialog = { readonly input: Readable; readonly output: Writable };
 
-/** Something that a stop waits for, or that ending at once would lose. */
+/** A thing that a stop waits for, or that ending immediately would lose. */
 type Awaited = {
   /** What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: the stop does not wait for it. */
   readonly what?: string;
-  /** The latest time at which it ends, by `performance.now()`. */
+  /** When the waiting ends at the latest, by `performance.now()`. */
   readonly untilMs?: number;
-  /** What happens to it if the process ends at once, in words that follow a colon. */
+  /** What is lost if the process ends immediately, in words that follow `lost: `. */
   readonly lost: string;
 };
 
@@ -198,27 +194,27 @@ export type Terminal = {
   readonly out: (text: string) => void;
   /** Prints progress, hints and faults. */
   readonly err: (text: string) => void;
-  /** Receives log lines as JSON, to show them to people in words. Absent: they go to `err`. */
+  /** Prints log lines, which it gets as JSON, in words. Absent: log lines go to `err` as JSON. */
   readonly log?: ((line: string) => void) | undefined;
-  /** Where a line shows the progress; undefined without a terminal. */
+  /** The line that shows the progress; undefined without a terminal. */
   readonly screen: Screen | undefined;
   /** Reads all of standard input. */
   readonly readInput: () => Promise<Uint8Array>;
   /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when the output is closed or full. */
   readonly signal: AbortSignal;
-  /** How many characters a line of standard output has, if it is a screen. */
+  /** The characters of a line of standard output; undefined if it is not a terminal. */
   readonly width?: number | undefined;
-  /** Resolves when there is room for more results. It is false if there is no reader any more, as after `| head`. */
+  /** Resolves when the output can take more results; to false if its reader has ended, as `| head` does. */
   readonly drained?: () => Promise<boolean>;
   /** Where people type lines; undefined without a terminal. */
   readonly dialog?: Dialog | undefined;
-  /** Standard input and output without any conversion, for a protocol; absent if the terminal has neither. */
+  /** The raw standard input and output, for a protocol; absent if the terminal has neither. */
   readonly pipes?: Dialog | undefined;
-  /** Why some results could not be written; undefined if all were. Absent: all results are always written. */
+  /** Why some results could not be written; undefined if all were written. Absent: writing never fails. */
   readonly outputFault?: () => OutputFault | undefined;
-  /** Registers something that a stop waits for, or that ending at once would lose. Absent: nothing is registered. */
+  /** Registers a thing that a stop waits for, or that ending immediately would lose. Absent: nothing is registered. */
   readonly awaits?: (awaited: Awaited) => Disposable;
-  /** Registers a call that was sent: a stop waits for its response. Absent: nothing is registered. */
+  /** Registers a call that was sent, so that a stop waits for its response. Absent: nothing is registered. */
   readonly holdLeft?: HoldLeft;
   /** How queues are polled. Absent: by long polls. */
   readonly polls?: Queue['polls'];
@@ -228,7 +224,7 @@ export type Terminal = {
   readonly openStore?: typeof openStore;
 };
 
-/** Warns that something failed, and why, although the command succeeds. */
+/** Creates a function that warns of a failed step of a command that still succeeds. */
 export const warnOn =
   ({ err }: Pick<Terminal, 'err'>) =>
   (what: string, reason: Error): void =>
@@ -248,13 +244,13 @@ export const exitCodes = {
 
 export type Ended = keyof typeof exitCodes;
 
-/** Maximum characters of one line of text from outside. */
+/** Maximum characters of one line of untrusted text. */
 const MAX_LINE_LENGTH = 20_000;
 
-/** One line of text from outside, safe to show: shortened, without terminal control characters. */
+/** Makes one line of untrusted text safe to print: shortened, without terminal control characters. */
 export const shown = (text: string): string => shownText(text, MAX_LINE_LENGTH);
 
-/** Several lines of text from outside, safe to show; line breaks stay. */
+/** Makes several lines of untrusted text safe to print; line breaks stay. */
 export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');
 
 /** A number for people: `20,000`. */
@@ -264,21 +260,21 @@ export const number = (value: number): string => value.toLocaleString('en');
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** Reports rows of a CSV that do not match its header; empty if all match. */
+/** The lines about rows of a CSV that do not match its header. */
 export const oddLines = ({ blank, short }: OddRows): readonly string[] => [
   ...(blank > 0 ? [`${counted(blank, 'blank line')} skipped`] : []),
   ...(short > 0 ? [`${counted(short, 'row')} without the last fields, which are empty`] : []),
 ];
 
-/** The line `and 12 more`, with the noun; empty if all are listed. */
+/** The line `and 12 more rows`; empty if `left` is 0. */
 export const andMore = (left: number, what = ''): readonly string[] =>
   left > 0 ? [`and ${number(left)} more${what}`] : [];
 
-/** At most `most` lines, indented, and a line `and N more` for the others. */
-export const firstOf = (lines: readonly string[], most: number): readonly string[] =>
-  [...lines.slice(0, most), ...andMore(lines.length - most)].map((line) => `  ${line}`);
+/** The first `max` lines, indented, and a line `and N more` if there are more. */
+export const firstOf = (lines: readonly string[], max: number): readonly string[] =>
+  [...lines.slice(0, max), ...andMore(lines.length - max)].map((line) => `  ${line}`);
 
-/** Reports what `--limit` leaves out; empty if it leaves out nothing. */
+/** The line about rows that `--limit` leaves out; empty if `left` is 0. */
 export const notListed = (left: number, noun: string): readonly string[] =>
   left > 0 ? [`${left} earlier ${left === 1 ? noun : `${noun}s`} not listed; use --limit to list more`] : [];
 
@@ -293,10 +289,10 @@ export function duration(seconds: number): string {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }
 
-/** The outcome of a command: one JSON value for machines, words for people. `ended`: done by default. */
+/** The outcome of a command: one value for `--json`, and words for people. `ended`: done by default. */
 export type Found = {
   readonly json: unknown;
-  /** A text, whose line breaks stay; or lines, each of which stays one line, even if a name in it has line breaks. */
+  /** A string is printed with its line breaks. Each entry of a list is printed as one line, without line breaks. */
   readonly words: string | readonly string[];
   readonly ended?: Ended;
 };
@@ -313,15 +309,12 @@ export function printFound(
   return ended;
 }
 
-/**
- * Maximum characters of a cell. Cells are padded to the widest of their column, so one long cell would
- * lengthen every row.
- */
+/** Maximum characters of a cell. Each cell is as wide as its column, so one long cell would lengthen every row. */
 const MAX_CELL_LENGTH = 200;
 
 /**
- * Prints rows as lines, with each column as wide as its widest cell. A row may have more cells than the
- * header. All cells but the last of a row are shortened.
+ * Lays out rows as lines; each column is as wide as its widest cell. A row may have more cells than the header. Long
+ * cells are shortened, except the last cell of a row.
  */
 export function inColumns(
   header: readonly string[],
@@ -330,8 +323,8 @@ export function inColumns(
   const all = [header, ...rows].map((row) =>
     row.map((cell, at) => (at === row.length - 1 ? cell : shortened(cell, MAX_CELL_LENGTH))),
   );
-  // They are not passed as arguments of one call: there may be more rows than a stack has room for.
-  const widths = header.map((_, at) => all.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
+  // Not `Math.max(...)` with a spread, which would overflow the stack for many rows.
+  const widths = header.map((_, at) => all.reduce((max, row) => Math.max(max, row[at]?.length ?? 0), 0));
   return all.map((row) =>
     row
       .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
@@ -342,32 +335,29 @@ export function inColumns(
 
 /** The last line of a terminal, which shows the progress of a command below its output. */
 type Screen = {
-  /** How many characters a line has now, since people change the size of their windows. */
+  /** The current number of characters in a line; it changes with the size of the window. */
   readonly columns: () => number;
-  /** Replaces the line by another one without control characters, cut to the width; undefined removes it. */
+  /** Replaces the line, cut to the width; undefined removes it. The new line must not have control characters. */
   readonly show: (line: string | undefined) => void;
 };
 
-/** The width if a terminal does not report it. */
-const COLUMNS = 80;
+/** The width of a terminal that does not report it. */
+const DEFAULT_COLUMNS = 80;
 
-/**
- * Control sequences that move to the beginning of the line, and erase to its end. Neither can leave the
- * terminal in another state.
- */
+/** Control sequences that move to the beginning of the line, and erase to its end. They do not change other state. */
 const START = '\r';
 const ERASE = '\u001b[K';
 
 /**
- * Creates a screen, and the function `say`, which writes lines above it: everything else that is written to
- * the terminal must use it. The line never reaches the last column, where terminals wrap.
+ * Creates a screen, and the function `say`, which writes lines above the screen's line. All other output to the terminal
+ * must use `say`. The screen's line never reaches the last column, where terminals wrap.
  */
 export function createScreen(
   stream: { readonly columns?: number | undefined },
   write: (text: string) => void,
 ) {
   let line = '';
-  const columns = () => stream.columns || COLUMNS;
+  const columns = () => stream.columns || DEFAULT_COLUMNS;
   const screen: Screen = {
     columns,
     show(given) {
@@ -385,25 +375,26 @@ export function createScreen(
 
 /** Why the output of a command is lost. */
 type OutputFault =
-  /** The reader no longer exists: a pipe or a terminal was closed. */
+  /** The pipe or the terminal was closed. */
   | { readonly kind: 'closed' }
   /** The output cannot be stored, for example on a full disk; `reason` is in words. */
   | { readonly kind: 'lost'; readonly reason: string };
 
-/** The reason of a stop: the output of the command is lost. */
+/** The abort reason if the output of the command is lost. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
   readonly fault: OutputFault;
 
   constructor(fault: OutputFault) {
-    super(fault.kind === 'closed' ? 'its output was closed' : `its output is lost: ${fault.reason}`);
+    super(fault.kind === 'closed' ? 'the output was closed' : `the output is lost: ${fault.reason}`);
     this.fault = fault;
   }
 }
 
 /**
- * Writes texts to an output of this process until one fails, and reports that once; it never throws. Files are written
- * here without a stream: on a full disk, Node's stream would report a text as written although only a part of it fits.
+ * Creates a function that writes to an output of this process. It never throws: after a failed write it reports the fault
+ * once, and writes nothing more. Files are written without a stream, since on a full disk Node's stream would report a
+ * string as written although only a part of it fits.
  */
 function createOutput(
   stream: NodeJS.WriteStream & { readonly fd: number },
@@ -414,8 +405,7 @@ function createOutput(
     if (!isBroken) onFault(fault);
     isBroken = true;
   };
-  // Without a listener Node would end the process with a stack trace. A pipe or a terminal can only be
-  // closed.
+  // Without a listener Node would end the process with a stack trace. Pipes and terminals fail only by being closed.
   stream.on('error', () => broken({ kind: 'closed' }));
   const isFile = isStored(stream.fd);
   return (text) => {

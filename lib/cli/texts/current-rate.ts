@@ -15,7 +15,7 @@ export async function currentRate(
   return { rate: effectiveRate, isPaused: budget.pausedAtMs !== undefined };
 }
 
-/** The operations that are throttled alone, in words; empty without a platform or a table in the settings. */
+/** A line for each operation that is throttled by itself; empty without a platform or a table in the settings. */
 export async function throttledNow(environment: Environment): Promise<readonly string[]> {
   if (!environment['PLATFORM_BASE_URL']) return [];
   const { rate, item } = await fleetOf(environment);
@@ -31,5 +31,5 @@ async function fleetOf(environment: Environment) {
   return { rate, item: await openBudget({ table, host, environment, attempts: ATTEMPTS }) };
 }
 
-/** A person is waiting, so there are no long retries. */
+/** Maximum attempts of a request to the table. A person is waiting. */
 const ATTEMPTS = 3;

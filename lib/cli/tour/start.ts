@@ -1,7 +1,7 @@
 import { errorText } from '../../base/index.ts';
 import { exitCodes, processTerminal } from '../terminal/terminal.ts';
 
-/** How long the servers may take to end after a stop, in milliseconds; then the process exits anyway. */
+/** How long the servers may take to end after a stop, in milliseconds. After this time the process exits anyway. */
 const MAX_END_MS = 1_000;
 
 const STEPS = 9;
@@ -12,13 +12,13 @@ terminal.signal.addEventListener('abort', () =>
   setTimeout(() => process.exit(exitCodes.stopped), MAX_END_MS).unref(),
 );
 for (const line of [
-  `platform-sync, the tour: ${STEPS} steps within a minute, on this machine alone.`,
-  'A reference platform with 20,000 calculations and 100,000 files stands in for yours; everything else is files in a folder.',
-  `Everything runs on Node ${process.versions.node}, which \`npm ci\` has installed: npm’s warnings about engines do no harm.`,
+  `The tour of platform-sync: ${STEPS} steps in about a minute, only on this machine.`,
+  'A simulated platform with 20,000 calculations and 100,000 files stands in for yours; everything else is files in a folder.',
+  `Everything runs on Node ${process.versions.node}, which \`npm ci\` has installed: ignore npm’s warnings about engines.`,
 ])
   terminal.out(line);
 try {
-  // It is loaded only now, since the servers and the stack take seconds.
+  // The tour is loaded after the first lines are printed, since loading it takes seconds.
   const { tour } = await import('./tour.ts');
   await tour(terminal, STEPS);
 } catch (error) {

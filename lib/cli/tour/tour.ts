@@ -14,10 +14,7 @@ import { runCommandLine } from '../command-line.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { counted, exitCodes, number, type Terminal } from '../terminal/terminal.ts';
 
-/**
- * The folder of the tour. It is not the store that commands use by default, so that a tour never changes a
- * user's own runs.
- */
+/** The folder of the tour. It is not the default store, so that a tour never changes a user's own runs. */
 const FOLDER = './platform-sync-data/tour';
 
 /** The rate in requests a second. */
@@ -27,15 +24,14 @@ const RATE = 200;
 const CHANGES = 300;
 
 /**
- * Shows with real input what the project does: all sources copied, a run killed and resumed, changes, a run
- * refused, a 429 obeyed, jobs of every type run although a worker is killed, texts scored. Throws the reason
- * of a stop, and an Error if a command ends with another exit code than expected.
+ * Runs the commands of a tour against a simulated platform, in numbered steps. Throws the reason of a stop, and an Error
+ * if a command ends with an unexpected exit code.
  */
 export async function tour(given: Terminal, steps: number): Promise<void> {
   const terminal = untilStopped(given);
   const { out, signal } = terminal;
   signal.throwIfAborted();
-  // Otherwise the new runs would be compared with those of an earlier tour.
+  // The runs of an earlier tour are removed, so that the new runs are not compared with them.
   await rm(FOLDER, { recursive: true, force: true });
   await mkdir(FOLDER, { recursive: true, mode: 0o700 });
   await using instance = await startInstance();
@@ -55,7 +51,7 @@ export async function tour(given: Terminal, steps: number): Promise<void> {
 
 type Instance = Awaited<ReturnType<typeof startInstance>>;
 
-/** Starts the reference platform with its defaults. */
+/** Starts the simulated platform with its defaults. */
 async function startInstance() {
   let platform = await startPlatform();
   const port = Number(new URL(platform.url).port);
@@ -63,7 +59,7 @@ async function startInstance() {
     get platform() {
       return platform;
     },
-    /** Starts it again at the same address, as if it had changed. */
+    /** Starts the platform again with other options, at the same address. */
     async restart(options: PlatformOptions = {}) {
       await platform.close();
       platform = await startPlatform({ ...options, port });
@@ -72,7 +68,7 @@ async function startInstance() {
   };
 }
 
-/** The terminal, which prints nothing more once the tour is stopped. */
+/** The terminal, but it prints nothing once the tour is stopped. */
 const untilStopped = (terminal: Terminal): Terminal => ({
   ...terminal,
   out: (text) => void (terminal.signal.aborted || terminal.out(text)),
@@ -95,18 +91,15 @@ function environmentOf({ environment }: Terminal, { platform }: Instance): Termi
 }
 
 async function showCopy({ step, run }: Narration, { platform }: Instance): Promise<void> {
-  step(
-    'Copy all four sources',
-    'Each is read so that a row lost between two pages would be noticed, and read again.',
-  );
+  step('Copy all four sources', 'If a row is lost between two pages, the copy notices it and reads again.');
   const records = platform.samples();
   for (const source of sources)
     await run(['snapshot', source, ...sourceDefinitions[source].sample(records)], { only: /records in/ });
   await run(['runs']);
 }
 
-/** Settings that make a run slow enough to be killed in the middle, and store a part of it each second. */
-const SLOWLY = { PLATFORM_RATE: '2', SYNC_PART_SECONDS: '1' } as const;
+/** Settings that make a run slow enough to be killed in the middle, and that store a part each second. */
+const SLOW_SETTINGS = { PLATFORM_RATE: '2', SYNC_PART_SECONDS: '1' } as const;
 
 async function showCrash({ step, run, runKilled, say }: Narration, { platform }: Instance): Promise<void> {
   step(
@@ -121,7 +114,7 @@ async function showCrash({ step, run, runKilled, say }: Narration, { platform }:
     for (const each of listed) if (each.state === 'unfinished') records = each.records ?? 0;
     return records > 0;
   };
-  await runKilled(['snapshot', 'calculations'], isStored, SLOWLY);
+  await runKilled(['snapshot', 'calculations'], isStored, SLOW_SETTINGS);
   say(`Killed (kill -9) with ${number(records)} records stored.`);
   await run(['snapshot', 'calculations', '--resume', 'last']);
 }
@@ -137,7 +130,7 @@ const FEW_CALCULATIONS = 6_000;
 async function showRefusal({ step, run }: Narration, instance: Instance): Promise<void> {
   step(
     'Refuse a run that cannot be trusted',
-    'The token has lost its rights to most calculations: the run is not published, and the last one stays.',
+    'The token has lost its rights to most calculations: the run is not published, and the previous copy stays.',
   );
   await instance.restart({ calculations: FEW_CALCULATIONS });
   await run(['snapshot', 'calculations'], { expected: [exitCodes.incomplete] });
@@ -150,7 +143,7 @@ const CLAIMED_RATE = 8;
 async function showLimit({ step, run }: Narration, instance: Instance): Promise<void> {
   step(
     'Obey a 429',
-    `PLATFORM_RATE says ${CLAIMED_RATE} requests a second, but the platform allows ${ALLOWED_RATE}: all workers stop, then send more slowly.`,
+    `PLATFORM_RATE is ${CLAIMED_RATE} requests a second, but the platform allows only ${ALLOWED_RATE}: all workers stop, then send more slowly.`,
   );
   await instance.restart({ rate: ALLOWED_RATE, retryAfter: 'seconds' });
   const ids = instance.platform.state.dataFileIds.slice(0, 8).flatMap((id) => ['--id', id]);
@@ -160,8 +153,8 @@ async function showLimit({ step, run }: Narration, instance: Instance): Promise<
   await instance.restart();
 }
 
-/** Maximum characters of a job that are shown. */
-const MAX_SHOWN = 96;
+/** Maximum characters of a job that are printed. */
+const MAX_JOB_CHARACTERS = 96;
 
 /** The delay of a response in milliseconds: long enough to kill a worker while it waits. */
 const LATENCY_MS = 600;
@@ -189,13 +182,13 @@ async function showJobs(
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   say(`\n${file} has ${SUMS} more functions, and one job of each type:`);
   for (const line of lines.slice(SUMS))
-    say(`  ${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line}`);
+    say(`  ${line.length > MAX_JOB_CHARACTERS ? `${line.slice(0, MAX_JOB_CHARACTERS)}…` : line}`);
   // The current formula of the calculation that one of these jobs changes is not stored.
   await run(['submit', file, '--no-undo']);
   const { ledger } = await openJobs(terminal);
   const isSent = async () => (await Array.fromAsync(ledger.list())).some(({ state }) => state === 'SENT');
   await runKilled(['work', '--drain', '--concurrency', '1'], isSent);
-  say('The worker was killed (kill -9) in the middle of a job. Another one does the rest:');
+  say('The worker was killed (kill -9) in the middle of a job. Another worker does the rest:');
   // The request that the killed worker had sent ends as unknown.
   await run(['work', '--drain'], { expected: [exitCodes.done, exitCodes.incomplete] });
   await run(['jobs']);
@@ -219,7 +212,7 @@ const sumOf = (packageId: string, first: number) => ({
   inputVariables: { first, second: 100 },
 });
 
-/** What the platform received, in words, and how much of it more than once. */
+/** What the platform received, in words, and how many requests it received twice. */
 function sentTo(platform: Sandbox) {
   const { executions, formulaUpdates, sentimentCalls } = platform.counts();
   const inputs = executions.map(({ inputVariables }) => JSON.stringify(inputVariables));
@@ -247,7 +240,7 @@ const SCORES =
 async function showScores({ step, run }: Narration): Promise<void> {
   step(
     'Score texts from a file',
-    'Each text is paid for once (2 and 4 are equal), and the same command resumes a batch that was interrupted.',
+    'You pay once for identical texts (2 and 4), and the same command resumes a batch that was interrupted.',
   );
   const file = join(FOLDER, 'reviews.csv');
   await writeFile(file, `${REVIEWS.join('\n')}\n`);
@@ -261,7 +254,7 @@ async function showScores({ step, run }: Narration): Promise<void> {
 async function showFormulas({ step, run }: Narration, { platform }: Instance): Promise<void> {
   step(
     'Know what is in formulas',
-    'A search does not return their text, but a code function of the platform does: then it is known which columns they use.',
+    'A search does not return their text, but a code function of the platform does. It shows which columns they use.',
   );
   const { packageId, expression } = platform.samples();
   const file = join(FOLDER, 'formulas.ndjson');
@@ -286,10 +279,7 @@ async function showFormulas({ step, run }: Narration, { platform }: Instance): P
 const REPORT = join(FOLDER, 'report.html');
 
 async function showReport({ step, run }: Narration): Promise<void> {
-  step(
-    'Look at it',
-    'One page that opens from disk: what is broken, what changed, what uses what, the batch, the jobs.',
-  );
+  step('Look at it', 'One HTML page: what is broken, what changed, what uses what, the batch, the jobs.');
   await run(['report', '--output', REPORT]);
 }
 
@@ -305,7 +295,7 @@ const ending = (): readonly string[] => [
 
 type Narration = ReturnType<typeof createNarration>;
 
-/** How often to check whether a command has come to the middle of its work, in milliseconds. */
+/** Time between two checks whether a command is in the middle of its work, in milliseconds. */
 const LOOK_EVERY_MS = 20;
 
 /** The command's file, for starting it in its own process. */
@@ -317,7 +307,7 @@ type RunOptions = {
   readonly settings?: Terminal['environment'];
   /** The exit codes that are expected. Default: only 0. */
   readonly expected?: readonly number[];
-  /** Shows only those lines of its results that match. */
+  /** Shows only lines of the output that match. */
   readonly only?: RegExp;
 };
 
@@ -350,7 +340,7 @@ function createNarration(terminal: Terminal, steps: number) {
       for (const text of hidden) out(text);
       throw new Error(`${command} ended with ${code}, which the tour does not expect`);
     },
-    /** Shows a command, runs it in a process of its own, and kills that once `isTime`. Throws if it ends before. */
+    /** Shows a command, runs it in its own process, and kills the process once `isTime`. Throws if it ends earlier. */
     async runKilled(argv: readonly string[], isTime: () => Promise<boolean>, settings = {}) {
       out(`\n$ platform-sync ${argv.join(' ')}`);
       const env = { ...environment, ...settings };
@@ -365,7 +355,7 @@ function createNarration(terminal: Terminal, steps: number) {
       ended.catch(() => undefined);
       while (!(await isTime())) {
         if (child.exitCode !== null)
-          throw new Error(`expected to kill ${argv.join(' ')}, but it ended with ${child.exitCode}`);
+          throw new Error(`${argv.join(' ')} ended with ${child.exitCode} before it could be killed`);
         await sleep(LOOK_EVERY_MS, signal);
       }
       child.kill('SIGKILL');
@@ -374,7 +364,7 @@ function createNarration(terminal: Terminal, steps: number) {
   };
 }
 
-/** The terminal, which prints matching lines only; everything goes into `hidden`, too. */
+/** The terminal, but it prints only matching lines. All lines are added to `hidden`. */
 function onlyLines(only: RegExp, terminal: Terminal, hidden: string[]): Terminal {
   const show = (text: string) => {
     hidden.push(text);

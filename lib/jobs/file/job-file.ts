@@ -288,11 +288,9 @@ export function readTemplate(
       const read = placeholderOf(inner, known);
       if ('fault' in read) faults.push(read.fault);
       else if (twice.has(read.column))
-        faults.push(
-          `${written}: expected a column that the CSV has once, got one that it has more than once`,
-        );
+        faults.push(`${written}: the CSV has more than one column ${JSON.stringify(read.column)}`);
       else if (read.type !== 'text' && text !== written)
-        faults.push(`${written}: expected it to be the whole text, got more around it`);
+        faults.push(`${written}: must be the whole string, without other characters around it`);
       else placeholders.set(written, read);
     }
     return text;

@@ -37,7 +37,7 @@ export class KnownRefusalError extends Error {
   constructor(failure: KnownRefusalError['failure'], last: Pick<Manifest, 'run' | 'selection' | 'platform'>) {
     const { run, platform, selection } = last;
     super(
-      `${failure.source}: not started, since it would be refused publication (${failure.refused.join(', ')}): the last run, ${run}, took ${shortened(printJson(selection), 300)} of ${platform}`,
+      `${failure.source}: not started, since the run would be refused publication (${failure.refused.join(', ')}): the last run, ${run}, took ${shortened(printJson(selection), 300)} of ${platform}`,
     );
     this.failure = failure;
   }

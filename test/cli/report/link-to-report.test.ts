@@ -43,9 +43,7 @@ test('the link alone is printed to standard output; the age of the report and of
 test('the message says that a link with temporary credentials may expire sooner', async () => {
   const { err } = await ask({}, { AWS_SESSION_TOKEN: 'token' });
 
-  expect(err[1]).toBe(
-    'your credentials are temporary: the link stops working when they expire, if that is sooner',
-  );
+  expect(err[1]).toBe('your credentials are temporary: if they expire earlier, the link stops working then');
 });
 
 test('--json prints the link as one value', async () => {

@@ -178,7 +178,7 @@ const nothing: readonly Case[] = Object.entries({
   'a total beyond all limits': bytes('{"results":[],"totalHits":1e400}', inJson),
 }).map(([name, reply]) => ({
   ...{ name, reply, requests: 1 },
-  says: /^platform-sync: calculation 1: expected a search for the name "x" to find it, got no such row/,
+  says: /^platform-sync: calculation 1: a search for the name "x" did not find it/,
 }));
 
 /** Longer than a call may take: not waited for. */

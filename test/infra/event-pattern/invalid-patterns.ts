@@ -1,4 +1,4 @@
-const FIELDS = 'an object of fields, each ending in a list of what matches';
+const FIELDS = 'an object of fields, each with a list of matching values or a further object';
 const VALUE = 'text, a number, true, false, null or a match type such as {"prefix": "a"}';
 const TYPE =
   'exactly one of the match types exactly, prefix, suffix, equals-ignore-case, wildcard, anything-but, numeric, cidr or exists';

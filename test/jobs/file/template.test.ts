@@ -71,7 +71,7 @@ test.each([
     '{"a":"{{price:integer}}"}',
     '{{price:integer}}: expected one of text, number, boolean, json after the colon',
   ],
-  ['{"a":"€ {{price:number}}"}', '{{price:number}}: expected it to be the whole text'],
+  ['{"a":"€ {{price:number}}"}', '{{price:number}}: must be the whole string'],
   ['{"a":"b"}', 'expected a column in it, such as {{id}}, got none'],
 ])('%s is refused as a template', (json, fault) => {
   expect(faultsOf(json)).toEqual([expect.stringContaining(fault)]);

@@ -65,10 +65,7 @@ export async function readFormulaList(
       ];
       if (before !== undefined && before.of.expression !== expression) {
         contradicted.add(id);
-        refuse(
-          line,
-          `id: expected one formula of calculation ${id}, got another one than on line ${before.line}; neither is taken`,
-        );
+        refuse(line, `calculation ${id} has another formula on line ${before.line}; neither is imported`);
         continue;
       }
       characters += expression.length;

@@ -45,12 +45,19 @@ export async function refuseIfChanged({
   const { row } = await findCalculation(given);
   if (row === undefined)
     throw changed(
-      `calculation ${id}: expected a search for the name ${JSON.stringify(name)} to find it, got no such row; nothing was sent`,
+      `calculation ${id}: a search for the name ${JSON.stringify(name)} did not find it; nothing was sent`,
     );
   const changedMs = timeMs(row.lastModified);
   if (changedMs <= sinceMs) return;
-  const when = Number.isNaN(changedMs) ? 'at an unknown time' : `at ${changedMs}`;
-  throw changed(`calculation ${id}: expected no change since ${sinceMs}, got one ${when}; nothing was sent`);
+  throw changed(
+    `calculation ${id} was changed at ${timeWords(changedMs)}, after unlessChangedSince (${timeWords(sinceMs)}); nothing was sent`,
+  );
+}
+
+/** A time in words. Epoch milliseconds beyond the range of a date are printed as they are. */
+function timeWords(ms: number): string {
+  if (Number.isNaN(ms)) return 'an unknown time';
+  return Number.isNaN(new Date(ms).getTime()) ? String(ms) : new Date(ms).toISOString();
 }
 
 const changed = (message: string) => new JobRefusedError('changed', message);

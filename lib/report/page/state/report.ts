@@ -92,6 +92,6 @@ export const ReportContext = createContext<Report | undefined>(undefined);
 /** The report that the page shows. */
 export function useReport(): Report {
   const report = useContext(ReportContext);
-  if (report === undefined) throw new Error('expected to be within the page');
+  if (report === undefined) throw new Error('useReport was called outside of the page');
   return report;
 }

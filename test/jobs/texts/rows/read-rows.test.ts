@@ -237,7 +237,7 @@ describe('a bad row does not stop the others:', () => {
     ['an empty id', ' ,one', 'id: expected an id, got an empty value'],
     ['a quote inside an unquoted field', '1,5" disk', 'a broken quote'],
     ['a quote inside a quoted field', '1,"one "two" three"', 'a broken quote'],
-    ['a quote that never closes', '1,"one', 'expected it to be closed'],
+    ['a quote that never closes', '1,"one', 'it is not closed within'],
   ])('%s', async (_, row, fault, more) => {
     expect(await read(`id,text\n${row}\n2,two\n3,three\n`)).toEqual([
       bad(2, fault, more),
@@ -327,10 +327,10 @@ describe('a bad row does not stop the others:', () => {
 
     expect(rows).toEqual([
       bad(2, 'expected at most 1048576 bytes'),
-      bad(3, 'expected it to be closed'),
+      bad(3, 'it is not closed within'),
       bad(4, 'expected at most 1048576 bytes'),
       good(5, '3', 'three'),
-      bad(6, 'expected it to be closed'),
+      bad(6, 'it is not closed within'),
     ]);
   });
 });

@@ -48,9 +48,7 @@ describe('a list of formulas', () => {
     expect(list).toMatchObject({
       formulas: [formula('8', '`b`')],
       faulty: 3,
-      faults: [
-        'line 4: id: expected one formula of calculation 7, got another one than on line 2; neither is taken',
-      ],
+      faults: ['line 4: calculation 7 has another formula on line 2; neither is imported'],
     });
   });
 

@@ -57,11 +57,15 @@ test.each([
 
 test.each([
   ['5', 5_000, undefined],
-  ['5', 4_999, 'expected no change since 4999, got one at 5000; nothing was sent'],
+  [
+    '5',
+    4_999,
+    'was changed at 1970-01-01T00:00:05.000Z, after unlessChangedSince (1970-01-01T00:00:04.999Z); nothing was sent',
+  ],
   ['6', 5_000, undefined],
-  ['6', 4_999, 'got one at 5000'],
-  ['4', 4_999, 'got one at an unknown time'],
-  ['3', 4_999, 'calculation 3: expected a search for the name "Margin" to find it, got no such row'],
+  ['6', 4_999, 'was changed at 1970-01-01T00:00:05.000Z'],
+  ['4', 4_999, 'was changed at an unknown time'],
+  ['3', 4_999, 'calculation 3: a search for the name "Margin" did not find it'],
 ])('among calculations with one name, %s must not have changed since %i', async (id, sinceMs, refusal) => {
   const searches: object[] = [];
   const given = over([{ ids: ['9', '4', '5', '6'] }], (search) => searches.push(search));
