@@ -299,7 +299,7 @@ test('the hourly check exists even if no snapshot is expected, since it also che
 });
 
 test('one dashboard shows every alarm in its first row, and links to dead letters, queries and the runbook', () => {
-  expect(dashboardBody).toContain('Is it well?');
+  expect(dashboardBody).toContain('Alarms (red');
   for (const id of Object.keys(template.findResources('AWS::CloudWatch::Alarm')))
     expect(dashboardBody).toContain(id);
   expect(dashboardBody).toContain('[JobsDeadLetters](https://eu-central-1.console.aws.amazon.com/sqs/');
