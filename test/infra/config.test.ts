@@ -431,7 +431,7 @@ describe('a rule that would trigger itself', () => {
     ['rows that a trail records', 'aws.dynamodb, AWS API', { ...trail, source: ['aws.dynamodb'] }],
   ])('is refused: %s', (_, event, pattern, place) => {
     expect(faultsOfPattern(pattern, place)).toEqual([
-      expect.stringContaining(`cannot match what its own function causes (${event}`),
+      expect.stringContaining(`cannot match events of its own function (${event}`),
     ]);
   });
 

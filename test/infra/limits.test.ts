@@ -45,7 +45,7 @@ describe('synth stops if a limit of AWS is exceeded', () => {
     ['1024 characters of description', 'shorten alarms.runbook'],
     ['20480 bytes of bucket policy', 'configure fewer readers'],
     ['50 tags', 'configure fewer tags'],
-    ['1048576 bytes of template', 'configure fewer schedules and event rules'],
+    ['1048576 bytes of template', 'move some of the schedules and event rules to a second instance'],
   ])('(at most %s)', (limit, remedy) => {
     const [, after = ''] = report.split(`ERROR expected at most ${limit}, got `);
 
