@@ -160,7 +160,10 @@ describe('formula rename-column', () => {
       ],
     });
     const back = await rename('`a``b`', 'c');
-    expect(back).toMatchObject({ code: 2, err: expect.stringContaining('in backticks; nothing was written') });
+    expect(back).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('in backticks; nothing was written'),
+    });
     expect((await rename('Cost', 'c', '--dataset', 'd-9')).err).toContain(
       'no known formula has the column Cost of dataset d-9 in backticks',
     );

@@ -370,7 +370,9 @@ describe('the account and region in ARNs', () => {
       `instances.0.tokenParameter: expected a parameter in us-east-1, like the rest of the instance, got "${tokenParameter}"`,
     ]);
     expect(faultsIn({ tokenParameter: '/acme/token', tokenSecretArn: secret })).toEqual([
-      expect.stringMatching(/^instances\.0\.tokenSecretArn: expected nothing, since tokenParameter has the token/),
+      expect.stringMatching(
+        /^instances\.0\.tokenSecretArn: expected nothing, since tokenParameter has the token/,
+      ),
     ]);
     const [read] = readConfig({ instances: [{ ...minimal, tokenParameter }] });
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });

@@ -210,7 +210,9 @@ describe('settings', () => {
 
     Annotations.fromStack(stack).hasWarning(
       '*',
-      Match.stringLikeRegexp('^tokenSecretArn, tokenKeyArn, key, alarms.topicArn: these resources are in another account'),
+      Match.stringLikeRegexp(
+        '^tokenSecretArn, tokenKeyArn, key, alarms.topicArn: these resources are in another account',
+      ),
     );
     Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
       AlarmActions: [full.alarms.topicArn],

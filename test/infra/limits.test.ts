@@ -40,7 +40,10 @@ describe('synth stops if a limit of AWS is exceeded', () => {
 
   test.each([
     ['4096 bytes of environment variables', 'shorten allow, or the lists of the schedules without a cron'],
-    ['2048 characters of event pattern', 'split the rule in two, or use a shorter pattern that matches more events'],
+    [
+      '2048 characters of event pattern',
+      'split the rule in two, or use a shorter pattern that matches more events',
+    ],
     ['8192 characters of input template', 'shorten inputVariables'],
     ['1024 characters of description', 'shorten alarms.runbook'],
     ['20480 bytes of bucket policy', 'configure fewer readers'],

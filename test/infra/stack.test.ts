@@ -199,7 +199,9 @@ test('synth warns of a region in which Lambda may lack durable functions, and na
       .filter((text) => text.includes('durable executions'));
 
   expect(warningsIn('eu-central-1')).toEqual([]);
-  expect(warningsIn('me-central-1')).toEqual([expect.stringContaining('check whether me-central-1 has them')]);
+  expect(warningsIn('me-central-1')).toEqual([
+    expect.stringContaining('check whether me-central-1 has them'),
+  ]);
 });
 
 describe('jobs', () => {

@@ -39,7 +39,11 @@ const OR = '$or';
 function readFields(before: readonly Alternative[], given: Fields, report: Report): readonly Alternative[] {
   const { value, path, names } = given;
   if (!isObject(value) || Object.keys(value).length === 0) {
-    report({ path, expected: 'an object of fields, each with a list of matching values or a further object', got: value });
+    report({
+      path,
+      expected: 'an object of fields, each with a list of matching values or a further object',
+      got: value,
+    });
     return before;
   }
   return Object.entries(value).reduce((alternatives, [name, each]) => {
