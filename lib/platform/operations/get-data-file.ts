@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { anyRecord } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { aboutRecord, type DataFile, dataFile, type Id, idSchema } from '../records.ts';
+import { aboutRecord, type DataFile, dataFile, idSchema } from '../records.ts';
 
 /** What `expand` may add to a data file. */
 export const expandNames = ['revisions', 'metadata'] as const;
@@ -14,10 +14,6 @@ const input = z.strictObject({
 /** Where a response has its data files, and which field names one. */
 const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
 
-/** Schema of the metadata of this data file. It need not contain the id. */
-export const dataFileOf = (id: Id) =>
-  aboutRecord<'dataFileId', typeof dataFile>(anyRecord(), 'dataFileId', id);
-
 /** Reads a data file's metadata (contract 4.7). `expand` names `revisions` and `metadata`, separated by commas. */
 export const getDataFile = {
   name: 'getDataFile',
@@ -25,7 +21,9 @@ export const getDataFile = {
   method: 'GET',
   path: '/api/data/v1/data-files/{dataFileId}/details',
   input,
-  output: ({ path }) => dataFileOf(path.dataFileId),
+  // The metadata need not contain the id.
+  output: ({ path: { dataFileId } }) =>
+    aboutRecord<'dataFileId', typeof dataFile>(anyRecord(), 'dataFileId', dataFileId),
   records: dataFiles,
   isResult: ({ dataFileId, datetimeCreated, currentRevision, revisions }) =>
     [dataFileId, datetimeCreated, currentRevision, revisions].some((value) => value !== undefined),

@@ -22,7 +22,7 @@ export {
   totalIn,
 } from '../records.ts';
 export { analyzeSentiment, topicName } from './analyze-sentiment.ts';
-export { dataFileOf, expandNames, getDataFile } from './get-data-file.ts';
+export { expandNames, getDataFile } from './get-data-file.ts';
 export { listCards } from './list-cards.ts';
 export { endOfExecution, type FunctionCall, linesIn, runFunction } from './run-function.ts';
 export { type CalculationSearch, searchCalculations } from './search-calculations.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { checkedBy, each, faultsOf } from '../../../base/index.ts';
 import { type Call, idSchema, PlatformError } from '../../../platform/index.ts';
-import { dataFileOf, expandNames, getDataFile } from '../../../platform/operations/index.ts';
+import { expandNames, getDataFile } from '../../../platform/operations/index.ts';
 import { common, type JobBy } from '../../message/check-message.ts';
 import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
@@ -89,7 +89,7 @@ function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
 
 /** Why a response is not the metadata of a data file; undefined if it is. */
 function faultOf(id: string, json: unknown): string | undefined {
-  const { error } = checkedBy(dataFileOf(id), json);
+  const { error } = checkedBy(getDataFile.output({ path: { dataFileId: id } }), json);
   const place = (path: readonly PropertyKey[]) => [`data file ${id}`, ...path].join(': ');
   return error && faultsOf(error, json, { place }).join('; ');
 }
