@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { faultFor, faultKinds, faults } from '../../../lib/sandbox/platform/http/faults.ts';
+import { faultKinds, faults, kindFor } from '../../../lib/sandbox/platform/http/faults.ts';
 import type { PlatformOptions } from '../../../lib/sandbox/platform/options.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { call, small, smallPlatform } from './call-platform.ts';
@@ -97,9 +97,11 @@ describe('a fault without a connection:', () => {
 });
 
 describe('the plan of faults', () => {
-  const plan = { faults: 0.25, faultKinds, plannedFaults: {} };
+  const plan = { share: 0.25, kinds: faultKinds, planned: {} };
   const planned = ({ seed = 3, ...changes }: Partial<typeof plan> & { readonly seed?: number } = {}) =>
-    Array.from({ length: 2000 }, (_, index) => faultFor(seed, { ...plan, ...changes }, index + 1));
+    Array.from({ length: 2000 }, (_, index) =>
+      kindFor('fault', { seed, number: index + 1 }, { ...plan, ...changes }),
+    );
 
   test('affects a share of the requests, the same ones for the same seed', () => {
     const share = planned().filter((kind) => kind !== undefined).length / 2000;
@@ -120,7 +122,7 @@ describe('the plan of faults', () => {
   });
 
   test('affects no request with a share of 0, and all with a share of 1', () => {
-    expect(new Set(planned({ faults: 0 }))).toEqual(new Set([undefined]));
-    expect(new Set(planned({ faults: 1, faultKinds: ['reset-after'] }))).toEqual(new Set(['reset-after']));
+    expect(new Set(planned({ share: 0 }))).toEqual(new Set([undefined]));
+    expect(new Set(planned({ share: 1, kinds: ['reset-after'] }))).toEqual(new Set(['reset-after']));
   });
 });

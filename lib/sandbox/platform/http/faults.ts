@@ -200,19 +200,23 @@ export const anomalyKinds = [
 
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
-/** The fault for request `number` (1 is the first); undefined if it has none. It depends only on the arguments. */
-export function faultFor(
-  seed: number,
+/**
+ * The fault, or the anomaly, of request `number` (1 is the first): the planned one, or one that is drawn; undefined if
+ * it has none. It depends only on the arguments.
+ */
+export function kindFor<Kind extends string>(
+  stream: 'fault' | 'anomaly',
+  { seed, number }: { readonly seed: number; readonly number: number },
   options: {
-    readonly faults: number;
-    readonly faultKinds: readonly FaultKind[];
-    readonly plannedFaults: Readonly<Record<string, FaultKind>>;
+    readonly share: number;
+    readonly kinds: readonly Kind[];
+    readonly planned: Readonly<Record<string, Kind>>;
   },
-  number: number,
-): FaultKind | undefined {
-  if (options.plannedFaults[number] !== undefined) return options.plannedFaults[number];
-  if (drawFor(seed, 'fault', number) >= options.faults) return undefined;
-  return randomFor(seed, 'fault kind', number).pick(options.faultKinds);
+): Kind | undefined {
+  const { share, kinds, planned } = options;
+  if (planned[number] !== undefined) return planned[number];
+  if (drawFor(seed, stream, number) >= share) return undefined;
+  return randomFor(seed, `${stream} kind`, number).pick(kinds);
 }
 
 /** What an error response is built from. `number` is the request's: the reference is derived from it and the seed. */

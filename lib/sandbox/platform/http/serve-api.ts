@@ -10,9 +10,9 @@ import {
   type Delivery,
   type ErrorContext,
   errorResponse,
-  faultFor,
   faults,
   faultyDelivery,
+  kindFor,
   oddErrors,
   oddResponse,
   type PlainResponse,
@@ -33,7 +33,8 @@ export function createServe(
 
   const proceed = async (api: ApiRequest, context: ErrorContext): Promise<Delivery> => {
     if (options.latencyMs > 0) await sleep(options.latencyMs, undefined, { signal: closing });
-    const kind = faultFor(state.seed, options, context.number);
+    const { faults: share, faultKinds: kinds, plannedFaults: planned } = options;
+    const kind = kindFor('fault', context, { share, kinds, planned });
     if (kind === undefined) return { kind: 'whole', response: await perform(api, context, parts) };
     counter.faulted(context.number, context.operation ?? 'unknown', kind);
     return faultyDelivery(

@@ -15,7 +15,7 @@ import type { CalculationSearch } from '../calculations/calculation-search.ts';
 import { updateFormula as update } from '../calculations/formulas.ts';
 import type { SearchFiles } from '../files/file-search.ts';
 import type { FileSet } from '../files/file-set.ts';
-import { type AnomalyKind, type Form, forms, membersOf } from '../http/faults.ts';
+import { type Form, forms, kindFor, membersOf } from '../http/faults.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
 import { type Operation, type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
@@ -278,29 +278,19 @@ function withoutNullTopics(raw: RawInput): RawInput {
   return { ...raw, body: Object.fromEntries(Object.entries(raw.body).filter(([name]) => name !== 'topics')) };
 }
 
-function anomalyFor(
-  seed: number,
-  {
-    anomalies,
-    anomalyKinds: kinds,
-    plannedAnomalies,
-  }: {
-    readonly anomalies: number;
-    readonly anomalyKinds: readonly AnomalyKind[];
-    readonly plannedAnomalies: Readonly<Record<string, AnomalyKind>>;
-  },
-  number: number,
-): AnomalyKind | undefined {
-  if (plannedAnomalies[number] !== undefined) return plannedAnomalies[number];
-  if (drawFor(seed, 'anomaly', number) >= anomalies) return undefined;
-  return randomFor(seed, 'anomaly kind', number).pick(kinds);
-}
+const anomalyFor = ({ state: { seed }, options, number }: OperationContext) =>
+  kindFor(
+    'anomaly',
+    { seed, number },
+    { share: options.anomalies, kinds: options.anomalyKinds, planned: options.plannedAnomalies },
+  );
 
 function flawedPage(
   query: Parameters<CalculationSearch>[0],
-  { state, options, number }: OperationContext,
+  context: OperationContext,
 ): ReturnType<CalculationSearch> {
-  const vanishes = anomalyFor(state.seed, options, number) === 'vanish';
+  const { state, options, number } = context;
+  const vanishes = anomalyFor(context) === 'vanish';
   if (options.lagMs === 0 && !vanishes) return state.searchCalculations(query);
   const hidden = state.calculations.addedAfter(
     options.lagMs === 0 ? Number.POSITIVE_INFINITY : state.now() - options.lagMs,
@@ -376,9 +366,10 @@ function flawedFilesPage(
   search: SearchFiles,
   query: Parameters<SearchFiles>[0],
   fileSetId: string,
-  { state, options, number }: OperationContext,
+  context: OperationContext,
 ): ReturnType<SearchFiles> {
-  const anomaly = anomalyFor(state.seed, options, number);
+  const { state, options, number } = context;
+  const anomaly = anomalyFor(context);
   const random = randomFor(state.seed, 'anomaly of a page', number);
   const fileSet = state.fileSets.find(({ id }) => id === fileSetId.toLowerCase());
   if (anomaly === 'rename' && fileSet !== undefined) renameOne(fileSet, random);

@@ -1,13 +1,4 @@
-/** A stream of pseudo-random draws. The same key gives the same stream on every machine. */
-export type Random = {
-  next(): number;
-  below(bound: number): number;
-  chance(probability: number): boolean;
-  /** Draws an item of a list. Throws `RangeError` for an empty one. */
-  pick<T>(list: readonly T[]): T;
-  hex(digits: number): string;
-  uuid(): string;
-};
+export type Random = ReturnType<typeof randomFor>;
 
 /** The items of a list that is written as one text with `|` between them; a line may end after a `|`. */
 export function itemsOf({ raw }: TemplateStringsArray): readonly string[] {
@@ -17,7 +8,7 @@ export function itemsOf({ raw }: TemplateStringsArray): readonly string[] {
 /**
  * Creates a stream for a key, so that records are the same in any order: mulberry32 (Tommy Ettinger, public domain).
  */
-export function randomFor(seed: number, stream: string, index = 0): Random {
+export function randomFor(seed: number, stream: string, index = 0) {
   let state = mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) | 0;
   const bits = () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -38,8 +29,9 @@ export function randomFor(seed: number, stream: string, index = 0): Random {
   return {
     next,
     below,
-    chance: (probability) => next() < probability,
-    pick: (list) => pickFrom(list, below(list.length)),
+    chance: (probability: number) => next() < probability,
+    /** Draws an item of a list. Throws `RangeError` for an empty one. */
+    pick: <T>(list: readonly T[]): T => pickFrom(list, below(list.length)),
     hex,
     uuid() {
       const digits = hex(32);
