@@ -6,6 +6,7 @@ import {
   takeDurableSnapshot,
 } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { StartExecution } from '../../../lib/snapshot/durable/start-execution.ts';
+import { pageRows } from './plan.ts';
 import type { Scene } from './scene.ts';
 import { HOST, openSession, type Session } from './session.ts';
 import type { Process } from './world.ts';
@@ -22,7 +23,6 @@ type Invoked =
   | { readonly kind: 'again'; readonly afterMs: number };
 
 const LIMIT_MS = 900_000;
-const SLICE_MS = 15_000;
 const MARGIN_MS = 60_000;
 /** Delay before the service invokes a dead function again. */
 const AFTER_DEATH_MS = 2_000;
@@ -30,15 +30,19 @@ const AFTER_DEATH_MS = 2_000;
 /** The durable executions of snapshots: each name is started once, whoever starts it and however often. */
 export function createExecutions(scene: () => Scene) {
   const started = new Map<string, string | undefined>();
+  const read = new Map<string, number[]>();
 
   const run = async (name: string, input: unknown): Promise<void> => {
     const { world } = scene();
     const entries: Entry[] = [];
     const failures = { count: 0 };
+    const offsets: number[] = [];
+    read.set(name, offsets);
     for (let number = 1; ; number += 1) {
       const process = world.start(`${name.slice(0, 18)}#${number}`);
       const invoked = await invoke({ process, input, entries, failures }, scene());
       world.end(process, invoked.kind === 'over' ? `ends ${invoked.how}` : 'suspends');
+      offsets.push(...scene().platform.offsetsOf(process));
       if (invoked.kind === 'over') {
         started.set(name, invoked.how);
         return;
@@ -50,6 +54,8 @@ export function createExecutions(scene: () => Scene) {
   return {
     /** The executions that were started, and how each ended; undefined while it runs. */
     started: (): ReadonlyMap<string, string | undefined> => started,
+    /** Where the pages began that each execution was served of its scan, in order. */
+    read: read as ReadonlyMap<string, readonly number[]>,
     startFrom:
       (process: Process): StartExecution =>
       async ({ name, input }) => {
@@ -172,7 +178,7 @@ const optionsOf = (session: Session, { world }: Scene) => ({
   now: session.now,
   random: session.random,
   sleep: session.sleep,
-  sliceMs: SLICE_MS,
+  sliceMs: world.plan.sliceMs,
   marginMs: MARGIN_MS,
-  pageRows: 10 + (world.plan.seed % 40),
+  pageRows: pageRows(world.plan),
 });

@@ -2,6 +2,8 @@ import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
 import { resetBudget } from '../../../lib/pace/budget.ts';
+import { readJobs } from '../../../lib/report/collect/jobs.ts';
+import { findRuns } from '../../../lib/snapshot/history/index.ts';
 import { planPrune, pruneRuns } from '../../../lib/snapshot/history/prune.ts';
 import { bodyOf } from '../job-plan.ts';
 import { meddleWithBatch, type SentBatches, splitAsPlanned } from './batches.ts';
@@ -138,4 +140,14 @@ async function prune({ world, store: shared }: Scene): Promise<void> {
     onRemoved: () => {},
   });
   world.end(process, 'ends');
+}
+
+/** What `runs` lists, and how many jobs the report counts. `faults`: what they miss, in words. */
+export async function readAtTheEnd({ world, store }: Scene) {
+  const faults: string[] = [];
+  const addFault = (what: string) => void faults.push(what);
+  const { signal } = new AbortController();
+  const { jobs } = await readJobs({ store, nowMs: world.now(), addFault, signal });
+  const { listed, broken } = await findRuns({ store, place: undefined, all: false, limit: 10_000 });
+  return { listed, jobs, faults: [...broken, ...faults] };
 }

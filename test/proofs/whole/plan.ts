@@ -38,6 +38,8 @@ export type Plan = {
   readonly quotas: readonly Span[];
   /** The time, in milliseconds, after which SYNC_COMPRESSION changes from gzip to zstd or back. */
   readonly compressionLastsMs: number;
+  /** How long a slice of a snapshot lasts, in milliseconds. */
+  readonly sliceMs: number;
   /** How often a response, and a record, has another legal shape: 0 to 1. */
   readonly odd: number;
   /** How many processes run `work`, beside two pollers. */
@@ -67,6 +69,9 @@ export type Plan = {
   /** Afterwards nothing goes wrong any more. */
   readonly calmFromMs: number;
 };
+
+/** How many records a page has. */
+export const pageRows = ({ seed }: Plan): number => 10 + (seed % 40);
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -111,6 +116,7 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     odd: 0,
     workers: 2,
     pollSeconds: 0,
+    sliceMs: 15_000,
     skewsMs: Array.from({ length: 5 }, () => dice.pick([0, 0, 40, -300, 900, -1_000])),
     jobs,
     batches,
@@ -349,6 +355,8 @@ export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoD
     odd: 0.3,
     compressionLastsMs: 5 * DAY,
     pollSeconds: 1_200,
+    // A scan is several slices: what a crash costs is seen.
+    sliceMs: 1_000,
     // Each month the platform lets through half as much for a day, and refuses texts for six hours.
     limits: each(30, (ms) => [
       { fromMs: ms + 3 * DAY, rate: short.rate / 2 },

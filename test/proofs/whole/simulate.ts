@@ -1,6 +1,7 @@
 import { createExecutions } from './executions.ts';
 import { watchGrowth } from './growth.ts';
-import { meddle, nothingSent, sendAsPlanned } from './people.ts';
+import { renameHost } from './hosts.ts';
+import { meddle, nothingSent, readAtTheEnd, sendAsPlanned } from './people.ts';
 import type { Plan } from './plan.ts';
 import { checkPromises } from './promises/promises.ts';
 import { checkRun, watchLatest } from './promises/published.ts';
@@ -42,6 +43,7 @@ export type Ended = {
 /** Runs a schedule, with broken parts if there are any, to its end. */
 export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
   using world = createWorld(plan);
+  using _ = renameHost(world.now);
   const violations: string[] = [];
   let refused = 0;
   const broken = (what: string) => {
@@ -82,7 +84,8 @@ export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
   await world.clock.run(plan.calmFromMs + MIN_CALM_MS);
   while (world.sinceStartMs() < endMs && !isDone()) await world.clock.run(world.sinceStartMs() + 5_000);
 
-  const facts = await checkPromises({ plan, scene, sent, finished, recovery, published, broken });
+  const read = await readAtTheEnd(scene);
+  const facts = await checkPromises({ plan, scene, sent, finished, recovery, published, read, broken });
   return { violations, trace: world.trace, facts: { ...facts, ...world.counts, refused, growth: growth() } };
 }
 

@@ -43,6 +43,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
   /** Subjects of requests that went wrong here, executed or not. */
   const troubled = new Set<string>();
   const throttled: number[] = [];
+  const offsets = new WeakMap<Process, number[]>();
   let used: number[] = [];
 
   /** A 429 if the request may not pass. */
@@ -131,6 +132,9 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     }
     if (isRead) {
       await world.clock.sleep(takesMs);
+      const { sort, offset, limit } = JSON.parse(request.body ?? '{}');
+      if (sort?.ascending === true && limit > 1)
+        offsets.set(process, [...(offsets.get(process) ?? []), offset ?? 0]);
       return read(request);
     }
     const { execution, result } = execute(process, request, subject, before);
@@ -158,6 +162,8 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
         return result;
       },
     executionsOf: (subject: string): readonly Execution[] => executed.get(subject) ?? [],
+    /** Where the pages begin that a process was served of a scan, in order. */
+    offsetsOf: (process: Process): readonly number[] => offsets.get(process) ?? [],
     /** The texts that were scored. */
     texts: () => [...executed.keys()].filter((subject) => subject.startsWith('text ')),
   };

@@ -1,7 +1,8 @@
-import { KEPT, type Sent } from '../people.ts';
+import { KEPT, type readAtTheEnd, type Sent } from '../people.ts';
 import type { Plan } from '../plan.ts';
 import type { watchRecovery } from '../recovery.ts';
 import type { Scene } from '../scene.ts';
+import { checkAnswers } from './answers.ts';
 import { checkBatches } from './batches.ts';
 import { checkJobs } from './jobs.ts';
 import { checkPublished, type watchLatest } from './published.ts';
@@ -19,6 +20,8 @@ export type Finished = {
   readonly finished: ReadonlyMap<string, ReadonlySet<string>>;
   readonly recovery: ReturnType<typeof watchRecovery>;
   readonly published: ReturnType<typeof watchLatest>;
+  /** What people read when all had ended. */
+  readonly read: Awaited<ReturnType<typeof readAtTheEnd>>;
   readonly broken: (what: string) => void;
 };
 
@@ -29,6 +32,7 @@ export async function checkPromises(ended: Finished) {
   const batches = await checkBatches(ended);
   const texts = await checkTexts(ended, batches);
   const runs = await checkPublished(ended);
+  await checkAnswers(ended);
   const most = checkRate(ended);
   const waitedMs = checkOthers(ended);
   const left = scene.queue.all();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { KEPT } from '../people.ts';
+import { pageRows } from '../plan.ts';
 import { cardsOf } from '../records.ts';
 import type { World } from '../world.ts';
 import type { Finished } from './promises.ts';
@@ -79,6 +80,10 @@ export async function checkPublished(ended: Finished) {
       };
       const mayBeGone = source === 'calculations' && sent.prunedAtMs.some((ms) => newer(ms) >= KEPT);
       if (isGone && mayBeGone) pruned += 1;
+      else if (isGone)
+        broken(
+          `Nothing is lost by a guess: run ${moved.run} of ${source} is gone, and no prune was to delete it`,
+        );
       else {
         const records = (await checkRun(moved, ended)) ?? 0;
         if (source === 'calculations') mostRecords = Math.max(mostRecords, records);
@@ -104,8 +109,27 @@ export async function checkPublished(ended: Finished) {
       (how?.startsWith('stopped') && !wasLong && !wasPruned(how))
     )
       broken(`Nothing is given up for a fault: execution ${name}: ${how}`);
+  checkProgress(ended);
   const runs = new Set(published.moves.map(({ run }) => run));
   return { published: runs.size, pruned, executions: scene.executions.started().size };
+}
+
+/** Pages that are on the way when an invocation dies. */
+const PAGES_UNDER_WAY = 3;
+
+/** **A crash costs seconds**: whatever stops a scan, it goes on from its last part, and reads no more than a slice again. */
+function checkProgress({ plan, scene, broken }: Finished): void {
+  const most = pageRows(plan) * (Math.ceil((plan.sliceMs / 1_000) * plan.rate) + PAGES_UNDER_WAY);
+  for (const [name, offsets] of scene.executions.read) {
+    let highest = 0;
+    for (const offset of offsets) {
+      if (highest - offset > most)
+        broken(
+          `A crash costs seconds: execution ${name} was at record ${highest}, and read from ${offset} again`,
+        );
+      highest = Math.max(highest, offset);
+    }
+  }
 }
 
 /** The members of a manifest that are checked. */
