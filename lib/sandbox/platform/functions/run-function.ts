@@ -32,7 +32,7 @@ type FunctionRequest = FunctionAddress & {
 type FunctionRun =
   | { readonly kind: 'not-found'; readonly message: string }
   | { readonly kind: 'bad-input'; readonly message: string }
-  | { readonly kind: 'executed'; readonly execution: FunctionExecution };
+  | { readonly kind: 'executed'; readonly execution: ReturnType<typeof recordOf> };
 
 /** Runs a function to its end; never throws because of what the function does. */
 export type RunFunction = (request: FunctionRequest) => Promise<FunctionRun>;
@@ -124,12 +124,13 @@ export function createFunctionRunner(options: {
   };
 }
 
+/** The record of one run of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
 function recordOf(
   request: FunctionRequest,
-  times: Pick<FunctionExecution, 'executionId' | 'startedOn' | 'completedOn'>,
+  times: Readonly<Record<'executionId' | 'startedOn' | 'completedOn', string>>,
   verdict: Verdict,
   log: CapturedLog,
-): FunctionExecution {
+) {
   const getLogs = request.settings?.getLogs === true;
   const messages = verdict.status === 'FAILED' ? (verdict.errorInformation?.errorMessages ?? []) : [];
   return {
@@ -180,35 +181,21 @@ function faultOf(input: CodeFunction['inputs'][number], given: ReadonlyMap<strin
   return [`${input.name}: expected ${formatDeclaredType(input)}, got ${got}`];
 }
 
-/** The record of one run of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
-type FunctionExecution = {
-  readonly executionId: string;
-  readonly packageId: string;
-  readonly version: string;
-  readonly functionName: string;
+/** How a run of a function is judged (contract 2.4). */
+type Verdict = {
   /** The statuses that this platform reports. It responds when a function has finished, so never with RUNNING. */
   readonly status: 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
-  readonly settings: { readonly getLogs: boolean };
-  readonly startedOn: string;
-  readonly startedBy: string;
-  readonly completedOn: string;
   readonly result: unknown;
-  readonly stdout: { readonly log: readonly unknown[] };
-  readonly stderr: { readonly log: readonly unknown[] };
-  readonly errorInformation?:
-    | { readonly errorMessages: readonly string[] }
-    | {
-        readonly result: unknown;
-        readonly expectedType: string;
-        readonly actualType: string;
-        readonly expectedIsList: boolean;
-        readonly actualIsList: boolean;
-        readonly expectedAllowNull: boolean;
-        readonly errorMessages: readonly string[];
-      };
+  readonly errorInformation?: {
+    readonly errorMessages: readonly string[];
+    readonly result?: unknown;
+    readonly expectedType?: string;
+    readonly actualType?: string;
+    readonly expectedIsList?: boolean;
+    readonly actualIsList?: boolean;
+    readonly expectedAllowNull?: boolean;
+  };
 };
-
-type Verdict = Pick<FunctionExecution, 'status' | 'result' | 'errorInformation'>;
 
 function judgeOutcome(
   outcome: Awaited<ReturnType<ReturnType<typeof createInterpreter>>>,
