@@ -31,8 +31,8 @@ class TimeUpError extends Error {
 }
 
 /**
- * How long before the time limit the signal is aborted, in milliseconds, but at most `MAX_SHARE` of the limit before
- * it.
+ * The signal is aborted this long before the time limit, in milliseconds; with a short limit, when `MAX_SHARE` of it is
+ * left.
  */
 const BEFORE_END_MS = 10_000;
 const MAX_SHARE = 1 / 3;
@@ -80,12 +80,12 @@ export function createInvocations(write: (line: string) => void = writeLine): In
  * Maximum wait at the start, in milliseconds: Lambda gives a process 10 s to start, and restarts it if it
  * takes longer.
  */
-const MAX_MS = 3_000;
+const MAX_OPEN_MS = 3_000;
 
 /**
- * Opens what all events share when Lambda starts the process, which then has a full processor. If that fails
- * or takes too long, because a service is unavailable, the first event opens it or waits for it.
+ * Opens resources that all events share while Lambda initializes the process, since it then has a full processor. If
+ * that fails or takes too long, because a service is unavailable, the first event opens them or waits for them.
  */
 export async function openAtStart(open: () => Promise<unknown>): Promise<void> {
-  await Promise.race([open(), delay(MAX_MS, undefined, { ref: false })]).catch(() => undefined);
+  await Promise.race([open(), delay(MAX_OPEN_MS, undefined, { ref: false })]).catch(() => undefined);
 }

@@ -2,14 +2,14 @@ import type { Environment } from '../lib/settings.ts';
 import { problemLine, writeLine } from './log-lines.ts';
 
 /**
- * A start that is this late, in milliseconds, is reported: Lambda starts a function within seconds, unless it
- * throttles it.
+ * A start that is later than this, in milliseconds, is reported. Lambda starts a function within seconds, unless it
+ * throttles the function.
  */
 const LATE_MS = 60_000;
 
 /**
- * Reports how many seconds late a regular start was: while the account has no free process, Lambda delays the starts of
- * all functions. `scheduledAt` is from EventBridge Scheduler.
+ * Reports by how many seconds a scheduled start was late: while the account has no free process, Lambda delays the starts
+ * of all functions. EventBridge Scheduler sets `scheduledAt` in the event.
  */
 export function reportLateStart(
   event: unknown,

@@ -26,8 +26,8 @@ export const measuredLine = (
   });
 
 /**
- * A log line of a problem. The template's metric filters, one for each severity, count these lines. If a problem has a
- * threshold, they count only the lines whose `value` is above it. The metric's dimension is `problem`.
+ * A log line of a problem. The template's metric filters, one for each severity, count these lines. Of a problem with a
+ * threshold, they count only lines whose `value` is above the threshold. The dimension of the metric is `problem`.
  */
 export const problemLine = (
   problem: ProblemName | `${'SnapshotMissing' | 'FunctionMissing' | 'Throttling'}-${string}`,
@@ -44,8 +44,8 @@ export const problemLine = (
   });
 
 /**
- * Writes a log line. Not with `console`, whose methods Lambda's runtime replaces: its text format would add a prefix, its
- * JSON format would wrap the line in another object.
+ * Writes a log line. It does not use `console`, since Lambda's runtime replaces those methods: they would add a prefix, or
+ * wrap the line in another object.
  */
 export function writeLine(line: string): void {
   process.stdout.write(`${line}\n`);

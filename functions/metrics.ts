@@ -9,8 +9,8 @@ import { measuredLine, problemLine } from './log-lines.ts';
 import { createThrottling } from './throttling.ts';
 
 /**
- * The measures of a function. They are sums, which `flush` logs as one line at the end of an invocation; each
- * sum that is a problem gets a line of its own.
+ * The measures of a function. They are sums, which `flush` logs as one line at the end of an invocation. Each sum that is
+ * a problem is also logged as a separate line.
  */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
@@ -18,16 +18,16 @@ export type FunctionMetrics = {
   readonly messageRefused: () => void;
   readonly textScored: (sentiment: Sentiment) => void;
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
-  /** After this call, each flush reports what the pace has granted since the flush before. */
+  /** Makes each flush report how many slots the pace has granted, used and wasted since the last flush. */
   readonly followPace: (counts: () => PaceCounts) => void;
-  /** Returns the scored texts and their tokens since the last call. */
+  /** Returns the number of scored texts and their tokens since the last flush. */
   readonly scored: () => DailyUsage;
-  /** Sets what all processes have scored on this day. */
+  /** Reports how much all processes have scored on this day. */
   readonly scoredInDay: (day: DailyUsage) => void;
   readonly flush: () => void;
 };
 
-/** Creates the measures for the stack that SYNC_STACK names, whose fleet may use PLATFORM_RATE. */
+/** Creates the measures of the stack SYNC_STACK, whose fleet has the rate PLATFORM_RATE. */
 export function createMetrics(
   { SYNC_STACK: service = 'local', PLATFORM_RATE: rate = '' }: Environment,
   write: (line: string) => void,
@@ -80,7 +80,7 @@ export function createMetrics(
   };
 }
 
-/** Measures of which a single one is already a problem. */
+/** Measures that are a problem as soon as they are above 0. */
 const PROBLEMS = [
   'Unauthorized',
   'Forbidden',
@@ -89,7 +89,7 @@ const PROBLEMS = [
   'JobsUnknown',
 ] as const satisfies readonly (MeasureName & ProblemName)[];
 
-/** Sums by name, without zeros: in total, and by type of job if there is one. */
+/** Sums by name, without zeros: in total, and by job type. */
 function createSums() {
   const all: Sums = {};
   const byType: Record<string, Sums> = {};

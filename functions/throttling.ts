@@ -7,12 +7,12 @@ const WINDOW_MS = 300_000;
 /** How many consecutive windows must show a problem before it is reported. */
 const WINDOWS = 3;
 
-/** Minimum events of a process in a window: a mean of fewer has no meaning. */
+/** Minimum events of a process in a window: a mean of fewer events has no meaning. */
 const MIN_EVENTS = 10;
 
 /**
- * Creates the mean of events, each of which is a number from 0 to 1. `percent` is the lowest mean of the last three
- * windows of five minutes, in percent; 0 if one of them had too few events.
+ * Creates the mean of numbers from 0 to 1, one for each event. `percent`: the lowest mean of the last three windows of
+ * five minutes, in percent; 0 if one of the windows had too few events.
  */
 function createShare(now: () => number) {
   let window = { slot: 0, events: 0, sum: 0 };
@@ -40,9 +40,9 @@ function createShare(now: () => number) {
 
 /**
  * Creates the measures of throttling. `Throttling` is the percentage of requests that the platform throttles.
- * `RateReduced` is by how many percent the fleet's rate is below the configured one while calls wait for it. It is
- * needed because a fleet that has slowed down is rarely refused: if the platform allows half of the rate, less than 1 %
- * of the calls are. All processes share one budget, so the percentage in one process is that of all.
+ * `RateReduced` is the percentage by which the fleet's rate is below the configured rate while calls wait. It is needed
+ * because a fleet that has slowed down is rarely refused: if the platform allows half of the rate, less than 1 % of the
+ * calls are refused. All processes share one budget, so the percentage in one process is that of the fleet.
  */
 export function createThrottling(configuredRate: number, now: () => number) {
   const throttled = createShare(now);
@@ -68,12 +68,12 @@ export function createThrottling(configuredRate: number, now: () => number) {
 }
 
 /**
- * The maximum age of the last refusal of an operation whose calls still wait, in milliseconds: they are tried every
- * half minute, so after an older refusal none is waiting.
+ * The maximum age of the last refusal of an operation that is still reported, in milliseconds. Waiting calls are tried
+ * every half minute, so after an older refusal no call is waiting.
  */
 const LAST_REFUSED_MS = 3_600_000;
 
-/** The operations that are throttled while others are accepted, each with the minutes since that began. */
+/** The operations that alone are throttled, each with the minutes since that began. */
 export const throttledProblems = (
   operations: readonly ThrottledOperation[],
   nowMs: number,

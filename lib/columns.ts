@@ -8,17 +8,17 @@ export type HiveType = string;
 
 /** How a query may use a column, beyond its type. */
 type ColumnUse = {
-  /** Whether it is an id of the platform, or a hash: it can be compared with numbers, and case does not matter. */
+  /** Whether the column has ids of the platform, or hashes, which compare with numbers and without regard to case. */
   readonly isId?: true;
-  /** Whether it is a value of a fixed list, such as a status, in lower case: then case does not matter. */
+  /** Whether the column has values of a fixed list in lower case, such as a status, which compare without regard to case. */
   readonly isWord?: true;
-  /** All its possible values besides null: a query that compares it with another value gets an error that lists them. */
+  /** All values of the column besides null. A query that compares it with another value gets an error that lists them. */
   readonly values?: readonly string[];
   /** The name of the timestamp column with the same time. */
   readonly moment?: string;
-  /** Names that people may try; the error then names the column. */
+  /** Other names that people may try for the column. An error about such a name suggests the column. */
   readonly guesses?: readonly string[];
-  /** Whether the platform never sends this field in a list: a query reports that if it is null in all rows. */
+  /** Whether the platform never sends this field in a list. A query reports that if the column is null in all rows. */
   readonly isUnsent?: true;
 };
 
@@ -27,18 +27,18 @@ type ColumnUse = {
  */
 export type Column = ColumnUse & { readonly type: HiveType; readonly about: string; readonly sql?: string };
 
-/** A column that is also stored under its name, with this type. Without a meaning, SQL does not show it. */
+/** A column that is also stored under its name, with the type `stored`. If `about` is empty, SQL does not show it. */
 export type StoredColumn<Type extends HiveType = HiveType> = Column & { readonly stored: Type };
 
 /** The columns of a table, in the order in which SQL shows them; SQL has the names in lower case. */
 export type TableColumns = Readonly<Record<string, Column | StoredColumn>>;
 
-/** The definition of a table. Files, SQL here and in Athena, hints and the page of columns are built from it. */
+/** The definition of a table, from which files, SQL here and in Athena, hints and the page of columns are built. */
 export type TableDefinition<Columns extends TableColumns = TableColumns> = {
   /** What a row is: `a job that has ended`. */
   readonly about: string;
   readonly columns: Columns;
-  /** The `FROM` clause of SQL that reads the rows. Default: reads what is stored under the table's name. */
+  /** The `FROM` clause that reads the rows. Default: the rows that are stored under the table's name. */
   readonly from?: string;
   /** Other names that people may try for the table. */
   readonly guesses?: readonly string[];
@@ -94,7 +94,7 @@ export const word = (sql: string, about: string, use: ColumnUse = {}): Column =>
 
 type OneOfUse = ColumnUse & { readonly more?: string };
 
-/** A column with one of these values, which its meaning lists. `more`: the rest of its meaning. */
+/** A column with one of these values, which `about` lists. `more`: the rest of `about`. */
 const oneOf = (sql: string, values: readonly string[], use: OneOfUse = {}): Column => {
   const { more = '', ...rest } = use;
   return word(sql, `${alternatives(values)}${more}`, { values, ...rest });
@@ -104,14 +104,14 @@ const oneOf = (sql: string, values: readonly string[], use: OneOfUse = {}): Colu
 export const alternatives = (values: readonly string[]): string =>
   [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ');
 
-/** ISO 8601 only: engines differ in what else they read as a time. In Trino `0` is a year. */
+/** Matches only ISO 8601, since engines differ in which other strings they read as a time: in Trino `0` is a year. */
 export const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
 
-/** The moment of an ISO 8601 text, in UTC; null for any other text. */
+/** SQL for the moment of an ISO 8601 string, in UTC; null for any other string. */
 export const momentOf = (text: string): string =>
   `CAST(CASE WHEN regexp_like(${text}, '${ISO_TIME}') THEN try(from_iso8601_timestamp(${text})) END AT TIME ZONE 'UTC' AS timestamp)`;
 
-/** The moment of epoch milliseconds, in UTC. */
+/** SQL for the moment of epoch milliseconds, in UTC. */
 export const epochMoment = (epochMs: string): string =>
   `CAST(from_unixtime_nanos(${epochMs} * 1000000) AT TIME ZONE 'UTC' AS timestamp)`;
 

@@ -2,8 +2,8 @@ import { type EndpointName, endpoints } from './platform/operations/index.ts';
 import type { SettingName } from './settings.ts';
 
 /*
- * All that infra may import from lib: names, tables and times, each re-exported from the file that uses it. In lib,
- * only the command line imports this file, so that it is part of no import cycle.
+ * All names, tables and times that infra may import from lib, each re-exported from the file that uses it. In lib, only
+ * the command line imports this file, so that it is part of no import cycle.
  */
 
 export {

@@ -22,7 +22,7 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
   );
 
 /**
- * Adds to a line about a permanent failure the problem that names the part, for alarms: `PartMissing-table`,
+ * For alarms: adds `problem` to the line of a permanent failure, for example `PartMissing-table` or
  * `PartRefused-event-bus`.
  */
 function withProblem(line: Record<string, unknown>): Record<string, unknown> {
@@ -31,12 +31,12 @@ function withProblem(line: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * An error as fields. `type` is the name of our class: pino would use the constructor's, which is `e` in a
+ * An error as fields. `type` is the error's `name`: pino would use the name of the constructor, which is `e` in a
  * minified bundle.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  // The name is an own property of our errors.
+  // `name` would repeat `type`: it is a property of our errors themselves.
   const { name: _name, ...facts }: Record<string, unknown> = { ...pino.stdSerializers.err(error) };
   if (isRefusal(error)) {
     const { stack: _stack, cause: _cause, ...rest } = facts;
@@ -47,8 +47,8 @@ function describeError(error: unknown): unknown {
 }
 
 /**
- * Whether an error needs no stack: it is a response from outside, a refused or requeued job, or has one of
- * these as its cause.
+ * Whether an error needs no stack: it reports a response from outside, or a refused or requeued job, or only repeats
+ * such an error.
  */
 function isRefusal(error: Error): boolean {
   if (error.cause instanceof Error && error.cause !== error && error.cause.message === error.message)
@@ -58,13 +58,13 @@ function isRefusal(error: Error): boolean {
   return 'kind' in error.failure && error.failure.kind !== 'other';
 }
 
-/** Maximum characters of a line: fewer than a message at a terminal may have. */
+/** A line with more characters than this is cut. */
 const MAX_LINE_LENGTH = 10_000;
 const MAX_MSG_LENGTH = 500;
 
 /**
- * A line of the log, cut to at most 15,000 characters. Of a line over 10,000, the level, time and message
- * stay, and its beginning is in `cut`.
+ * A line of the log. Of a line over 10,000 characters only the level, the time, the length and a shortened message stay,
+ * with the line's beginning in `cut`: at most 15,000 characters.
  */
 function boundedLine(line: string): string {
   const shown = shownJson(line);

@@ -17,7 +17,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** Parses a setting that is JSON. Throws `SettingsError` with every fault, each with its place in the value. */
+/** Parses a setting that is JSON. Throws `SettingsError` with every fault, each with its path in the value. */
 export function jsonSetting<T>(name: string, text: string, schema: z.ZodMiniType<T>): T {
   const given = jsonIn(name, text);
   const parsed = checkedBy(schema, given);
@@ -63,8 +63,8 @@ export const storePlace = (given: Places): string =>
   pathOf('SYNC_STORE', given.SYNC_STORE || DEFAULT_STORE, given);
 
 /**
- * A path with the home folder in place of `~`: a shell replaces `~` only at the beginning of a word, and
- * never in a file. Throws `SettingsError` for another user's home folder, which only a shell knows.
+ * Replaces `~` at the beginning of a path by the home folder, since a shell does that only at the beginning of a word, and
+ * never in a file of settings. Throws `SettingsError` for another user's home folder, which only a shell knows.
  */
 export function pathOf(name: string, path: string, given: Home): string {
   const unresolved = UNRESOLVED.exec(path)?.[0];
@@ -79,7 +79,7 @@ export function pathOf(name: string, path: string, given: Home): string {
   return join(homeFolder(given, `or write ${name} without ~`), rest);
 }
 
-/** What a shell would replace, and what only Windows reads as a path: elsewhere it would be a folder of that name. */
+/** Matches variables that a shell would replace, and paths of Windows, which elsewhere would be names of folders. */
 const UNRESOLVED =
   process.platform === 'win32'
     ? /^\$\w+|^\$\{\w+\}|^%\w+%/
@@ -148,12 +148,12 @@ export function withPlaces(set: Places): Places {
 }
 
 /** Warns if the table is a file that only commands of this host share, although others may use the store. */
-export function warnOfThisHost(given: Places, err: (text: string) => void): void {
+export function warnOfUnsharedTable(given: Places, err: (text: string) => void): void {
   if (given.SYNC_STORE?.startsWith('s3://') && !given.SYNC_TABLE && withPlaces(given).SYNC_TABLE)
-    err(OF_THIS_HOST);
+    err(UNSHARED_TABLE);
 }
 
-const OF_THIS_HOST =
+const UNSHARED_TABLE =
   'platform-sync: SYNC_TABLE is not set: sent jobs and paid texts are recorded in a file of this host, which other hosts do not share';
 
 function fileOf(store: string, given: Places): string {

@@ -31,7 +31,7 @@ type PricedCalls = Readonly<Record<string, number>>;
 /** An amount of money. `amount` includes `possibly`, which is for calls whose outcome is unknown. */
 export type Money = { readonly unit: string; readonly amount: number; readonly possibly: number };
 
-/** What calls cost. `unknown`: how many of them have an unknown outcome. Undefined if none of them has a price. */
+/** The cost of calls. `unknown`: the number of calls with an unknown outcome. Undefined if no call has a price. */
 export function moneyFor(
   prices: Prices | undefined,
   calls: PricedCalls,
@@ -46,7 +46,7 @@ export function moneyFor(
   return priced.length === 0 ? undefined : { unit, amount: sum(calls), possibly: sum(unknown) };
 }
 
-/** The words for an amount: `12.5 credits, 2 of them possibly: for calls whose outcome is unknown`. */
+/** An amount in words: `12.5 credits, 2 of them possibly: for calls whose outcome is unknown`. */
 export function moneyWords({ unit, amount, possibly }: Money): string {
   const shown = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 6 });
   const open =

@@ -15,7 +15,7 @@ import {
   type Pace,
   type PaceCounts,
 } from './pace/index.ts';
-import { warnOfThisHost } from './places.ts';
+import { warnOfUnsharedTable } from './places.ts';
 import {
   callOutcome,
   countCalls,
@@ -26,7 +26,7 @@ import {
   probePlatform,
   type TokenSource,
 } from './platform/http/index.ts';
-import type { Call, HoldLeft, Observe, PlatformEvent, RetryLimits } from './platform/index.ts';
+import type { Call, Observe, PlatformEvent, RetryLimits, TrackSent } from './platform/index.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
 import { type CheckTable, tableCheckOf } from './table/index.ts';
@@ -44,7 +44,7 @@ export type Session = {
   readonly paid: ReturnType<typeof countCalls>['paid'];
   readonly logger: Logger;
   readonly inHand?: InHand | undefined;
-  /** Throws unless the store names this table; then nothing may be sent. */
+  /** Throws if the store belongs to another table. The caller must then send nothing. */
   readonly checkTable: CheckTable;
   readonly store: () => Promise<Store>;
 };
@@ -57,24 +57,25 @@ type SessionOptions = {
   /** Set if a person is watching at a terminal. Default: not set. */
   readonly screen?: object | undefined;
   /**
-   * How many slots of the fleet's budget are reserved at once: `single` for callers that can wait, such as a snapshot.
+   * How many slots of the fleet's budget are reserved together: `single` for callers that can wait, such as a snapshot.
    */
   readonly reserve?: 'single' | 'batch';
+  /** Records the work in progress. Default: it is not recorded. */
   readonly inHand?: InHand;
   /**
-   * Whether the pace is this process's own if SYNC_TABLE is not set. Default: false, so that all commands
-   * with the same store share one.
+   * Without SYNC_TABLE: whether this process paces itself, instead of sharing the pace with other commands on the
+   * same store. Default: false.
    */
-  readonly isAlone?: boolean;
-  /** Registers each sent call that a stop does not cancel. Default: not registered. */
-  readonly holdLeft?: HoldLeft;
+  readonly hasOwnPace?: boolean;
+  /** Registers each call that was sent and that stopping the process does not cancel. Default: not registered. */
+  readonly trackSent?: TrackSent;
   readonly observe?: Observe;
   /** Called when jobs are stopped because the platform is unavailable or refuses the token. */
   readonly onUnavailable?: ((open: OpenBreaker) => void) | undefined;
 };
 
 /**
- * If a person is watching: how long to try before it is reported that the platform cannot be reached, in milliseconds.
+ * If a person is watching, calls to a platform that cannot be reached are given up after this long, in milliseconds.
  */
 const MAX_UNREACHED_MS = 6_000;
 
@@ -82,14 +83,14 @@ const MAX_UNREACHED_MS = 6_000;
 export function openSession(given: SessionOptions): Session {
   const { environment, err } = given;
   const settings = readSettings(environment);
-  const isAlone = given.isAlone === true && !environment['SYNC_TABLE'];
-  if (!isAlone) warnOfThisHost(environment, err);
+  const hasOwnPace = given.hasOwnPace === true && !environment['SYNC_TABLE'];
+  if (!hasOwnPace) warnOfUnsharedTable(environment, err);
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts, paid } = countCalls();
   const stored = storedIn(settings, given);
-  const budget = isAlone
+  const budget = hasOwnPace
     ? undefined
-    : budgetOf(settings, environment, stored.checkTable, (seen) => breaker.seen(seen));
+    : budgetOf(settings, environment, stored.checkTable, (seen) => breaker.onBudget(seen));
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
   const parts = { host: new URL(settings.PLATFORM_BASE_URL).host, logger, budget };
@@ -102,7 +103,7 @@ export function openSession(given: SessionOptions): Session {
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
     inHand: given.inHand,
-    holdLeft: given.holdLeft,
+    trackSent: given.trackSent,
     observe: notifyAll([observe, logCalls(logger), ended, ...(given.observe ? [given.observe] : [])]),
     proxyEnv: environment,
     retry: given.screen === undefined ? {} : { unreachedMs: MAX_UNREACHED_MS },
@@ -114,11 +115,11 @@ export function openSession(given: SessionOptions): Session {
   return { environment, settings, ...calls, logger, inHand: given.inHand, ...stored };
 }
 
-/** The store, and the check that it names this table. */
-function storedIn({ SYNC_STORE, SYNC_TABLE: table }: Settings, { environment, isAlone }: SessionOptions) {
+/** The store, and the check that it belongs to this table. */
+function storedIn({ SYNC_STORE, SYNC_TABLE: table }: Settings, { environment, hasOwnPace }: SessionOptions) {
   const store = once(() => openStore(SYNC_STORE, { s3: environment }));
   // The exported client has a table, but no store.
-  const isChecked = table !== undefined && !isAlone;
+  const isChecked = table !== undefined && !hasOwnPace;
   const checkTable = isChecked ? tableCheckOf(table, environment, store) : async () => undefined;
   return { store, checkTable };
 }
@@ -142,7 +143,8 @@ type Parts = {
 };
 
 /**
- * The breaker of the fleet, or of this process. It reads nothing, and loads no SDK, until a job is about to be taken.
+ * The breaker of the fleet or, without a table, of this process. It reads nothing, and loads no SDK, until a job is about
+ * to be taken.
  */
 const breakerOf = (
   { host, budget, logger }: Parts,
@@ -157,7 +159,7 @@ const breakerOf = (
       logger.warn({ host, open }, 'the platform is unavailable: no jobs are taken');
       onUnavailable?.(open);
     },
-    onClosed: (open) => logger.info({ host, open }, 'the platform is back'),
+    onClosed: (open) => logger.info({ host, open }, 'the platform is available again'),
   });
 
 const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
@@ -165,7 +167,7 @@ const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
   change: async (...given) => (await open()).change(...given),
 });
 
-/** The fleet's pace if there is a table in which it is shared, otherwise the process's own. */
+/** The pace of the fleet, if a table is set, otherwise the pace of this process alone. */
 function paceOf(
   settings: Settings,
   { host, logger, budget }: Parts,
@@ -187,9 +189,11 @@ function paceOf(
         { err, problem: 'TableUnavailable' satisfies ProblemName },
         'table unavailable: nothing is sent',
       ),
-    onTableAvailable: () => logger.info('table back'),
-    onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
-    onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),
+    onTableAvailable: () => logger.info('table available again'),
+    onLineSetBack: () =>
+      logger.warn({ host }, 'the reservation line was moved back: a wrong clock had moved it ahead'),
+    onClockOff: (off) =>
+      logger.warn(off, 'the clock of this machine is wrong: the pace uses the time of the table'),
   });
 }
 
@@ -200,7 +204,7 @@ function tokenOf(
   return token === undefined ? openStoredToken({ place, environment }) : fixedToken(token);
 }
 
-/** Logs calls: problems as warnings, everything else at lower levels; only the first odd response of each operation. */
+/** Logs calls: problems as warnings, other events at lower levels. Logs only the first odd response of each operation. */
 function logCalls(logger: Logger): Observe {
   const odd = new Set<string>();
   return ({ kind, ...facts }) => {

@@ -13,13 +13,13 @@ export type Environment = Readonly<Partial<Record<string, string>>>;
 /** The validated settings of a process, with one field for each variable. Times are in milliseconds, sizes in bytes. */
 export type Settings = z.infer<typeof settingsSchema>;
 
-/** The settings for where jobs and snapshots store things, and which jobs are allowed. */
+/** The settings of the store, table and queues, and of the jobs that are allowed. */
 type SyncSettings = z.infer<typeof syncSchema>;
 
 /** The settings that identify the budget of a fleet. */
 type PaceSettings = z.infer<typeof paceSchema>;
 
-/** Reads all settings. An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
+/** Reads all settings. An empty variable counts as absent. Throws one `SettingsError` with all faults. */
 export const readSettings = (environment: Environment): Settings =>
   read(settingsSchema, environment, [tokenFaults, storeFaults, networkFaults]);
 
@@ -32,8 +32,8 @@ export const readPaceSettings = (environment: Environment): PaceSettings =>
   read(paceSchema, environment, [networkFaults]);
 
 /**
- * Our settings without what surrounds a value: white space, as it comes with a paste or a
- * file, and quotes, which Docker's `--env-file` keeps. No value begins or ends with either.
+ * The environment, with our settings trimmed: without white space around a value, as it comes with a paste or from a file,
+ * and without quotes, which Docker's `--env-file` keeps. No valid value begins or ends with either.
  */
 export const tidied = (environment: Environment): Environment =>
   Object.fromEntries(
@@ -82,8 +82,8 @@ export function needed<Given extends Partial<Settings>, Name extends keyof Setti
 }
 
 /**
- * Settings whose values are never shown. A header's name is not shown either, unless it is well known, since
- * it may be a token by mistake.
+ * Settings whose values are never shown. The value of PLATFORM_TOKEN_HEADER may be a token by mistake, so it is shown only
+ * if it is the name of a common header.
  */
 const SECRET: Readonly<Partial<Record<SettingName, (value: string) => boolean>>> = {
   PLATFORM_TOKEN: () => true,
@@ -101,7 +101,7 @@ function fault(issue: z.core.$ZodIssue, given: Environment): string {
   return `${issue.path.join('.')}: expected ${issue.message}, got ${got}`;
 }
 
-/** The value at a path within a setting that is JSON, as far as it exists. */
+/** The value at a path within a setting that is JSON; undefined if it does not exist. */
 const memberAt = (text = '', [, ...path]: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, name) => Object(value)[name], jsonIn(text));
 
@@ -113,7 +113,7 @@ function tokenFaults(given: Environment): readonly string[] {
     : [`${names.join(' or ')}: expected one of the two, got ${set.length === 0 ? 'neither' : 'both'}`];
 }
 
-/** Glue's tables need objects in S3, and a directory does not encrypt. */
+/** The faults of settings that need a store in S3: Glue reads objects there, and a directory does not encrypt. */
 function storeFaults(given: Environment): readonly string[] {
   const { SYNC_STORE: store } = given;
   const names = ['SYNC_GLUE_DATABASE', 'SYNC_ENCRYPTION'] as const satisfies readonly SettingName[];
@@ -163,15 +163,15 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
-/** The budget, paid texts and runs belong to a host: the dot of the root, which may end its name, is no other host. */
-function withoutRoot(text: string): string {
+/** Removes a trailing dot from the host: `acme.example.com.` is the same host, to which budget, texts and runs belong. */
+function withoutTrailingDot(text: string): string {
   const url = new URL(text);
   if (!url.hostname.endsWith('.')) return text;
   url.hostname = url.hostname.replace(/\.+$/, '');
   return url.origin;
 }
 
-/** Matches an address whose host does not depend on the id, and that contains no password. */
+/** Matches an address with `{id}` after the host, and without user or password. */
 const LINK = /^[a-z]+:\/\/[^/?#{@]+[/?#].*\{id\}/i;
 const LINK_EXPECTED = 'an address with {id} over https (or http on loopback)';
 
@@ -210,7 +210,7 @@ const queueUrl = z.string().check(
   }),
 );
 
-/** Headers that must not carry a token: those of the connection (RFC 9110, 7.6.1), and those that every request has. */
+/** Headers that must not carry a token: connection headers (RFC 9110, 7.6.1), and headers that every request has. */
 const OTHER_HEADERS =
   /^(accept(-encoding)?|connection|content-(encoding|length|type)|expect|host|keep-alive|proxy-(authorization|connection)|range|te|trailer|transfer-encoding|upgrade)$/i;
 
@@ -218,12 +218,12 @@ const OTHER_HEADERS =
 export const tokenHeader = z.string({ error: 'a header name' }).check(
   z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
   z.refine((name) => !OTHER_HEADERS.test(name), {
-    error: 'a header of its own, not one that the request or its connection needs',
+    error: 'a header that the request and its connection do not need',
   }),
 );
 
 const settingsSchema = z.object({
-  PLATFORM_BASE_URL: z.pipe(origin, z.transform(withoutRoot)),
+  PLATFORM_BASE_URL: z.pipe(origin, z.transform(withoutTrailingDot)),
   PLATFORM_TOKEN: z.optional(
     z.string().check(z.regex(/^[\x21-\x7e]+$/, { error: 'visible ASCII characters without spaces' })),
   ),

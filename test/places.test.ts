@@ -2,7 +2,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import os, { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createTemporaryFolder, stateFolder, storePlace, warnOfThisHost, withPlaces } from '../lib/places.ts';
+import {
+  createTemporaryFolder,
+  stateFolder,
+  storePlace,
+  warnOfUnsharedTable,
+  withPlaces,
+} from '../lib/places.ts';
 import { readSyncSettings, SettingsError } from '../lib/settings.ts';
 
 test('an empty setting counts as unset: all locations follow from the store', () => {
@@ -70,7 +76,7 @@ test.each([
 ])('%j causes a warning that others may use the store without the table: %i', (given, count) => {
   const warnings: string[] = [];
 
-  warnOfThisHost(given, (text) => warnings.push(text));
+  warnOfUnsharedTable(given, (text) => warnings.push(text));
 
   expect(warnings).toEqual(Array(count).fill(expect.stringContaining('a file of this host')));
 });

@@ -9,8 +9,7 @@ import { reportLateStart } from '../late-start.ts';
 import { writeLine } from '../log-lines.ts';
 
 /**
- * The polls are few, since this runs again in an hour; each is a long poll, since that asks all servers of
- * SQS.
+ * One quiet poll is enough, since this runs again in an hour. It is a long poll, since that asks all servers of SQS.
  */
 const POLLS = { waitSeconds: 1, quiet: 1 };
 
@@ -31,7 +30,7 @@ export async function handler(event: unknown, context: Context) {
       const { moved, notMoved } = result;
       if (moved > 0) logger.info({ queue: url, moved }, 'jobs moved');
       if (notMoved.length > 0)
-        throw new Error(`${url}: ${notMoved.length} messages not moved: ${notMoved[0]?.error}`);
+        throw new Error(`${url}: ${notMoved.length} messages were not moved: ${notMoved[0]?.error}`);
     }
   });
 }

@@ -11,7 +11,7 @@ export type StepsOptions = {
   readonly inHand?: InHand;
 };
 
-/** A failed attempt of a step. `attempt`: 1 is the first; `delayMs` is undefined after the last one. */
+/** A failed attempt of a step. `attempt`: 1 is the first. `delayMs`: undefined after the last attempt. */
 type FailedStep = {
   readonly step: string;
   readonly attempt: number;
@@ -44,7 +44,7 @@ export const durableSteps = (
     ),
   wait: (ms) => context.wait({ seconds: seconds(ms) }),
   remainingMs: () => context.lambdaContext.getRemainingTimeInMillis(),
-  // Nothing was done yet.
+  // At this point, no time of the invocation was used.
   limitMs: context.lambdaContext.getRemainingTimeInMillis(),
 });
 

@@ -16,7 +16,7 @@ import { durableSteps } from './durable-steps.ts';
 export const handler: DurableLambdaHandler = async (event, context) => {
   return await invocations.run(context, async () => {
     const { metrics } = await ready();
-    // It is here and not inside the execution: when that is suspended, nothing after the wait runs.
+    // Flushes here and not within the execution, since no code after a wait runs when an execution is suspended.
     using _ = { [Symbol.dispose]: metrics.flush };
     return await takeOver(event, context);
   });
@@ -40,8 +40,7 @@ const takeOver = withDurableExecution(
 );
 
 /**
- * Parses the input of the execution. A fault ends the execution: nothing before this is ever replayed
- * differently.
+ * Parses the input of the execution. An invalid input ends the execution, since a replay would find the same fault.
  */
 async function parsed(input: unknown, logger: Logger) {
   try {

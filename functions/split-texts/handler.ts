@@ -8,7 +8,7 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
 
-/** The part that is used of the event that S3 sends for a new object. */
+/** The fields that are used of the event that S3 sends for a new object. */
 type ObjectCreated = {
   readonly bucket: { readonly name: string };
   readonly object: { readonly key: string };

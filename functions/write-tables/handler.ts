@@ -8,19 +8,19 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 
 /**
- * Stops when less time than this is left, in milliseconds: a file takes seconds, and one that takes longer is
+ * No file is started with less time left than this, in milliseconds. A file takes seconds; a file that is not finished is
  * started again the next time.
  */
-const ENOUGH_MS = 120_000;
+const MIN_LEFT_MS = 120_000;
 
-/** Builds missing tables of runs: of a place after its publication, and of all places at night. */
+/** Builds missing tables of runs: of one place after a publication, and of all places at night. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     const { store, partitions, logger } = await ready();
     const written = await writeTables(event, {
       store: storeUntil(store, nearEnd),
       partitions,
-      isOver: () => context.getRemainingTimeInMillis() < ENOUGH_MS,
+      isOver: () => context.getRemainingTimeInMillis() < MIN_LEFT_MS,
       warn: (what, err) => logger.warn({ err }, what),
       signal: nearEnd,
     });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for `ms` milliseconds, or not at all if negative; rejects with the signal's reason as soon as it is aborted. */
+/** Waits for `ms` milliseconds, or not at all if `ms` is negative. Rejects with the signal's reason once it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await delay(Math.max(0, ms), undefined, signal && { signal });
@@ -12,19 +12,19 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 /** The limits of the waits between retries, in milliseconds. */
 export type BackoffLimits = {
-  /** The ceiling of the first wait; it doubles with each retry up to `maxDelayMs`. */
+  /** The ceiling of the first wait. The ceiling doubles with each retry, up to `maxDelayMs`. */
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
 };
 
-/** Full jitter; `retry` 1 is the first. Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. */
+/** The wait before retry `retry` (1 is the first), with full jitter. Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. */
 export function backoffMs(retry: number, random: number, { baseDelayMs, maxDelayMs }: BackoffLimits): number {
   return Math.floor(random * Math.min(maxDelayMs, baseDelayMs * 2 ** (retry - 1)));
 }
 
 /**
- * Wraps `open` so that it runs once: later calls return the first result. If it fails, its callers get the
- * error, and the next call tries again.
+ * Wraps `open` so that it runs once: later calls return the first result. If `open` fails, its callers get the error, and
+ * the next call tries again.
  */
 export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;
@@ -50,13 +50,13 @@ type ReadAheadOptions<Item, Result> = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Maximum bytes of memory for results that are read ahead, judged by the size of the latest ones. */
+/** Maximum bytes of memory for results that are read ahead, estimated from the sizes of the latest results. */
 const AHEAD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is
- * thrown after the results before it. If sizes are counted, the first item is read alone, and after large
- * results fewer items are read ahead.
+ * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is thrown after
+ * the results of earlier items. With `sizeOf`, the first item is read alone, and fewer items are read ahead after large
+ * results.
  */
 export async function* readAhead<Item, Result>({
   items,
@@ -82,9 +82,9 @@ export async function* readAhead<Item, Result>({
   let sizes: readonly number[] = [];
   const queue: ReturnType<typeof start>[] = [];
   let started = 0;
-  const fill = (inHand: number) => {
+  const fill = (beingYielded: number) => {
     const fits = sizes.length === 0 ? 1 : Math.floor(AHEAD_BYTES / Math.max(1, ...sizes));
-    const max = sizeOf === undefined ? concurrency : Math.min(concurrency, Math.max(1, fits) - inHand);
+    const max = sizeOf === undefined ? concurrency : Math.min(concurrency, Math.max(1, fits) - beingYielded);
     const free = ended.signal.aborted ? 0 : Math.max(0, max - queue.length);
     queue.push(...items.slice(started, started + free).map(start));
     started = Math.min(items.length, started + free);

@@ -2,9 +2,9 @@ import { getSystemErrorMessage, stripVTControlCharacters } from 'node:util';
 import type * as z from 'zod/mini';
 
 /**
- * The faults that a schema found, as one text each: the place, what was expected, and what was found. If
- * there are more than `most`, the last text says how many others there are. `place` describes the path;
- * `shown` is the value that was checked; `hide` removes secrets from keys and values.
+ * The faults that a schema found, each as a string: the path, what was expected, and what was found. If there are more
+ * than `max`, the last string says how many more there are. `shown`: the value that was checked. `place` describes a path.
+ * `hide` removes secrets from keys and values.
  */
 export function faultsOf(
   error: z.core.$ZodError,
@@ -27,7 +27,7 @@ export function faultsOf(
     const room = keys.slice(0, max - faults.length);
     others += keys.length - room.length;
     for (const key of room) {
-      // For an invalid key, the key itself was found: its value was not checked.
+      // The fault of an invalid key is about the key, and not about its value.
       const got = () => show(issue.code === 'invalid_key' ? issue.path.at(-1) : valueAt(shown, issue.path));
       faults.push(
         key === undefined
@@ -39,32 +39,32 @@ export function faultsOf(
   return others === 0 ? faults : [...faults, `and ${others} more`];
 }
 
-/** Sorts faults if not all can be listed: those about a whole come before those about its parts. */
+/** Sorts faults if not all can be listed: faults of an object come before faults of its members. */
 const widestFirst = (issues: readonly z.core.$ZodIssue[], max: number) =>
   issues.length <= max ? issues : issues.toSorted((a, b) => a.path.length - b.path.length);
 
-/** Maximum faults in one message: otherwise a hostile input would lead to a message as long as itself. */
+/** Maximum faults in one message: without a limit, a hostile input would cause a message of its own size. */
 const MAX_FAULTS = 50;
 const MAX_PLACE_LENGTH = 300;
-/** Maximum characters of a text that are searched for secrets. */
+/** Maximum characters of a string that are searched for secrets. */
 export const MAX_READ = 4_000;
 
-/** A text of at most this many characters, with a mark if it was cut. */
+/** Cuts a string to at most `max` characters, and marks the cut with `…`. */
 export const shortened = (text: string, max: number): string =>
   text.length > max ? `${text.slice(0, max)}…` : text;
 
-/** The message of an error; any other thrown value as text. */
+/** The message of an error; any other thrown value as a string. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The text cut to 4,000 characters: it may quote foreign text, and is stored in logs, results and rows. */
+/** Cuts a message to 4,000 characters, since it may quote foreign text, and is stored in logs, results and rows. */
 export const messageOf = (text: string): string => shortened(text, MAX_MESSAGE_LENGTH);
 
 const MAX_MESSAGE_LENGTH = 4_000;
 
-/** The first line of a text: the SDK adds further lines for developers to its errors. */
+/** The first line of a message. The SDK adds further lines for developers to its errors. */
 export const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
-/** Names in quotes, for a message: the first 20, each shortened, and how many others there are. */
+/** Names in quotes, for a message: the first 20, each shortened, and the number of further names. */
 export function listed(names: readonly string[]): string {
   const first = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(shortened(name, MAX_NAME_LENGTH)));
   const others = names.length - first.length;
@@ -74,10 +74,10 @@ export function listed(names: readonly string[]): string {
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 60;
 
-/** Removes secrets from a text. It is called with at most `MAX_READ` characters, since it takes time. */
+/** Removes secrets from a string. Called with at most `MAX_READ` characters, since it takes time. */
 export type Hide = (text: string) => string;
 
-/** A value in a few words: texts quoted and shortened, lists by their size. */
+/** A value in a few words: strings quoted and shortened, lists by their size. */
 export function preview(value: unknown, hide: Hide = (text) => text): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -87,13 +87,13 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
 }
 
 /**
- * The message of a fault for which the schema has none. In a program that loads one of Zod's languages, Zod
- * adds its own message.
+ * Matches Zod's own message, which a fault has if the schema sets none. In a program that loads one of Zod's languages,
+ * words follow it.
  */
 const DEFAULT_MESSAGE = /^Invalid input(?::|$)/;
 
 function expectationOf(issue: z.core.$ZodIssue): string {
-  // The issue's own message is that of the whole record.
+  // The message of this issue is about the whole record, and those of its inner issues about the key.
   if (issue.code === 'invalid_key')
     return `${[...new Set(issue.issues.map(expectationOf))].join(' or ')} as a name`;
   if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message;
@@ -123,35 +123,35 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Makes text from outside safe to show: one line of at most `most` characters, without terminal control characters. */
+/** Makes a string from outside safe to show: one line of at most `max` characters, without terminal control characters. */
 export function shownText(given: string, max: number): string {
   const text = shortened(given, max);
-  // What remains of a sequence, and any other control character, could still move the cursor.
+  // Incomplete sequences and other control characters could still move the cursor.
   return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
 /**
- * JSON that may contain foreign text, safe to show: characters that move the cursor or reverse the text are
- * escaped. If `mark` is two backslashes, they stay escaped after the JSON is parsed.
+ * Makes JSON from outside safe to show: escapes characters that move the cursor or reverse the direction of writing. If
+ * `mark` is two backslashes, they stay escaped after the JSON is parsed.
  */
 export const shownJson = (json: string, mark = '\\'): string =>
-  // JSON always escapes the lower controls. The characters replaced here occur only in strings, so the value
-  // stays the same.
+  // JSON itself escapes control characters below 0x20. The characters replaced here occur only in strings, so the
+  // value stays the same.
   json.replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     (character) => `${mark}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /**
- * Hides the user and the query of a URL, with or without a scheme. A scheme other than http may itself be a
- * user’s name.
+ * Hides the user and the query of a URL, with or without a scheme. What looks like an unknown scheme may be the name of a
+ * user.
  */
 export const hideUser = (location: string): string =>
   location.replace(/^((?:https?|s3|ftp|socks\w?):\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
 
 /**
- * Quotes a word for a shell if necessary: in double quotes if they suffice, since POSIX shells, cmd and
- * PowerShell read them alike. On Windows, any other word is replaced by a placeholder.
+ * Quotes a word for a shell if necessary: in double quotes if they suffice, since POSIX shells, cmd and PowerShell read
+ * these in the same way. On Windows, a word that needs other quotes is replaced by a placeholder.
  */
 export function quoted(word: string): string {
   if (/^[\w./:,=@%+-]+$/.test(word)) return word;
@@ -167,7 +167,7 @@ export function systemReason(error: unknown): string {
   return errno === undefined ? message : getSystemErrorMessage(errno);
 }
 
-/** The name that was probably meant: one with the same start, or one or two typos away; undefined if none is close. */
+/** The known name that was probably meant: it differs by at most two typos, or begins with `written`; else undefined. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   const names = [...known];
   const typos = Math.min(2, Math.floor(written.length / 3));
@@ -179,7 +179,7 @@ export function nearestName(written: string, known: Iterable<string>): string | 
   return close[0]?.name ?? (written.length >= 3 ? names.find((name) => name.startsWith(written)) : undefined);
 }
 
-/** How many characters must be inserted, deleted or replaced to turn one text into the other (Levenshtein). */
+/** How many characters must be inserted, deleted or replaced to turn one string into the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, character] of [...from].entries()) {

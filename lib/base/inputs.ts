@@ -9,10 +9,10 @@ export const uuid = z
     z.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { error: 'a UUID (8-4-4-4-12 hex digits)' }),
   );
 
-/** Text without half a surrogate pair, which can be neither part of a URL nor stored as UTF-8. */
+/** A string without lone surrogates, which can be neither part of a URL nor stored as UTF-8. */
 export const wellFormed = z.refine((text) => String(text).isWellFormed(), { error: 'well-formed Unicode' });
 
-/** Well-formed text with at least one character that is not white space. */
+/** A well-formed string with at least one character that is not white space. */
 export const filledText = z
   .string({ error: 'text' })
   .check(z.regex(/\S/, { error: 'text that is not empty' }), wellFormed);
@@ -28,7 +28,7 @@ export function wholeNumber(min: number, max: number) {
 /** True or false. */
 export const yesOrNo = z.boolean({ error: 'true or false' });
 
-/** A date or time in ISO 8601. A time needs its zone, or it would mean another moment on another machine. */
+/** A date or time in ISO 8601. A time needs a zone: without one, it would be another moment on another machine. */
 const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** Whether the date exists: `Date.parse` would read February 30 as a day of March. */
@@ -38,7 +38,7 @@ function isDate(text: string): boolean {
   return new Date(day).toISOString().startsWith(day);
 }
 
-/** A date (meaning its start in UTC) or a date and time with a zone; the output is ISO 8601 text in UTC. */
+/** A date (meaning its start in UTC), or a date and time with a zone. The output is ISO 8601 in UTC. */
 export const utcTime = z.pipe(
   z
     .string({ error: 'a date' })
@@ -49,8 +49,7 @@ export const utcTime = z.pipe(
 const PAST = 'a day that has begun, such as 2026-11-21, or a time such as 2026-11-21T09:15:00Z';
 
 /**
- * A day or a time that has begun, as epoch milliseconds. A day means its last millisecond in UTC, or now
- * while it has not ended.
+ * A day or a time in the past, as epoch milliseconds. A day means its last millisecond in UTC; today means now.
  */
 export const pastMoment = z.pipe(
   z
@@ -72,7 +71,7 @@ export const whole = (error: string, holds: (list: readonly unknown[]) => boolea
     when: ({ value }) => Array.isArray(value),
   });
 
-/** The schema of a list of 1 to `most` entries without duplicates. */
+/** The schema of a list of 1 to `max` entries without duplicates. */
 export const each = <T extends z.core.SomeType>(
   schema: T,
   { error, max }: { readonly error: string; readonly max: number },
@@ -83,7 +82,7 @@ export const each = <T extends z.core.SomeType>(
   );
 
 /*
- * Objects with names from outside. They are not zod's `record`, which silently drops a member named
+ * Schemas of objects with names from outside. They do not use zod's `record`, which silently drops a member named
  * `__proto__`.
  */
 
@@ -101,8 +100,8 @@ export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an
   );
 
 /**
- * The object's own member, for names from outside: without this check, `constructor`, `toString` and
- * `__proto__` would be found in every object.
+ * The member of this name in the object itself, for names from outside: plain access would find `constructor`, `toString`
+ * and `__proto__` in every object.
  */
 export const own = <Value>(
   object: Readonly<Partial<Record<string, Value>>>,
@@ -124,7 +123,7 @@ export function checkedBy<T>(
 const FIRST_FAULT: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true };
 
 const MAX_VALUES = 50_000;
-/** An object counts as this many values, since each of its members may be missing. */
+/** An object counts as this many values, since each required member that it lacks is a fault. */
 const OBJECT = 10;
 
 function isLarge(value: unknown): boolean {

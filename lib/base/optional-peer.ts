@@ -1,7 +1,7 @@
 import type { AwsEnvironment } from './aws/client-config.ts';
 import { errorText, firstLine } from './faults.ts';
 
-/** An AWS client of the SDK: any version 3 that is not older than the tested one. */
+/** An AWS client of the SDK: any version 3, since `package.json` sets the minimum. */
 const clientOf = (service: string) => ({ title: `the AWS client of ${service}`, version: '3' });
 
 /** The optional peers of the package: the title of each, and the version to install, which `package.json` allows. */
@@ -75,8 +75,8 @@ const CLIENTS = {
 } as const;
 
 /**
- * Throws `PeerMissingError` unless the clients that these settings need are installed; a setting without a
- * value needs none. Returns the names of the clients. Bundles do not call it: their clients are built in.
+ * Throws `PeerMissingError` unless the clients that these settings need are installed. A setting without a value needs no
+ * client. Returns the names of the clients. Bundles do not call this, since their clients are built in.
  */
 export function needClients(
   environment: AwsEnvironment & Readonly<Record<string, string | undefined>>,

@@ -4,15 +4,15 @@ type RetryOptions = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  /** When to give up, in epoch milliseconds; read again before each wait. Default: never. */
+  /** When to give up, in epoch milliseconds. Called before each wait, since the time may change. Default: never. */
   readonly untilMs?: () => number;
   /** Whether a retry may succeed after this error. Default: it may. */
   readonly mayPass?: (error: unknown) => boolean;
   /** Milliseconds before retry `retry` (1 is the first). Default: a backoff of up to 5 s. */
   readonly waitMs?: (retry: number, random: number) => number;
   /**
-   * Milliseconds after which a try is reported as slow; when the time is over, it is abandoned. Default: slow
-   * tries are not reported.
+   * Milliseconds after which a try is reported as slow. At `untilMs`, a slow try is abandoned. Default: slow tries are
+   * neither reported nor abandoned.
    */
   readonly slowMs?: number;
   /** Called with the error after try `tries` has failed, and repeatedly while a try is slow. */
@@ -27,8 +27,7 @@ class OutOfTimeError extends Error {
 const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
 
 /**
- * Repeats `work` until it succeeds, cannot succeed, or time is up; at least once. `work` gets the number of
- * the try, from 1.
+ * Tries `work` until it succeeds, cannot succeed, or time is up. `work` gets the number of the try, from 1.
  */
 export async function retryUntil<T>(work: (tries: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { untilMs = () => Number.POSITIVE_INFINITY, mayPass = () => true, onTrouble } = options;
@@ -47,10 +46,10 @@ export async function retryUntil<T>(work: (tries: number) => Promise<T>, options
   }
 }
 
-/** The reason of the abort: without one, an error with a stack would be allocated. */
+/** The reason of the abort. Without a reason, an error with a stack would be allocated. */
 const SETTLED = 'settled';
 
-/** Waits for a try until time is up: otherwise a try that hangs would keep an invocation from responding. */
+/** Waits for a try, but only until time is up: a try that hangs would keep an invocation from responding. */
 async function withWatchdog<T>(
   trying: Promise<T>,
   tries: number,
@@ -67,7 +66,7 @@ async function withWatchdog<T>(
       if (now() >= untilMs()) throw error;
     }
   };
-  // Once the try has settled, an abort ends the watch; the rejection that follows is ignored.
+  // Once the try has settled, the abort ends the watch, whose rejection is replaced by the try itself.
   return Promise.race([
     tried,
     watch().catch((error: unknown) => (settled.signal.aborted ? tried : Promise.reject(error))),

@@ -72,7 +72,7 @@ export function openPlatform(
   const { call } = openSession({
     environment,
     err: onLog,
-    isAlone: true,
+    hasOwnPace: true,
     ...(observe === undefined ? {} : { observe }),
   });
   return operations(call);

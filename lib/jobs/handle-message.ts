@@ -167,8 +167,8 @@ async function notClaimed(
         `id: expected an id that no other job has, got ${JSON.stringify(task.job.id)}`,
       ]);
     case 'busy':
-      // The other worker's lease is assumed to be no longer than this one. If it seems longer, the clock was set
-      // back, and the message would be hidden too long.
+      // The other worker's lease is assumed to be at most as long as this one. If it seems longer, the clock was
+      // set back, and the message would be hidden too long.
       return {
         kind: 'later',
         delayMs: Math.min(leaseMs, Math.max(0, answer.untilMs - worker.now())) + AFTER_LEASE_MS,

@@ -43,7 +43,7 @@ export async function openWorker(
   ]);
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
-  // A job that would wait long for its turn is requeued instead.
+  // A job that would wait long for its turn is requeued instead. A snapshot would start over, so it waits.
   const platform = operations(session.callWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }));
   const { onSentiment, ...others } = hooks;
   return {
@@ -74,7 +74,7 @@ function createFinishedReporter({ settings, environment, logger }: Session): Wor
 const RENEWED_LEASE_MS = 30_000;
 
 /**
- * How long a process that is told to stop still tries to store outcomes, in milliseconds: less than the usual time
+ * How long a process that must stop still tries to store outcomes, in milliseconds: less than the usual time
  * before such a process is killed.
  */
 const GRACE_MS = 20_000;

@@ -76,7 +76,7 @@ export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outc
   await store.put(lateKey(sent), body, { contentType: 'application/json' });
 }
 
-/** Reads the staged outcome of a send; undefined if there is none, or it is invalid. */
+/** Reads the staged outcome of a send; undefined if it is missing or invalid. */
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
   try {
     return (await findStored(store, lateKey(sent), lateSchema, MAX_LIST_BYTES))?.value.outcome;

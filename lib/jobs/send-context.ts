@@ -42,7 +42,7 @@ export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome
 class JobStoppedError extends Error {
   override readonly name: string = 'JobStoppedError';
 
-  /** Tells the log to leave out the stack, which would say nothing about this error. */
+  /** Makes the log leave out the stack, which would say nothing about this error. */
   get isRefusal(): boolean {
     return true;
   }

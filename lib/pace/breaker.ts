@@ -6,18 +6,18 @@ type ChangeBudget = Parameters<BudgetItem['change']>[1];
 
 /*
  * The breaker: while the platform is unavailable, the whole fleet stops taking jobs, and one worker at a time
- * probes. The budget stores its state: absent means closed; it is open until a call that began later gets a
- * response. Once `probeAt` has passed, the worker that writes a later `probeAt` is the one that probes; if it
- * dies, the next one is elected the same way.
+ * probes. The budget stores the breaker's state: absent means closed. An open breaker closes when a call that began
+ * after it opened gets a response. Once `probeAtMs` has passed, the worker that writes a later `probeAtMs` probes; if
+ * that worker dies, the next one is elected in the same way.
  *
- * Failures of jobs alone cannot open it: several in a row only raise a suspicion. The breaker opens if a
- * harmless read fails too, which has only the platform, its address and the token in common with a job.
+ * Failures of jobs alone cannot open the breaker: several in a row only raise a suspicion. It opens if a harmless read
+ * fails too, which has only the platform, its address and the token in common with a job.
  */
 
-/** Why a call got no response from the platform. It is an outage if other calls get none either. */
+/** Why a call got no usable response. If other calls get none either, the platform is unavailable. */
 type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
-/** What a call shows about the platform. `neither`: it was throttled, or shows nothing. */
+/** What a call shows about the platform. `neither`: the call was throttled, or shows nothing. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
 
 /** Stops jobs while all calls to the platform fail in the same way. */
@@ -25,17 +25,17 @@ export type Breaker = {
   /** Reports a call that ended now and began `tookMs` ago. */
   ended(outcome: CallOutcome, tookMs: number): void;
   /** Reports a budget that was read or written. */
-  seen(budget: Pick<Budget, 'breaker' | 'tokenRefusedAtMs'>): void;
+  onBudget(budget: Pick<Budget, 'breaker' | 'tokenRefusedAtMs'>): void;
   /**
-   * How many milliseconds until the next probe; undefined if jobs may be taken. It may read the item and
-   * probe, so a call that has a place in flight must not wait for it: the probe may need that place.
+   * Milliseconds until the next probe; undefined if jobs may be taken. It may read the item and probe. Do not wait
+   * for it while holding a concurrency slot: the probe may need that slot.
    */
   blockedMs(): Promise<number | undefined>;
-  /** The same answer from memory, without a read or a probe; one second if an outage is suspected. */
+  /** Like `blockedMs`, but without a read or a probe; one second if an outage is suspected. */
   knownBlockedMs(): number | undefined;
   /**
-   * The same for a job whose request was sent. The job's own failures may have raised a suspicion: that
-   * starts a check, and only a confirmed outage stops the job.
+   * Like `knownBlockedMs`, for a job whose request was sent: only a confirmed outage stops the job, since its own
+   * failures may have raised the suspicion. A suspicion starts a check in the background.
    */
   knownOutageMs(): number | undefined;
 };
@@ -49,25 +49,26 @@ type FleetBreakerOptions = {
   readonly onClosed?: (breaker: OpenBreaker) => void;
 };
 
-const SUSPICIOUS = 3;
+/** This many failures in a row raise a suspicion. */
+const SUSPICIOUS_FAILURES = 3;
 
 /** How long calls must have failed before the breaker opens: shorter faults are left to retries. */
 const MIN_OUTAGE_MS = 2_000;
 
 const PROBE_EVERY_MS = 10_000;
 
-/** How long a stored state is trusted without reading it again, if it is closed, or open. */
-const CLOSED_KNOWN_MS = 30_000;
-const OPEN_KNOWN_MS = 1_000;
+/** Maximum age of the state in memory before it is read again: of a closed breaker, and of an open one. */
+const MAX_CLOSED_AGE_MS = 30_000;
+const MAX_OPEN_AGE_MS = 1_000;
 
-/** After a probe has refuted a suspicion, no new one is raised for this long: then the jobs themselves are at fault. */
+/** After a probe has refuted a suspicion, no new suspicion is raised for this long: the jobs themselves are at fault. */
 const REFUTED_MS = 5_000;
 
-/** How long a call waits while an outage is suspected: the probe ends sooner than that. */
+/** How long a call waits while an outage is suspected: longer than a probe takes. */
 const SUSPECTED_MS = 1_000;
 
-/** For this long after another worker ended an outage, a new suspicion stops only this worker and not the fleet. */
-const OWN_OUTAGE_MS = 60_000;
+/** For this long after another worker ended an outage, a new outage stops only this worker and not the fleet. */
+const LOCAL_OUTAGE_MS = 60_000;
 
 /* Ages are measured by a clock that is never set. Only times in the budget are by the workers' own clocks. */
 
@@ -79,40 +80,40 @@ type Known = {
   readonly openMs: number;
   /** When this worker first saw the breaker's present state. */
   readonly seenMs: number;
-  /** Whether only this worker is cut off: the fleet's breaker is closed. */
-  readonly isOwn: boolean;
+  /** Whether only this worker is cut off, while the fleet's breaker is closed. */
+  readonly isLocal: boolean;
 };
 
 type State = FleetBreakerOptions & {
   readonly steady: () => number;
   streak: Streak | undefined;
   known: Known | undefined;
-  lookedMs: number;
+  refreshedMs: number;
   refutedMs: number;
   closedByOthersMs: number;
   underWay: Promise<number | undefined> | undefined;
 };
 
 /**
- * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker has a breaker of its own.
+ * Creates the breaker of a fleet, for one worker. While the table is unavailable, each worker decides alone.
  */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
   const { now, steady = now } = options.clock;
-  const tokenMark = createTokenMark(options.item, { now, steady });
+  const refusedToken = createRefusedTokenRecord(options.item, { now, steady });
   const state: State = {
     ...options,
     steady,
     streak: undefined,
     known: undefined,
-    lookedMs: never,
+    refreshedMs: never,
     refutedMs: never,
     closedByOthersMs: never,
     underWay: undefined,
   };
   const blockedMs = () => {
     if (isClear(state)) return Promise.resolve(undefined);
-    state.underWay ??= look(state).finally(() => {
+    state.underWay ??= refresh(state).finally(() => {
       state.underWay = undefined;
     });
     return state.underWay;
@@ -123,7 +124,7 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
     ended(outcome, tookMs) {
       const nowMs = steady();
       const { known, streak } = state;
-      tokenMark.ended(outcome, nowMs - tookMs);
+      refusedToken.ended(outcome, nowMs - tookMs);
       if (outcome === 'answered') state.streak = undefined;
       else if (outcome !== 'neither')
         state.streak = {
@@ -134,14 +135,14 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
       if (outcome === 'answered' && known !== undefined && nowMs - tookMs > known.openMs)
         void close(state, known).catch(() => undefined);
     },
-    seen({ breaker, tokenRefusedAtMs }) {
-      tokenMark.seen(tokenRefusedAtMs);
-      if (breaker === undefined && state.known !== undefined) state.lookedMs = never;
-      else learn(state, breaker);
+    onBudget({ breaker, tokenRefusedAtMs }) {
+      refusedToken.onBudget(tokenRefusedAtMs);
+      if (breaker === undefined && state.known !== undefined) state.refreshedMs = never;
+      else applyState(state, breaker);
     },
     knownBlockedMs: () => outageMs() ?? (isSuspected(state) ? SUSPECTED_MS : undefined),
     knownOutageMs() {
-      // Not awaited: the probe may need the place in flight that the caller has.
+      // Not awaited, since the probe may need the concurrency slot that the caller holds.
       if (isSuspected(state)) void blockedMs().catch(() => undefined);
       return outageMs();
     },
@@ -149,23 +150,25 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
 }
 
 const isClear = (state: State): boolean =>
-  state.known === undefined && !isSuspected(state) && state.steady() - state.lookedMs <= CLOSED_KNOWN_MS;
+  state.known === undefined && !isSuspected(state) && state.steady() - state.refreshedMs <= MAX_CLOSED_AGE_MS;
 
-const isSuspicious = (streak: Streak | undefined): streak is Streak => (streak?.failures ?? 0) >= SUSPICIOUS;
+const isSuspicious = (streak: Streak | undefined): streak is Streak =>
+  (streak?.failures ?? 0) >= SUSPICIOUS_FAILURES;
 
 const isSuspected = ({ streak, refutedMs, steady }: State): boolean =>
   isSuspicious(streak) && steady() - refutedMs > REFUTED_MS;
 
-async function look(state: State): Promise<number | undefined> {
+async function refresh(state: State): Promise<number | undefined> {
   const { steady, known } = state;
-  const goodForMs = known === undefined ? CLOSED_KNOWN_MS : OPEN_KNOWN_MS;
-  if (known?.isOwn !== true && steady() - state.lookedMs > goodForMs) await readItem(state);
-  if (state.known === undefined && isSuspected(state)) await check(state);
+  const maxAgeMs = known === undefined ? MAX_CLOSED_AGE_MS : MAX_OPEN_AGE_MS;
+  if (known?.isLocal !== true && steady() - state.refreshedMs > maxAgeMs) await readItem(state);
+  if (state.known === undefined && isSuspected(state)) await probeSuspicion(state);
   if (state.known === undefined) return undefined;
   return probeIfDue(state, state.known);
 }
 
-async function check(state: State): Promise<void> {
+/** Probes until the suspicion is refuted, or has lasted long enough to open the breaker. */
+async function probeSuspicion(state: State): Promise<void> {
   const { clock, steady, probe } = state;
   for (;;) {
     const outcome = await probe();
@@ -181,40 +184,40 @@ async function check(state: State): Promise<void> {
   }
 }
 
-/** Opens the fleet's breaker, or this worker's own if another worker has only just ended an outage. */
+/** Opens the fleet's breaker; only this worker's breaker if another worker has ended an outage in the last minute. */
 async function open(state: State, { sinceMs: openMs, cause }: Streak): Promise<void> {
   const { clock, steady, item } = state;
   const nowMs = clock.now();
   const breaker = { sinceMs: nowMs - (steady() - openMs), cause, probeAtMs: nowMs + PROBE_EVERY_MS };
-  const isOwn = steady() - state.closedByOthersMs < OWN_OUTAGE_MS;
+  const isLocal = steady() - state.closedByOthersMs < LOCAL_OUTAGE_MS;
   const opened: ChangeBudget = (budget) => (budget.breaker ? undefined : { ...budget, breaker });
-  if (!isOwn) await ifReached(() => item.change('open the breaker in', opened));
-  state.known = { breaker, openMs, seenMs: steady(), isOwn };
+  if (!isLocal) await ifAvailable(() => item.change('open the breaker in', opened));
+  state.known = { breaker, openMs, seenMs: steady(), isLocal };
   state.onOpen?.(breaker);
 }
 
 /**
- * How long until this worker may probe: when `probeAt` has passed, or when the state has not changed for one
- * interval, in case the prober's clock is ahead.
+ * How long until this worker may probe: until `probeAtMs`, or until the state has not changed for one interval, in
+ * case the prober's clock is ahead.
  */
 const untilProbeMs = ({ clock, steady }: State, { breaker, seenMs }: Known): number =>
   Math.min(breaker.probeAtMs - clock.now(), seenMs + PROBE_EVERY_MS - steady());
 
 async function probeIfDue(state: State, known: Known): Promise<number | undefined> {
   const { clock, steady, item, probe } = state;
-  const { breaker, isOwn } = known;
+  const { breaker, isLocal } = known;
   const dueMs = untilProbeMs(state, known);
   if (dueMs > 0) return dueMs;
   const next = { ...breaker, probeAtMs: clock.now() + PROBE_EVERY_MS };
-  const take: ChangeBudget = (budget) =>
+  const takeProbe: ChangeBudget = (budget) =>
     isStill(budget, breaker) && budget.breaker?.probeAtMs === breaker.probeAtMs
       ? { ...budget, breaker: next }
       : undefined;
-  const change = async () => ({ elected: await item.change('take the probe of', take) });
-  const write = isOwn ? undefined : await ifReached(change);
+  const change = async () => ({ elected: await item.change('take the probe of', takeProbe) });
+  const write = isLocal ? undefined : await ifAvailable(change);
   if (write !== undefined && write.elected === undefined) {
-    state.lookedMs = Number.NEGATIVE_INFINITY;
-    return OPEN_KNOWN_MS;
+    state.refreshedMs = Number.NEGATIVE_INFINITY;
+    return MAX_OPEN_AGE_MS;
   }
   const taken = { ...known, breaker: next, seenMs: steady() };
   state.known = taken;
@@ -225,7 +228,7 @@ async function probeIfDue(state: State, known: Known): Promise<number | undefine
   return Math.max(0, untilProbeMs(state, taken));
 }
 
-async function close(state: State, { breaker, isOwn }: Known): Promise<void> {
+async function close(state: State, { breaker, isLocal }: Known): Promise<void> {
   if (state.known?.breaker.sinceMs === breaker.sinceMs) {
     state.known = undefined;
     state.streak = undefined;
@@ -233,23 +236,23 @@ async function close(state: State, { breaker, isOwn }: Known): Promise<void> {
   }
   const closed: ChangeBudget = (budget) =>
     isStill(budget, breaker) ? { ...budget, breaker: undefined } : undefined;
-  if (!isOwn) await ifReached(() => state.item.change('close the breaker in', closed));
+  if (!isLocal) await ifAvailable(() => state.item.change('close the breaker in', closed));
 }
 
 const isStill = ({ breaker }: Budget, seen: OpenBreaker): boolean => breaker?.sinceMs === seen.sinceMs;
 
 async function readItem(state: State): Promise<void> {
-  const read = await ifReached(state.item.read);
+  const read = await ifAvailable(state.item.read);
   // While the table is unavailable, the last state remains.
-  if (read === undefined) state.lookedMs = state.steady();
-  else learn(state, read.breaker);
+  if (read === undefined) state.refreshedMs = state.steady();
+  else applyState(state, read.breaker);
 }
 
-function learn(state: State, breaker: OpenBreaker | undefined): void {
+function applyState(state: State, breaker: OpenBreaker | undefined): void {
   const { known } = state;
   const nowMs = state.steady();
-  state.lookedMs = nowMs;
-  if (known?.isOwn) return;
+  state.refreshedMs = nowMs;
+  if (known?.isLocal) return;
   if (breaker === undefined) {
     if (known === undefined) return;
     state.known = undefined;
@@ -261,10 +264,11 @@ function learn(state: State, breaker: OpenBreaker | undefined): void {
   const isSame = known?.breaker.probeAtMs === breaker.probeAtMs;
   const openMs = known?.breaker.sinceMs === breaker.sinceMs ? known.openMs : nowMs;
   if (known === undefined) state.onOpen?.(breaker);
-  state.known = { breaker, openMs, seenMs: isSame ? known.seenMs : nowMs, isOwn: false };
+  state.known = { breaker, openMs, seenMs: isSame ? known.seenMs : nowMs, isLocal: false };
 }
 
-async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
+/** Returns the result of the work on the table; undefined if the table is unavailable. */
+async function ifAvailable<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
@@ -273,45 +277,48 @@ async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** How often a worker may record at most that its token is refused: another worker's token may be accepted. */
-const MARK_EVERY_MS = 60_000;
+/**
+ * Minimum time between two writes of this worker that its token is refused: another worker's token may be accepted,
+ * which deletes the record each time.
+ */
+const RECORD_EVERY_MS = 60_000;
 
 /**
- * Creates the record, in the budget, of since when the platform has refused the token. It lasts until a call
- * that began later is accepted, even if no calls are made. A write that fails is repeated after a later call.
+ * Records in the budget when the platform began to refuse the token. The record stays until a call that began later
+ * is accepted, even if no calls are made. A write that fails is repeated after a later call.
  */
-function createTokenMark(
+function createRefusedTokenRecord(
   item: Pick<BudgetItem, 'change'>,
   { now, steady = now }: Pick<Clock, 'now' | 'steady'>,
 ) {
   let sinceMs: number | undefined;
   /** When this worker learned of the refusal, and when it last wrote it, by a clock that is never set. */
-  let heardMs = Number.NEGATIVE_INFINITY;
-  let markedMs = Number.NEGATIVE_INFINITY;
-  function hear(nextMs: number | undefined): void {
-    if (nextMs !== sinceMs) heardMs = steady();
+  let learnedMs = Number.NEGATIVE_INFINITY;
+  let writtenMs = Number.NEGATIVE_INFINITY;
+  function setSince(nextMs: number | undefined): void {
+    if (nextMs !== sinceMs) learnedMs = steady();
     sinceMs = nextMs;
   }
-  function mark(nextMs: number | undefined): void {
+  function writeSince(nextMs: number | undefined): void {
     const before = sinceMs;
-    hear(nextMs);
-    if (nextMs !== undefined) markedMs = steady();
-    const marked: ChangeBudget = (budget) =>
+    setSince(nextMs);
+    if (nextMs !== undefined) writtenMs = steady();
+    const next: ChangeBudget = (budget) =>
       (budget.tokenRefusedAtMs === undefined) === (nextMs === undefined)
         ? undefined
         : { ...budget, tokenRefusedAtMs: nextMs };
-    item.change('record whether the token is refused in', marked).catch(() => {
+    item.change('record whether the token is refused in', next).catch(() => {
       sinceMs = before;
-      markedMs = Number.NEGATIVE_INFINITY;
+      writtenMs = Number.NEGATIVE_INFINITY;
     });
   }
   return {
     /** Reports how a call ended, and when it began, by the clock that is never set. */
     ended(outcome: CallOutcome, beganMs: number): void {
-      const mayMark = sinceMs === undefined && steady() - markedMs >= MARK_EVERY_MS;
-      if (outcome === 'refused token' && mayMark) mark(now());
-      if (outcome === 'answered' && sinceMs !== undefined && beganMs >= heardMs) mark(undefined);
+      const mayWrite = sinceMs === undefined && steady() - writtenMs >= RECORD_EVERY_MS;
+      if (outcome === 'refused token' && mayWrite) writeSince(now());
+      if (outcome === 'answered' && sinceMs !== undefined && beganMs >= learnedMs) writeSince(undefined);
     },
-    seen: hear,
+    onBudget: setSince,
   };
 }

@@ -4,19 +4,19 @@ import { isProbing, latestMs, rateOf, refused, reopened } from './throttle-state
 
 /*
  * The budget of a fleet: one line of slots, shared by all workers that call the same platform host. The line
- * is reserved up to one time (the theoretical arrival time). That time only moves forward, and only the
- * worker whose write arrives first moves it. So no slot is used twice, even if clocks differ: in one second
- * of the platform's time, at most the slots of one second, plus the difference between the clocks, are used.
+ * is reserved up to one time (the theoretical arrival time). That time only moves forward, by conditional writes. So no
+ * slot is used twice, even if clocks differ: in one second of the platform's time, at most the slots of one second
+ * plus the difference between the clocks are used.
  *
- * No worker starves: a reservation goes to the end of the line, and a worker has at most one block of 250 ms
- * in it.
+ * No worker starves: a reservation goes to the end of the line, and a worker reserves at most one block of 250 ms
+ * at a time.
  */
 
 /** The content of the budget's row. Times are epoch milliseconds. */
 export type Budget = {
   /** Slots are reserved up to this time. */
   readonly tatMs?: number | undefined;
-  /** How many 429s and resets the line has had. Slots that were reserved at a lower count are void. */
+  /** The number of 429s and resets of the line so far. Slots that were reserved at a lower number are void. */
   readonly incidents: number;
   /** What was learned about the platform's limit. Every worker computes the rate from it. */
   readonly throttle?: NonNullable<Parameters<typeof rateOf>[0]> | undefined;
@@ -32,14 +32,14 @@ export type Budget = {
   readonly longestWaitMs?: number | undefined;
   /** When a process with that maximum wait last reported it, in epoch milliseconds. */
   readonly longestWaitAtMs?: number | undefined;
-  /** The fleet's rate as set by an operator; it applies where it is below the configured one. */
+  /** The fleet's rate as set by an operator. It applies if it is below the configured rate. */
   readonly capRate?: number | undefined;
   /**
    * How much the delays of the workers' calls may differ, in milliseconds. Absent: as much as between
    * different machines.
    */
   readonly driftMs?: number | undefined;
-  /** Sums over all workers, for display. What a worker did since its last reservation is missing. */
+  /** Sums over all workers, for display. They include what a worker did before its last reservation. */
   readonly tally: PaceUsage;
 };
 
@@ -48,13 +48,13 @@ export type OperationNews = {
   /** When the last accepted call was sent. */
   readonly answeredAtMs?: number | undefined;
   readonly refusedAtMs?: number | undefined;
-  /** Since when this operation is throttled while others are accepted. Its calls first wait in a separate line. */
+  /** Start of the time in which only this operation is throttled. Its calls first wait in a separate line. */
   readonly aloneSinceMs?: number | undefined;
 };
 
 /** The breaker's state while it is open. Times are epoch milliseconds. */
 export type OpenBreaker = {
-  /** When the first of the failures in a row ended. */
+  /** When the first failed call of the outage ended. */
   readonly sinceMs: number;
   readonly cause: string;
   /** When the next probe is due. */
@@ -63,7 +63,7 @@ export type OpenBreaker = {
 
 /** Where a fleet's budget is stored. Throws `TableError` if the table is unavailable; a change may have been stored. */
 export type BudgetItem = {
-  /** Reads the budget. It contains every change whose write got a response. */
+  /** Reads the budget, including every change whose write got a response. */
   read(): Promise<Budget>;
   /**
    * Stores the budget that `next` returns, and returns it. If `next` returns undefined, nothing is stored.
@@ -75,7 +75,7 @@ export type BudgetItem = {
   readonly of?: ((operation: string) => BudgetItem) | undefined;
 };
 
-/** Returns the budget to store, or undefined to leave it as it is. */
+/** Returns the budget to store, or undefined to store nothing. */
 type ChangeBudget = (budget: Budget) => Budget | undefined;
 
 const noUsage: PaceUsage = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
@@ -98,19 +98,19 @@ export function createMemoryBudget(start = emptyBudget): BudgetItem {
 }
 
 /**
- * The budget with the operations that a worker's calls were accepted for; unchanged if the fleet has known it
- * to within a second.
+ * The budget with the times at which operations of this worker were last accepted; unchanged if the budget has these
+ * times to within a second.
  */
 export function withAnswered(budget: Budget, answered: ReadonlyMap<string, number>): Budget {
   const { operations = {} } = budget;
   const isNew = ([name, atMs]: [string, number]) => atMs >= (operations[name]?.answeredAtMs ?? 0) + 1_000;
   const news = [...answered].filter(isNew);
   if (news.length === 0) return budget;
-  const heard = news.map(([name, answeredAtMs]) => [name, { ...operations[name], answeredAtMs }] as const);
-  return { ...budget, operations: { ...operations, ...Object.fromEntries(heard) } };
+  const updated = news.map(([name, answeredAtMs]) => [name, { ...operations[name], answeredAtMs }] as const);
+  return { ...budget, operations: { ...operations, ...Object.fromEntries(updated) } };
 }
 
-/** Forgets all throttling: the line begins again at `fromMs`, and slots that were reserved before are void. */
+/** Forgets all throttling: the line begins anew at `fromMs`, and all reserved slots become void. */
 export const resetBudget = (budget: Budget, fromMs: number): Budget => ({
   ...budget,
   operations: undefined,
@@ -123,38 +123,39 @@ export const resetBudget = (budget: Budget, fromMs: number): Budget => ({
 export const BLOCK_MS = 250;
 
 /**
- * How many milliseconds after its time a slot may be used; the spacing allows for it. A later call would come
- * too close to the next ones.
+ * Maximum milliseconds after its time at which a slot may be used; the spacing allows for it. A later call would come
+ * too close to the next calls.
  */
 export const LATE_MS = 10;
 
 /**
- * How much more the delays of requests may differ between machines than on one machine. The spacing allows for it too.
+ * How many milliseconds more the delays of requests may differ between machines than on one machine. The spacing also
+ * allows for this.
  */
 const MACHINES_DRIFT_MS = 10;
 
 /** The lower of a worker's configured rate and the rate that an operator has set. */
 export const cappedRate = (rate: number, { capRate }: Budget): number => Math.min(rate, capRate ?? rate);
 
-/** A time further ahead than this, in milliseconds, was written by a wrong clock: probes are due sooner. */
+/** A time further ahead than this, in milliseconds, was written by a wrong clock: no probe is due so late. */
 const WRONG_CLOCK_MS = 60_000;
 
-/** How far ahead the line of callers without a maximum wait may reach, in milliseconds. */
+/** The maximum wait of callers that set none, in milliseconds: how far ahead their line may reach. */
 const UNLIMITED_MS = 1_200_000;
 
 /** How often the process with the maximum wait repeats its report. */
 const REPEATED_MS = 30_000;
 
-/** The reported maximum wait, in milliseconds; 0 once every slot that was reserved under it is over. */
+/** The reported maximum wait, in milliseconds; 0 once every slot that was reserved with it is over. */
 const longestWait = ({ longestWaitMs = 0, longestWaitAtMs = 0 }: Budget, nowMs: number): number =>
   Math.abs(nowMs - longestWaitAtMs) <= longestWaitMs + WRONG_CLOCK_MS ? longestWaitMs : 0;
 
-/** The latest end of the line that reservations can explain: no call is granted a longer wait. */
+/** The latest end of the line that reservations can explain, since no call is granted a longer wait. */
 export const latestLineMs = (budget: Budget, maxWaitMs: number, nowMs: number): number =>
   nowMs + Math.max(longestWait(budget, nowMs), Math.min(maxWaitMs, UNLIMITED_MS)) + WRONG_CLOCK_MS;
 
-/** The members that report this process's maximum wait; empty if the same or a longer one was reported recently. */
-export function longerWait(budget: Budget, maxWaitMs: number, nowMs: number): Partial<Budget> {
+/** The fields that report this process's maximum wait; empty if the same or a longer wait was reported recently. */
+export function maxWaitReport(budget: Budget, maxWaitMs: number, nowMs: number): Partial<Budget> {
   const waitMs = Math.min(maxWaitMs, UNLIMITED_MS);
   const longestMs = longestWait(budget, nowMs);
   const isOld = Math.abs(nowMs - (budget.longestWaitAtMs ?? 0)) > REPEATED_MS;
@@ -183,13 +184,13 @@ export const lineFacts = (rate: number, budget: Budget, nowMs: number): Paramete
 export const effectiveRate = (rate: number, budget: Budget, nowMs: number): number =>
   rateOf(budget.throttle, lineFacts(rate, budget, nowMs));
 
-/** Maximum distance between two slots: this many milliseconds, or slots of the full rate. */
+/** Maximum distance between two slots: this many milliseconds or, if longer, this many slots of the full rate. */
 const MAX_STEP_MS = 10_000;
 const MAX_STEP_SLOTS = 12;
 
 /** How the slots of the line are spaced at its present rate. */
 export function lineSpacing(rate: number, budget: Budget, nowMs: number): Spacing {
-  const spacing = spacingFor(effectiveRate(rate, budget, nowMs), paidMs(budget));
+  const spacing = spacingFor(effectiveRate(rate, budget, nowMs), allowanceMs(budget));
   const maxMs = Math.max(MAX_STEP_MS, (MAX_STEP_SLOTS * 1_000) / cappedRate(rate, budget));
   return { ...spacing, intervalMs: Math.min(spacing.intervalMs, maxMs) };
 }
@@ -207,11 +208,12 @@ export function lineStartMs(
 
 /** How slots are spaced at the full rate. */
 export const fullSpacing = (rate: number, budget: Budget): Spacing =>
-  spacingFor(cappedRate(rate, budget), paidMs(budget));
+  spacingFor(cappedRate(rate, budget), allowanceMs(budget));
 
-const paidMs = ({ driftMs = MACHINES_DRIFT_MS }: Budget): number => LATE_MS + driftMs;
+/** The lateness and the differences of delays for which the spacing allows, in milliseconds. */
+const allowanceMs = ({ driftMs = MACHINES_DRIFT_MS }: Budget): number => LATE_MS + driftMs;
 
-/** The budget after a 429 of a call that was sent after the last 429. Slots that were not due yet become void. */
+/** The budget after a 429 of a call that was sent after the last 429. Slots that are not due yet become void. */
 export function afterRefusal(
   budget: Budget,
   refusal: {
@@ -244,7 +246,7 @@ type Spacing = {
   readonly toleranceMs: number;
 };
 
-/** How much lateness of a timer is made up for, in milliseconds; more than that is lost. */
+/** A call that leaves late by at most this does not delay later calls, in milliseconds: timers are a little late. */
 const TOLERANCE_MS = 5;
 
 /** How much the delays of two requests to the platform may differ, in milliseconds. */
@@ -261,7 +263,7 @@ function spacingFor(rate: number, lateMs = 0): Spacing {
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };
 }
 
-/** What workers did; each member as in `PaceCounts`. */
+/** The sums of what workers did, with the fields of `PaceCounts`. */
 type PaceUsage = {
   readonly granted: number;
   readonly used: number;
@@ -279,7 +281,7 @@ export const addUsage = (a: PaceUsage, b: PaceUsage, times = 1): PaceUsage => ({
   throttled: a.throttled + times * b.throttled,
 });
 
-/** Counts what one worker does, and how much of that it has reported to the budget. */
+/** Counts what one worker does, and which part of that it has reported to the budget. */
 export function createUsageReporter() {
   let counted = noUsage;
   let reported = noUsage;
@@ -288,7 +290,7 @@ export function createUsageReporter() {
       counted = addUsage(counted, { ...noUsage, ...some });
     },
     counted: (): PaceUsage => counted,
-    /** The usage that the next write reports, if it grants this many slots. */
+    /** The usage to report with the next write, if that write grants this many slots. */
     reportOf: (granted: number): PaceUsage => ({ ...addUsage(counted, reported, -1), granted }),
     reported(report: PaceUsage): void {
       reported = addUsage(reported, report);
@@ -298,8 +300,8 @@ export function createUsageReporter() {
 }
 
 /**
- * Creates a worker's view of the budget: as last read or written, without future times of a wrong clock, and
- * passed through `started`. Rethrows errors of the item.
+ * Creates a worker's view of the budget: the budget as last read or written, without future times of a wrong clock,
+ * and passed through `started`. Rethrows errors of the item.
  */
 export function createBudgetView(
   item: BudgetItem,
@@ -310,13 +312,13 @@ export function createBudgetView(
   let lastAt: AdjustedTime = () => Number.NEGATIVE_INFINITY;
   const lead = createDecayingMax();
 
-  // The clock may have been set by the response.
+  // `at` is adjusted: the response itself may have set the clock.
   const saw = (budget: Budget, at: AdjustedTime): Budget => {
     last = started(withoutFutureTimes(budget, clock.now()));
     lastAt = at;
     return last;
   };
-  const look = async () => {
+  const read = async () => {
     const at = trackTime(clock);
     const budget = await item.read();
     lead.add(clock.now() - at());
@@ -325,7 +327,7 @@ export function createBudgetView(
 
   return {
     /** The budget as last seen; read if it was never seen. */
-    known: async () => last ?? look(),
+    known: async () => last ?? read(),
     /** The budget as last seen, without reading it; undefined before that. */
     last: () => last,
     /** Milliseconds since the last view was requested. */
@@ -333,14 +335,14 @@ export function createBudgetView(
     /** The longest recent response time of the item, in milliseconds. */
     leadMs: lead.ms,
     /** Reads the budget. */
-    look,
+    read,
     async change(act: string, next: ChangeBudget): Promise<Budget | undefined> {
       let at = trackTime(clock);
       const changed = await item.change(act, (budget) => {
         at = trackTime(clock);
         const after = next(saw(budget, at));
-        // The future time of a line is set back only by a reservation. Every other change leaves it as it is
-        // stored.
+        // Only a reservation sets a line back that a wrong clock moved ahead. Every other change stores the line
+        // unchanged.
         if (after?.tatMs !== Number.POSITIVE_INFINITY) return after;
         return { ...after, tatMs: budget.tatMs, throttle: budget.throttle };
       });

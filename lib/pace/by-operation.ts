@@ -13,9 +13,9 @@ import { isAtLimit, isProbing } from './throttle-state.ts';
 
 /*
  * The platform may refuse one operation while it accepts others, because of that operation's own limit or
- * used-up credits. Then the operation gets a separate line in front of the fleet's. Its calls wait there, and
- * take no place in flight and no slot from the others. If all operations are refused, the fleet's line slows
- * down instead.
+ * used-up credits. In that case the operation gets a separate line in front of the fleet's. Its calls wait there, and
+ * take no concurrency slot and no slot of the line from other calls. If all operations are refused, the fleet's line
+ * slows down instead.
  */
 
 type ByOperationOptions = {
@@ -23,7 +23,7 @@ type ByOperationOptions = {
   readonly view: BudgetView;
   readonly clock: Clock;
   /**
-   * When the last accepted call of each operation was sent by this worker; the next reservation reports it to
+   * When this worker sent the last accepted call of each operation. The next reservation reports these times to
    * the fleet.
    */
   readonly answered: Map<string, number>;
@@ -32,8 +32,8 @@ type ByOperationOptions = {
 };
 
 /**
- * How recently another operation must have been accepted to show that not all are refused. In a slow line,
- * some slots are added.
+ * An operation that was accepted at most this long ago shows that not all operations are refused. In a slow line,
+ * the time of some slots is added.
  */
 const RECENT_MS = 10_000;
 const RECENT_SLOTS = 8;
@@ -92,9 +92,9 @@ type Throttled = Sent &
   Pick<ByOperationOptions, 'view' | 'clock' | 'answered'> & { readonly throttleEpoch: number | undefined };
 
 /**
- * Records a 429 and returns which line it slows down: the `fleet`'s; a `new` separate line, if other
- * operations are accepted; or the operation's `known` one. While the table is unavailable it is the fleet's
- * line, which waits for the table.
+ * Records a 429 and returns which line it slows down: the `fleet`'s line; a `new` separate line, if other
+ * operations are accepted; or the operation's `known` line. While the table is unavailable, a call that left from no
+ * separate line slows down the fleet's line, which waits for the table.
  */
 async function recordThrottling(throttled: Throttled): Promise<'fleet' | 'new' | 'known'> {
   const { operation, view, clock } = throttled;
@@ -131,8 +131,8 @@ function decide(
 ): 'fleet' | 'new' | 'known' {
   if (own !== undefined || operations[operation]?.aloneSinceMs !== undefined) return 'known';
   if (isProbing(budget.throttle) || throttleEpoch < budget.incidents) return 'fleet';
-  // If the limit of all operations is known, one operation after the other is refused; a limit of one
-  // operation refuses the same one again.
+  // At the common limit, one operation after the other is refused. An operation's own limit refuses the same
+  // operation again.
   const [last] = Object.entries(operations).toSorted(([, a], [, b]) => refusedAt(b) - refusedAt(a));
   const rate = budget.rate ?? 1;
   const facts = lineFacts(rate, budget, nowMs);
@@ -145,7 +145,7 @@ function decide(
 
 const refusedAt = ({ refusedAtMs = 0 }: OperationNews): number => refusedAtMs;
 
-/** The budget in which an operation joins the fleet's line, if it was refused a moment before all others were. */
+/** Returns an operation to the fleet's line, if it was refused shortly before all operations were. */
 const joinedIfRefused =
   (nowMs: number) =>
   ([name, news]: [string, OperationNews]): [string, OperationNews] =>
@@ -153,7 +153,7 @@ const joinedIfRefused =
       ? [name, { ...news, aloneSinceMs: undefined }]
       : [name, news];
 
-/** Ends a separate line that is back at the fleet's rate: the operation's calls join the fleet's line again. */
+/** Ends the separate line of an operation that has reached the fleet's rate again. */
 async function join(view: BudgetView, operation: string): Promise<void> {
   const joined = (budget: Budget): Budget | undefined =>
     budget.operations?.[operation]?.aloneSinceMs === undefined
@@ -165,6 +165,6 @@ async function join(view: BudgetView, operation: string): Promise<void> {
             [operation]: { ...budget.operations[operation], aloneSinceMs: undefined },
           },
         };
-  // After a failure the next call tries again.
+  // If the write fails, the next call of the operation tries again.
   await view.change('join a line to', joined).catch(() => undefined);
 }

@@ -7,7 +7,7 @@ export type Clock = {
   readonly steady?: (() => number) | undefined;
   /** The clock's maximum error in either direction, beyond what the spacing of slots allows for. Default: 0. */
   readonly clockErrorMs?: () => number;
-  /** How often the clock was set so far, if a correction can hide that. Default: corrections hide nothing. */
+  /** How often the clock was set so far. Absent: a comparison with `steady` shows it, since the clock is not corrected. */
   readonly steps?: () => number;
 };
 
@@ -21,19 +21,19 @@ export function trackTime(clock: Clock, atMs = clock.now()): AdjustedTime {
 }
 
 /**
- * If a clock moves by more than this, in milliseconds, compared with the steady one, it was set, or its
- * process was stopped.
+ * If a clock moves by more than this compared with the steady clock, in milliseconds, it was set, or its process was
+ * suspended.
  */
 const STEP_MS = 50;
 
-/** Creates the function that returns whether the clock was set since its last call. */
+/** Creates the function that returns whether the clock was set since the function was last called. */
 export function watchSteps(clock: Pick<Clock, 'now' | 'steady' | 'steps'>): () => boolean {
-  // The time is read first: reading it notices a step.
-  const look = () => ({ atMs: apartMs(clock), steps: clock.steps?.() });
-  let last = look();
+  // The time is read first, since that updates `steps`.
+  const read = () => ({ atMs: apartMs(clock), steps: clock.steps?.() });
+  let last = read();
   return () => {
     const before = last;
-    last = look();
+    last = read();
     return Math.abs(last.atMs - before.atMs) > STEP_MS || last.steps !== before.steps;
   };
 }
@@ -44,11 +44,11 @@ function apartMs({ now, steady = now }: Pick<Clock, 'now' | 'steady'>): number {
 
 const DECAY = 0.9;
 
-/** Longer durations do not count: requests give up after 1 s, plus 1 s for connecting, so the process was stopped. */
+/** Longer durations do not count: a request gives up after 1 s, plus 1 s for connecting, so the process was suspended. */
 const MAX_MS = 2_000;
 
 /**
- * Creates a maximum of recent durations, in milliseconds, that decays with each shorter one. It is 0 before the first.
+ * Creates a maximum of recent durations, in milliseconds, that decays with each shorter duration. It is 0 at first.
  */
 export function createDecayingMax() {
   let maxMs = 0;

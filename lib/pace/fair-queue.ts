@@ -1,7 +1,7 @@
 /** Which calls leave first: those of urgent jobs, those of other jobs and commands, or those of large batches. */
 export type Priority = 'high' | 'normal' | 'bulk';
 
-/** How many calls of each priority leave while calls of all three wait. So every priority makes progress. */
+/** How many calls of each priority leave, in proportion, while calls of all three wait. */
 const WEIGHTS = { high: 8, normal: 4, bulk: 1 } as const satisfies Record<Priority, number>;
 
 /**
@@ -18,26 +18,26 @@ export function createFairOrder() {
       ends[priority] = atTime;
       return atTime;
     },
-    /** Records that the call due at this virtual time starts. */
+    /** Records that the call that is due at this virtual time starts. */
     serve(atTime: number): void {
       nowServed = Math.max(nowServed, atTime);
     },
   };
 }
 
-/** The fair order that a call joins, and its priority there. */
-type PlaceInOrder = {
+/** The fair order that a call joins, and its priority in it. */
+type OrderEntry = {
   readonly order: ReturnType<typeof createFairOrder>;
   readonly priority: Priority;
 };
 
 /**
  * Runs a task in a queue. An abort removes the task only while it waits: if the queue itself got the signal, it would
- * start the next task before an aborted one has ended. Without a `place`, tasks run in the order in which they come.
+ * start the next task before an aborted task has ended. Without `entry`, tasks run in the order of their arrival.
  */
 export async function enqueue<T>(
   /**
-   * The queue, described without p-queue's types: they name types of browsers, which our declarations must not need.
+   * The queue, described without p-queue's types, which need the types of browsers in our declarations.
    */
   queue: {
     readonly add: <T>(
@@ -47,11 +47,11 @@ export async function enqueue<T>(
   },
   task: () => Promise<T>,
   signal: AbortSignal | undefined,
-  place?: PlaceInOrder,
+  entry?: OrderEntry,
 ): Promise<T> {
-  const atTime = place?.order.arrive(place.priority) ?? 0;
+  const atTime = entry?.order.arrive(entry.priority) ?? 0;
   const start = () => {
-    place?.order.serve(atTime);
+    entry?.order.serve(atTime);
     return task();
   };
   // Earlier times come first; p-queue takes the highest priority first.
@@ -59,11 +59,11 @@ export async function enqueue<T>(
   if (signal === undefined) return queue.add(start, { priority });
   signal.throwIfAborted();
   const waiting = new AbortController();
-  const leave = () => waiting.abort(signal.reason);
-  signal.addEventListener('abort', leave, { once: true });
-  const stay = () => {
-    signal.removeEventListener('abort', leave);
+  const stopWaiting = () => waiting.abort(signal.reason);
+  signal.addEventListener('abort', stopWaiting, { once: true });
+  const startWaited = () => {
+    signal.removeEventListener('abort', stopWaiting);
     return start();
   };
-  return await queue.add(stay, { signal: waiting.signal, priority });
+  return await queue.add(startWaited, { signal: waiting.signal, priority });
 }

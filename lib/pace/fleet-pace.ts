@@ -26,7 +26,7 @@ type FleetPaceOptions = {
   readonly item: BudgetItem;
   /** Requests a second of the whole fleet; above 0. */
   readonly rate: number;
-  /** The rate that the fleet may reach while the platform refuses no call. Default: `rate`. */
+  /** The rate up to which the fleet may raise its own while the platform refuses no call. Default: `rate`. */
   readonly ceiling?: number | undefined;
   /** The maximum number of requests in flight in this process; a whole number, at least 1. */
   readonly concurrency: number;
@@ -38,7 +38,7 @@ type FleetPaceOptions = {
   readonly onTableUnavailable?: (cause: unknown) => void;
   readonly onTableAvailable?: () => void;
   /**
-   * Called when the clock of this process is found to be minutes off; the pace follows the table's clock all the same.
+   * Called when the clock of this process is found to be minutes off. The pace uses the table's clock anyway.
    */
   readonly onClockOff?: Parameters<typeof createTableClock>[0]['onClockOff'];
   /** Called when this worker has set back a line that a wrong clock had moved ahead. */
@@ -51,7 +51,7 @@ type FleetPaceOptions = {
 };
 
 /**
- * The budget at the start: if nothing is known of the limit yet, the fleet starts at `rate` and may rise to `ceiling`.
+ * The budget at the start: if no limit was learned yet, the fleet starts at `rate`, and may rise to `ceiling`.
  */
 function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
   if (budget.throttle !== undefined || rate >= ceiling) return budget;
@@ -69,7 +69,13 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
     onClockOff: options.onClockOff,
   });
   item.onDate?.(clock.saw);
-  const setClock = item.onDate && createFindTime({ clock, look: item.read, rest: options.sleep ?? rest });
+  const setClock =
+    item.onDate &&
+    createFindTime({
+      clock,
+      read: item.read,
+      backgroundSleep: options.sleep ?? backgroundSleep,
+    });
   const answered = new Map<string, number>();
   const rate = Math.max(options.rate, options.ceiling ?? 0);
   const view = createBudgetView(item, clock, (budget) => startedAt(options.rate, rate, budget, clock.now()));
@@ -98,7 +104,8 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   return byOperation({ fleet, view, clock, answered, open: ownLine });
 }
 
-const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
+/** A sleep that does not keep the process alive. */
+const backgroundSleep = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 
 /** Options for the pace of one process; units and defaults as for a fleet. */
 export type LocalPaceOptions = Pick<
@@ -120,13 +127,13 @@ export const createProcessPace = (options: LocalPaceOptions): Pace =>
     item: createMemoryBudget({ ...emptyBudget, driftMs: 0 }),
   });
 
-/** A call that takes longer than this to prepare is not ready for a slot of the block in which it arrives. */
+/** A call that takes longer than this to prepare, in milliseconds, uses the next block. */
 const SHORT_MS = 50;
 
 /**
- * Creates a pace in which calls that have a place in flight take their slots one after another, in the fair order of
- * their priorities. A call takes its slot only once it is prepared. So one that takes long to prepare leaves in a later
- * slot, but never after its own.
+ * Creates a pace in which calls that hold a concurrency slot take their slots one after another, in the fair order of
+ * their priorities. A call takes its slot only once it is prepared. So a call that takes long to prepare leaves in a
+ * later slot, and never after the time of its slot.
  */
 export function createGatedPace(given: {
   readonly source: SlotSource;
@@ -138,7 +145,7 @@ export function createGatedPace(given: {
   const { source, concurrency, maxWaitMs, clock } = given;
   const inFlight = new PQueue({ concurrency });
   const turns = new PQueue({ concurrency: 1 });
-  const placesOrder = createFairOrder();
+  const inFlightOrder = createFairOrder();
   const turnsOrder = createFairOrder();
   const dispatcher = createDispatcher(source);
   const ready = () => turns.size + turns.pending;
@@ -163,17 +170,17 @@ export function createGatedPace(given: {
       signal?.throwIfAborted();
       if (preparation.leadMs() <= SHORT_MS) arrived += 1;
       const request = { calledAt: trackTime(clock), signal, demand, operation };
-      const inPlace = async () => {
+      const callInFlight = async () => {
         refuseLongWait(request.calledAt());
         if (prepare !== undefined) await preparation.prepare(request, prepare);
         const slot = await takeInTime(turns, request, {
           source,
           clock,
-          place: { order: turnsOrder, priority },
+          entry: { order: turnsOrder, priority },
         });
         return dispatcher.run(slot, call, isAccepted);
       };
-      return enqueue(inFlight, inPlace, signal, { order: placesOrder, priority });
+      return enqueue(inFlight, callInFlight, signal, { order: inFlightOrder, priority });
     },
     throttled: dispatcher.throttled,
     counts: () => source.counts(),
@@ -202,7 +209,7 @@ function createDispatcher(source: SlotSource) {
 }
 
 /**
- * Takes a slot when it is the call's turn. If the process was suspended until that slot was over, takes another one.
+ * Takes a slot when it is the call's turn. If the process was suspended until that slot was over, takes another slot.
  */
 async function takeInTime(
   turns: PQueue,
@@ -210,12 +217,12 @@ async function takeInTime(
   given: {
     readonly source: SlotSource;
     readonly clock: Clock;
-    readonly place: NonNullable<Parameters<typeof enqueue>[3]>;
+    readonly entry: NonNullable<Parameters<typeof enqueue>[3]>;
   },
 ): Promise<Slot> {
-  const { source, clock, place } = given;
+  const { source, clock, entry } = given;
   for (;;) {
-    const slot = await enqueue(turns, () => source.take(request), request.signal, place);
+    const slot = await enqueue(turns, () => source.take(request), request.signal, entry);
     if (clock.now() <= (slot.untilMs ?? Number.POSITIVE_INFINITY)) return slot;
     source.giveBack(slot);
   }
@@ -224,12 +231,13 @@ async function takeInTime(
 /** A preparation counts as late if it takes this much longer than recent ones, in milliseconds. */
 const LATE_MS = 5;
 
+/** The same before any preparation was measured. */
 const FIRST_LATE_MS = 250;
 
 /**
- * Prepares calls just in time for their slots: a preparation starts before the slot by as much time as recent
- * ones took. If it started earlier, a crash would leave more calls that are recorded as sent but were not. A
- * call whose preparation takes longer leaves its slot to the next call.
+ * Prepares calls just in time for their slots: a preparation starts as long before the slot as recent preparations
+ * took. With an earlier start, a crash would leave more calls that are recorded as sent but were not. If a preparation
+ * takes longer, the next call takes the slot.
  */
 function createPreparation(given: {
   readonly source: SlotSource;
@@ -253,11 +261,11 @@ function createPreparation(given: {
   const calls = () => waitingForStart.size + waitingForStart.pending + started.size;
 
   return {
-    /** Prepares a call in time. Rethrows errors of `act`. */
+    /** Waits until it is time to prepare the call, and runs `act`. Rethrows errors of `act`. */
     async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
       const start = async () => {
         await source.waitUntilDue({ ...request, ahead, leadMs: longest.ms });
-        // The call is added before it leaves the queue, so that the next call finds it ahead.
+        // Added before this task ends, so that the next call counts this one as ahead of it.
         started.set(request, trackTime(clock));
       };
       await enqueue(waitingForStart, start, request.signal);

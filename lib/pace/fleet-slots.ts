@@ -26,8 +26,8 @@ import { isProbing, pauseAfter429 } from './throttle-state.ts';
 type Line = Parameters<typeof reserveBlock>[1];
 
 /*
- * A worker has one reserved block of the line at a time. The block becomes void after a 429 of one of its
- * calls, and when its last slot is too old. While the table is unavailable nothing is reserved, so no call
+ * A worker has one reserved block of the line at a time. The block is dropped after a 429 of one of the worker's
+ * calls, and when the block's last slot is too old. While the table is unavailable nothing is reserved, so no call
  * leaves.
  */
 
@@ -38,28 +38,28 @@ type FleetSlotsOptions = Omit<Line, 'usage' | 'acceptance'> & {
   readonly onTableAvailable?: (() => void) | undefined;
 };
 
-/** `wasSet`: whether the clock was set since the block was planned. Then it is unknown when its slots are. */
+/** `wasSet`: whether the clock was set since the block was planned. If so, it is unknown when its slots are due. */
 type Held = Awaited<ReturnType<typeof reserveBlock>> & { readonly wasSet: () => boolean };
 
 type Worker = Line &
   FleetSlotsOptions & {
-    /** Whether the clock was set since this was last called. */
+    /** Whether the clock was set since this function was last called. */
     readonly wasSet: () => boolean;
     /** After the clock was set, no call leaves before this time. */
     quietUntil: AdjustedTime | undefined;
-    /** Runs one reservation at a time: a second would replace the block of the first. */
+    /** Runs one reservation at a time: a second one would replace the block of the first. */
     readonly reserving: PQueue;
     held: Held | undefined;
     /**
-     * How late a slot may be used, in milliseconds. It grows if timers are always late; in return, the end of
-     * each block stays empty.
+     * How late a slot may be used, in milliseconds. It grows if timers are always late. The more it grows, the more
+     * of the end of each block stays empty.
      */
     lateMs: number;
     /** When to try the table again; undefined if it is available. */
     retryAt: AdjustedTime | undefined;
-    /** A 429 that could not be reported yet, and the end of the pause that it asks for. */
+    /** A 429 that could not be reported yet, and the end of the pause that it requires. */
     unreportedThrottle: { readonly slot: Slot; readonly until: AdjustedTime } | undefined;
-    /** How many calls had arrived when the last block was first used, and when its latest slot was used. */
+    /** The number of calls that had arrived at the first use of the last block, and at the latest use. */
     arrived: { readonly atFirst: number; readonly atLast: number };
   };
 
@@ -83,9 +83,9 @@ export function createFleetSlots(options: FleetSlotsOptions) {
     arrived: { atFirst: 0, atLast: 0 },
   };
   return {
-    /** Waits until a call's slot is only `leadMs` ahead, without taking it. */
+    /** Waits until a call's slot is only `leadMs` ahead. Does not take the slot. */
     waitUntilDue: (request: DueRequest) => waitUntilDue(worker, request),
-    /** Reports that a call that waited until it was due will take no slot: the next call need not wait for it. */
+    /** Reports that a call that was being prepared will take no slot, so that the next call need not wait for it. */
     wake: () => worker.acceptance.wake(),
     /** Returns a slot in which no call left. */
     giveBack: (slot: Slot) => giveBack(worker, slot),
@@ -104,7 +104,7 @@ export function createFleetSlots(options: FleetSlotsOptions) {
 }
 
 async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
-  // Slots that passed while no call waited do not count as missed.
+  // Slots that passed while no call waited are dropped first, so that they do not count as missed.
   dropLate(worker);
   let wasLate = false;
   for (;;) {
@@ -129,16 +129,17 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
 /** A call with work to do before it may leave, such as storing that it was sent. */
 type DueRequest = SlotRequest & {
   /**
-   * How many calls will take a slot before this one, and for how many milliseconds that holds: then one of them may be
-   * late.
+   * How many calls will take a slot before this one, and for how many milliseconds that is certain: after that time, one
+   * of them may be late.
    */
   readonly ahead: () => { readonly calls: number; readonly forMs: number };
-  /** How long that work takes, in milliseconds. */
+  /** How long the work takes, in milliseconds. */
   readonly leadMs: () => number;
 };
 
 /**
- * Waits until a slot is near that the calls ahead do not need. Reserves a block at once, to have a place in the line.
+ * Waits until a slot is near that the calls ahead do not need. Reserves a block immediately, so that the wait in the
+ * line begins.
  */
 async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> {
   const { clock, maxWaitMs, acceptance } = worker;
@@ -147,13 +148,13 @@ async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> 
     signal?.throwIfAborted();
     dropLate(worker);
     const { calls, forMs } = request.ahead();
-    // The calls ahead are ready sooner, and reserve slots for this one too.
+    // Calls ahead reserve slots for this call too, so only the first call reserves.
     if (calls === 0) {
       const isFree = isLineFree(worker);
       const aheadMs = isFree ? Math.max(0, leadMs() - worker.view.leadMs()) : leadMs();
       const reserved = reserve(worker, request, aheadMs);
-      // If a slot comes at once, the call is prepared meanwhile, and learns of a failure when it takes its
-      // slot.
+      // On a free line the slot comes immediately, so the call is prepared while the block is being reserved. A
+      // failure of the reservation shows when the call takes its slot.
       if (isFree) reserved.catch(() => undefined);
       else await reserved;
     }
@@ -167,13 +168,13 @@ async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> 
 }
 
 /**
- * The error of a call whose slot is too far off. The wait counts from now: the call may have waited already,
- * or its process was suspended.
+ * The error of a call whose slot is too far off. The wait in the error counts from now, since the call may have waited
+ * already, or its process was suspended.
  */
 export const waitsTooLong = ({ clock, maxWaitMs }: Pick<Line, 'clock' | 'maxWaitMs'>, dueMs: number) =>
   new PaceWaitError(Math.max(0, dueMs - clock.now()), maxWaitMs);
 
-/** Whether a slot reserved now most likely comes at once: a recent view of the budget shows no waiting calls. */
+/** Whether a slot that is reserved now most likely starts immediately: a recent view of the budget shows no waiting calls. */
 function isLineFree({ view, clock }: Worker): boolean {
   const { tatMs = 0, throttle, pausedAtMs } = view.last() ?? emptyBudget;
   return (
@@ -190,7 +191,7 @@ function usedUpMs({ held, clock }: Worker, calls: number): number {
   return last === undefined ? Number.POSITIVE_INFINITY : Math.max(1, last - clock.now());
 }
 
-/** Reserves a block unless the worker has one. `leadMs`: how long after the response its first slot can be used. */
+/** Reserves a block unless the worker has one. `leadMs`: how long after the response the first slot can be used. */
 function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
   const { clock } = worker;
   const forecast = () => ({
@@ -210,8 +211,7 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
 }
 
 /**
- * Waits, after a shared clock was set, until the last calls are certainly over whose slots were reserved by its former
- * time.
+ * After a shared clock was set, waits until no slot that was reserved by the former time can be used any more.
  */
 async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Promise<void> {
   const { clock } = worker;
@@ -258,26 +258,26 @@ const isUnavailable = (error: unknown): boolean => error instanceof TableError &
 
 const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 
-/** Drops the block if there was a 429 or a pause since it was reserved, or if the table cannot be read. */
+/** Shortly before the block begins, drops it if there was a 429 or a pause since it was reserved, or the table fails. */
 async function check(worker: Worker, held: Held, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view } = worker;
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
-  const budget = await view.look().catch(() => undefined);
-  // Meanwhile, a 429 of this worker may have dropped it.
+  const budget = await view.read().catch(() => undefined);
+  // A 429 of this worker may have dropped the block meanwhile.
   if (worker.held === undefined) return;
   const isValid = budget?.incidents === held.throttleEpoch && budget.pausedAtMs === undefined;
   setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
 }
 
 /** The factor by which the lateness allowance shrinks with each used slot. */
-const LESS_LATE = 0.97;
+const LATENESS_DECAY = 0.97;
 
 function use(worker: Worker, held: Held, { calledAt, demand }: SlotRequest): Slot {
   const { arrived } = demand();
   const { throttleEpoch, slots, lateMs, state } = held;
   worker.held = slots.length === 1 ? undefined : { ...held, state: 'begun', slots: slots.slice(1) };
-  worker.lateMs = Math.max(LATE_MS, worker.lateMs * LESS_LATE);
+  worker.lateMs = Math.max(LATE_MS, worker.lateMs * LATENESS_DECAY);
   worker.arrived = { atFirst: state === 'begun' ? worker.arrived.atFirst : arrived, atLast: arrived };
   const atMs = worker.clock.now();
   const waitedMs = atMs - calledAt();
@@ -293,7 +293,7 @@ function giveBack({ usage, acceptance }: Worker, slot: Slot): void {
   usage.add({ used: -1, wasted: 1 });
 }
 
-/** Drops slots that are too old to be used, or all if their age is unknown. Returns how many. */
+/** Drops slots that are too old to be used; all slots if their age is unknown. Returns the number of dropped slots. */
 function dropLate(worker: Worker): number {
   const { held, clock } = worker;
   if (held === undefined) return 0;
@@ -317,7 +317,7 @@ function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number):
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
-  // An old view may be void because of a 429.
+  // An old view does not count: there may have been a 429 since.
   const seenMs =
     view.ageMs() > MAX_VIEW_AGE_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());
@@ -345,7 +345,7 @@ async function flushUnreported(worker: Worker): Promise<void> {
   worker.unreportedThrottle = undefined;
 }
 
-/** Reports a 429, unless another worker has already reported the same episode. */
+/** Reports a 429, unless one was already reported since the call's slot was reserved. */
 async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
   const { view, rate, clock, acceptance } = worker;
   const known = await view.known();

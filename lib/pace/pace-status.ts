@@ -6,7 +6,7 @@ export type ThrottledOperation = {
   readonly operation: string;
   readonly sinceMs: number;
   readonly refusedAtMs: number;
-  /** The rate in requests a second at which it may be sent now. */
+  /** The operation's present rate, in requests a second. */
   readonly effectiveRate: number;
   /** Whether only one call leaves at a time, until one succeeds. */
   readonly isProbing: boolean;
@@ -24,15 +24,15 @@ export async function readPaceStatus(item: BudgetItem, configuredRate: number, n
   return {
     budget,
     nowMs,
-    /** The senders' rate; all rates are requests a second. */
+    /** The rate of the worker that reserved last. All rates are requests a second. */
     configuredRate: rate,
-    /** `configuredRate`, or the lower one that an operator has set. */
+    /** `configuredRate`, or the lower rate that an operator has set. */
     cappedRate: cappedRate(rate, budget),
     /** The rate at which the fleet may send now. */
     effectiveRate: effectiveRate(rate, budget, nowMs),
     intervalMs: lineSpacing(rate, budget, nowMs).intervalMs,
     /**
-     * The learned limit of the platform, and since when it is known (epoch milliseconds); undefined if none is known.
+     * The learned limit of the platform, and when it was learned (epoch milliseconds); undefined if no limit is known.
      */
     learned: throttle && { rate: throttle.rate, atMs: latestMs(throttle) },
     /** Whether the platform refuses calls, so that only one leaves at a time until one succeeds. */

@@ -6,11 +6,11 @@ export type Slot = {
   readonly atMs: number;
   /** How long the call waited for it, in milliseconds. */
   readonly waitedMs: number;
-  /** With a fleet's budget: how many 429s the line had met when the slot was reserved. It does not depend on clocks. */
+  /** With a fleet's budget: the line's number of 429s when the slot was reserved. It does not depend on clocks. */
   readonly throttleEpoch?: number;
   /**
-   * The latest time to leave in this slot, in milliseconds on the pace's clock; undefined if a delay only
-   * moves later slots.
+   * The latest time to leave in this slot, in milliseconds on the pace's clock; undefined if a late call only delays
+   * later calls.
    */
   readonly untilMs?: number;
 };
@@ -21,13 +21,13 @@ export type PaceCounts = {
   readonly granted: number;
   /** Slots in which a call left. */
   readonly used: number;
-  /** Slots in which no call left: none was waiting, or the slots were granted too late. */
+  /** Slots in which no call left: no call was waiting, or the slots were granted too late. */
   readonly wasted: number;
   /** Milliseconds that calls waited for their slots, summed. */
   readonly waitedMs: number;
   /** Calls that the platform refused with 429. */
   readonly throttled: number;
-  /** The rate in requests a second at which calls may leave now; below the configured rate after a 429. */
+  /** The present rate, in requests a second; below the configured rate after a 429. */
   readonly effectiveRate: number;
 };
 
@@ -37,28 +37,29 @@ export type RunOptions<T> = {
   /** Decides how many other calls leave before this one. Default: `normal`. */
   readonly priority?: Priority | undefined;
   /**
-   * The name of the operation. An operation that is throttled while others are accepted waits alone. Default: no name.
+   * The name of the operation. The calls of an operation that alone is throttled wait in a separate line. Default: no
+   * name.
    */
   readonly operation?: string | undefined;
   /** Whether the call's result shows that the platform accepts calls. Default: true, unless the call was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**
-   * Work that must be finished before the call leaves. It is awaited shortly before the call takes its slot,
-   * so the call does not leave late, no matter how long the work takes. If it throws, the call ends with that
-   * error and takes no slot.
+   * Work that must be finished before the call leaves. It runs shortly before the call takes its slot, so that the
+   * call does not leave late, however long the work takes. If it throws, the call ends with that error and takes no
+   * slot.
    */
   readonly prepare?: (() => Promise<void>) | undefined;
 };
 
 /**
- * Decides when a call may leave and how many are in flight. One process and a fleet have the same interface:
- * the caller of `run` does not know which one it is.
+ * Decides when a call may leave, and how many calls are in flight. The pace of one process and that of a fleet have
+ * the same interface.
  */
 export type Pace = {
   /**
-   * Waits for a place in flight and for a slot, then calls. If the slot is further off than the maximum wait,
-   * throws `PaceWaitError` and does not call; nothing is reserved then. That may also happen after `prepare`.
-   * The caller's abort passes through.
+   * Waits for a concurrency slot and for a slot of the line, and then calls. If the slot is further off than the
+   * maximum wait, throws `PaceWaitError`, also after `prepare`; nothing is reserved, and no call is made. The caller's
+   * abort passes through.
    */
   run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions<T>): Promise<T>;
   /** Reports that the platform refused the call of this slot with 429. `retryAfterMs` is as the platform gave it. */
@@ -68,13 +69,13 @@ export type Pace = {
 };
 
 /**
- * Maximum wait in milliseconds. No line, `Retry-After` or maximum wait explains a longer one: the clock was
- * set, so the wait is meaningless.
+ * Maximum wait in milliseconds. No line, `Retry-After` or maximum wait explains a longer wait: the clock was set, and
+ * the computed wait means nothing.
  */
 const MAX_WAIT_MS = 1_260_000;
 
-/** How soon a call tries again after such a wait, in milliseconds. */
-const CLOCK_SET_MS = 1_000;
+/** The wait to report instead, in milliseconds. */
+const WAIT_IF_CLOCK_SET_MS = 1_000;
 
 /**
  * Thrown if a call would wait longer for its turn than it may, or the budget is paused. Nothing was reserved
@@ -88,7 +89,7 @@ export class PaceWaitError extends Error {
   readonly isPaused: boolean;
 
   constructor(dueInMs: number, maxWaitMs: number, why: 'far' | 'paused' = 'far') {
-    const waitMs = dueInMs > MAX_WAIT_MS ? CLOCK_SET_MS : dueInMs;
+    const waitMs = dueInMs > MAX_WAIT_MS ? WAIT_IF_CLOCK_SET_MS : dueInMs;
     super(
       why === 'paused'
         ? PAUSED
@@ -100,7 +101,7 @@ export class PaceWaitError extends Error {
   }
 }
 
-/** What every command and error says about a paused budget. */
+/** The message of every command and error about a paused budget. */
 export const PAUSED = 'paused by `pace --pause`: nothing is sent until `pace --resume`';
 
 /** Throws `RangeError` if a limit of a pace is invalid. */

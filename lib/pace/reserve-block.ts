@@ -10,12 +10,12 @@ import {
   lineFacts,
   lineSpacing,
   lineStartMs,
-  longerWait,
+  maxWaitReport,
   withAnswered,
 } from './budget.ts';
 import { type AdjustedTime, type Clock, trackTime } from './clock.ts';
 import { PaceWaitError, type Slot } from './pace.ts';
-import { isProbing, probed, reopened, rested } from './throttle-state.ts';
+import { isProbing, probed, reopened, restartIfIdle } from './throttle-state.ts';
 
 /** What a call requires of its slot. */
 export type SlotRequest = {
@@ -27,9 +27,9 @@ export type SlotRequest = {
 
 /** The calls of this worker that need slots. */
 export type Demand = {
-  /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
+  /** Calls that hold a concurrency slot and wait for a slot of the line, including the call that asks. */
   readonly waiting: number;
-  /** The number of calls that have arrived so far, counting only those that are ready soon after their arrival. */
+  /** The number of calls so far that were ready soon after their arrival. */
   readonly arrived: number;
 };
 
@@ -40,9 +40,9 @@ type Block = {
   readonly toleranceMs: number;
   /** How late the slots may be used, in milliseconds. */
   readonly lateMs: number;
-  /** The budget's `incidents` when the slots were reserved. Once it is higher, they are void. */
+  /** The budget's `incidents` when the slots were reserved. Once that number is higher, the slots are void. */
   readonly throttleEpoch: number;
-  /** `held`: reserved long before it begins, and must be checked before then. `begun`: some of its slots were used. */
+  /** `held`: reserved so long before its first slot that it must be checked then. `begun`: some of its slots were used. */
   readonly state: 'held' | 'checked' | 'begun';
 };
 
@@ -74,12 +74,12 @@ type BlockRequest = SlotRequest & {
 };
 
 /**
- * The time after a 429, in milliseconds, by which every worker with reserved slots has read the budget again: a block
- * begins within 250 ms of a read, and lasts 250 ms.
+ * This long after a 429, in milliseconds, every worker with reserved slots has read the budget again: a block begins
+ * within 250 ms of a read, and lasts 250 ms.
  */
 export const VOID_AFTER_MS = 1_000;
 
-/** The minimum time between a probe whose outcome stays unknown and the next one, in milliseconds. */
+/** Minimum time between a probe whose outcome stays unknown and the next probe, in milliseconds. */
 const UNKNOWN_MS = 1_000;
 
 /** Maximum age of a cached budget that may reject a call, in milliseconds. */
@@ -87,19 +87,19 @@ export const MAX_VIEW_AGE_MS = 1_000;
 
 /**
  * How soon to check a paused budget again, in milliseconds: `PAUSED_POLL_MS` for a call that waits here,
- * `PAUSED_DELAY_MS` for one that is rejected and tries again.
+ * `PAUSED_DELAY_MS` for a call that is rejected and tries again.
  */
 const PAUSED_POLL_MS = 5_000;
 const PAUSED_DELAY_MS = 60_000;
 
 /**
- * Bounds, in milliseconds, for how soon a worker checks whether another worker's probe has ended: after a quarter of
- * the time until the probe is due, but not sooner or later than these.
+ * A worker waits a quarter of the time until the next probe is due before it checks whether another worker's probe has
+ * ended: at least and at most this long, in milliseconds.
  */
-const SOONEST_LOOK_MS = 250;
-const LATEST_LOOK_MS = 5_000;
+const MIN_CHECK_MS = 250;
+const MAX_CHECK_MS = 5_000;
 
-/** Reserves slots; waits while the budget is paused or no probe is due. Throws `PaceWaitError`, or rethrows errors of the item. */
+/** Reserves slots. Waits while the budget is paused, or no probe is due. Throws `PaceWaitError`; rethrows errors of the item. */
 export async function reserveBlock(request: BlockRequest, line: Line): Promise<Block> {
   const { view, usage, onSetBack } = line;
   let budget = await view.known();
@@ -139,7 +139,7 @@ function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: 
   return inMs > 0 ? { kind: 'probe', inMs } : undefined;
 }
 
-/** How much later the operation that was refused last may probe, in milliseconds: another one may be accepted. */
+/** Delay before the operation that got the last 429 may probe again, in milliseconds, so that another operation probes first. */
 const YIELD_MS = 300;
 
 function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number {
@@ -160,19 +160,19 @@ async function overcome(
   const { maxWaitMs, clock, view, acceptance } = line;
   const { calledAt, signal } = request;
   if (obstacle.kind === 'probe') {
-    await acceptance.sleep(lookAfterMs(obstacle.inMs), signal);
-    return acceptance.acceptedSince(budget.incidents) ? budget : view.look();
+    await acceptance.sleep(checkAfterMs(obstacle.inMs), signal);
+    return acceptance.acceptedSince(budget.incidents) ? budget : view.read();
   }
-  if (view.ageMs() > MAX_VIEW_AGE_MS) return view.look();
+  if (view.ageMs() > MAX_VIEW_AGE_MS) return view.read();
   if (obstacle.kind === 'far')
     throw new PaceWaitError(obstacle.waitMs - (clock.now() - calledAt()), maxWaitMs);
   if (Number.isFinite(maxWaitMs)) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
   await clock.sleep(PAUSED_POLL_MS, signal);
-  return view.look();
+  return view.read();
 }
 
-const lookAfterMs = (probeMs: number): number =>
-  probeMs <= SOONEST_LOOK_MS ? probeMs : Math.min(LATEST_LOOK_MS, Math.max(SOONEST_LOOK_MS, probeMs / 4));
+const checkAfterMs = (probeMs: number): number =>
+  probeMs <= MIN_CHECK_MS ? probeMs : Math.min(MAX_CHECK_MS, Math.max(MIN_CHECK_MS, probeMs / 4));
 
 type Plan = {
   readonly budget: Budget;
@@ -198,15 +198,15 @@ function planBlock(current: Budget, { demand, forecast }: BlockRequest, line: Li
   const lateMs = usualLateMs + spareMs;
   const spanMs = reserve === 'single' || isProbe ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
-  // If the clock here may be off, both ends of the block stay empty, so that no call leaves in another
-  // worker's block.
+  // If the clock here may be off, both ends of the block stay empty, so that no call leaves in the block of
+  // another worker.
   const headMs = isProbe ? 0 : (clock.clockErrorMs?.() ?? 0);
   const firstMs = startMs + headMs;
   const report = usage.reportOf(size);
   const next = {
     ...budget,
     ...(isProbe ? {} : { tatMs: firstMs + blockLength(size, intervalMs, lateMs) + headMs }),
-    ...longerWait(budget, maxWaitMs, nowMs),
+    ...maxWaitReport(budget, maxWaitMs, nowMs),
     ...changed,
     rate,
     tally: addUsage(budget.tally, report),
@@ -221,22 +221,22 @@ function planBlock(current: Budget, { demand, forecast }: BlockRequest, line: Li
   return { budget: next, block, report, isStray };
 }
 
-/** When a block is begun, the last read of the budget must be at most this old, in milliseconds. */
+/** At a block's first slot, the last read of the budget must be at most this old, in milliseconds. */
 const CHECKED_MS = 250;
 
 /** The budget with what this worker has learned: that a call succeeded, or that the line was idle. */
 function withNewFacts(budget: Budget, { acceptance, clock, rate }: Line): Budget {
   const { throttle, tatMs = 0 } = budget;
   const facts = lineFacts(rate, budget, clock.now());
-  if (!isProbing(throttle)) return { ...budget, throttle: rested(throttle, tatMs, facts) };
+  if (!isProbing(throttle)) return { ...budget, throttle: restartIfIdle(throttle, tatMs, facts) };
   return acceptance.acceptedSince(budget.incidents)
     ? { ...budget, throttle: reopened(throttle, facts) }
     : budget;
 }
 
 /**
- * Where the slots are taken: at the end of the line, or beside it while the platform refuses calls or has
- * only just accepted one again.
+ * Where the slots are taken: at the end of the line; or outside the line, while the platform refuses calls or has only
+ * just accepted a call again.
  */
 function positionInLine(
   budget: Budget,
@@ -244,12 +244,12 @@ function positionInLine(
   { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): {
   readonly startMs: number;
-  /** How much later the slots may be used than usual, in milliseconds: they begin before the response can arrive. */
+  /** How much later than usual the slots may be used, in milliseconds, since they begin before the response can arrive. */
   readonly spareMs?: number;
   readonly changed?: Partial<Budget>;
-  /** Whether this is the one slot of a probe while the platform refuses calls: the line does not move then. */
+  /** Whether this is the slot of a probe while the platform refuses calls. It does not move the line. */
   readonly isProbe?: boolean;
-  /** Whether the line was set back because a wrong clock had moved it. */
+  /** Whether the line was set back because a wrong clock had moved it ahead. */
   readonly isStray?: boolean;
 } {
   const { tatMs = 0, throttle, incidents } = budget;
@@ -263,19 +263,19 @@ function positionInLine(
   }
   const nowMs = clock.now();
   if (tatMs <= latestLineMs(budget, maxWaitMs, nowMs)) {
-    // The line advances as if the slots began up to 250 ms before the response is expected: if it arrives sooner, they
-    // can be used at once.
+    // The slots begin up to 250 ms before the response is expected, so that they can be used immediately if it arrives
+    // sooner.
     const startMs = Math.max(nowMs, tatMs, earliestMs - CHECKED_MS);
     return { startMs, spareMs: Math.max(0, earliestMs - startMs) };
   }
-  // The same wait as after a 429: by then every worker with reserved slots knows that they are void.
+  // The slots begin as late as after a 429: by then every worker with reserved slots knows that these are void.
   const changed = { throttle: undefined, incidents: incidents + 1 };
   return { startMs: earliestMs + VOID_AFTER_MS, changed, isStray: true };
 }
 
 /**
- * How many slots to reserve: for the calls that wait, and for as many as followed during the last block. At
- * least one, and none beyond `spanMs`.
+ * How many slots to reserve: one for each waiting call, and for each call that is expected to follow. At least one slot,
+ * and no slot beyond `spanMs`.
  */
 function blockSize(
   { waiting }: Pick<Demand, 'waiting'>,
@@ -286,16 +286,16 @@ function blockSize(
 }
 
 /**
- * The length of a block. If its calls may leave later than the spacing allows for, its end stays empty until
- * another worker's slot begins.
+ * The length of a block. If its calls may leave later than the spacing allows for, the end of the block stays empty, so
+ * that they do not leave among the next worker's calls.
  */
 const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
   slots * intervalMs + Math.max(0, lateMs - LATE_MS);
 
-/** A 429 arrives at once: a call that is still running after this time, in milliseconds, was accepted. */
+/** A 429 arrives quickly, so a call that is still running after this time, in milliseconds, was accepted. */
 const ACCEPTED_AFTER_MS = 2_000;
 
-/** Creates the record of whether the platform has accepted a call of this process since the last 429. */
+/** Creates a tracker of whether the platform has accepted a call of this process since the last 429. */
 export function createAcceptanceTracker(clock: Clock) {
   const underWay = new Map<Slot, { readonly throttleEpoch: number; readonly at: AdjustedTime }>();
   const sleepers = new Set<AbortController>();

@@ -23,7 +23,7 @@ type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
 };
 
 /**
- * The time limit of one request in milliseconds. A call waits for the budget, so a late response is worse than none.
+ * The time limit of one request, in milliseconds. A call waits for the budget, and cannot use a late response.
  */
 const TIMEOUT_MS = 1_000;
 
@@ -48,12 +48,12 @@ export async function openBudget(
   });
 }
 
-/** Maximum tries of a change: a fleet writes a few times a second, and a write takes milliseconds. */
+/** Maximum tries of a change. A fleet writes only a few times a second, so a conflict soon ends. */
 const MAX_ROUNDS = 10;
 
 /**
- * A worker whose write came second tries again within this time, in milliseconds, multiplied by its tries:
- * all workers may start at once.
+ * A worker whose write came second tries again within this time, in milliseconds, multiplied by its tries. The time is
+ * random, since all workers may start at the same time.
  */
 const SPREAD_MS = 100;
 
@@ -62,8 +62,8 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
   const { table, host, operation = '-', onBudget, onDate, sleep = delay, random = Math.random } = options;
   const key = { partition: `pace#${host}`, sort: operation };
   let lastToken = '';
-  /** The row as this process last stored it. It need not be read again while no other process stores it. */
-  let own: StoredRow | undefined;
+  /** The row as this process last stored it, for a first try without a read: most likely it has not changed. */
+  let ownRow: StoredRow | undefined;
   const load = async () => {
     const stored = await table.get(key);
     onBudget?.(budgetIn(stored));
@@ -75,8 +75,8 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
     of: (name) => createTableBudget({ ...options, operation: name, onBudget: undefined }),
     read: async () => budgetIn(await load()),
     async change(act, next) {
-      let guessed = own;
-      own = undefined;
+      let guessed = ownRow;
+      ownRow = undefined;
       for (let round = 1; round <= MAX_ROUNDS; round += 1) {
         const stored = guessed ?? (await load());
         const budget = next(budgetIn(stored));
@@ -86,7 +86,7 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
         const token = randomUUID();
         const written = await table.put(key, budget, { expected: stored?.token ?? null, token });
         if (written.kind === 'stored') {
-          if (stored?.token === lastToken) own = { row: budget, token };
+          if (stored?.token === lastToken) ownRow = { row: budget, token };
           lastToken = token;
           onBudget?.(budget);
           return budget;

@@ -26,28 +26,33 @@ const DRIFT = 0.000_1;
 /** How far apart bounds from different servers may be, in milliseconds. */
 const SERVERS_MS = 25;
 
-/** The spacing of slots allows for a clock error of this many milliseconds, and for all of it within `AGREED_MS`. */
-const PAID_MS = 9;
+/**
+ * The spacing of slots allows for a clock error of this many milliseconds; for any error while the clock is not
+ * corrected and its bounds are at most `AGREED_MS` wide.
+ */
+const ALLOWED_ERROR_MS = 9;
 const AGREED_MS = 40;
 
-/** How narrow the bounds must be before anything is reserved, and how narrow they get by one more read a second. */
+/** Maximum width of the bounds before anything is reserved, and the width at which the reads in the background end. */
 const COARSE_MS = 45;
 const FINE_MS = 18;
 
 /** The time between two reads, in milliseconds. */
-const LOOK_EVERY_MS = 25;
+const READ_EVERY_MS = 25;
 
-/** A new second must begin within this time, in milliseconds; otherwise the dates are wrong. */
-const MAX_MS = 1_100;
+/** How long to read until a new second begins, in milliseconds. If none does, the dates are wrong. */
+const MAX_READ_MS = 1_100;
 
-/** How long reading continues if the clock is set again and again, in milliseconds. */
-const SET_AGAIN_MS = 5 * MAX_MS;
+/** How long to read at most if the clock is set again and again, in milliseconds. */
+const MAX_READ_IF_SET_MS = 5 * MAX_READ_MS;
 
+/** A clock that is off by this much is reported, in milliseconds. */
 const REPORTED_MS = 60_000;
 
 /**
- * Creates a clock that follows the table's. It shows the time here while that agrees with the dates seen, otherwise the
- * middle of their bounds. `onClockOff` is called when the clock here is found to be off by a minute or more.
+ * Creates a clock that follows the table's clock. It shows the time here as long as that agrees with the dates of
+ * responses, and otherwise the middle of their bounds. `onClockOff` is called when the clock here is found to be off by
+ * a minute or more.
  */
 export function createTableClock(
   options: Pick<Clock, 'now' | 'sleep' | 'steady'> & {
@@ -106,49 +111,49 @@ export function createTableClock(
 }
 
 /**
- * Creates the function that reads the table until a new second begins there, and then once a second in the
- * background until its time is known precisely. If responses have no `Date`, it gives up. Rethrows an error
- * that `look` throws twice in a row, and the abort.
+ * Creates the function that finds out the table's time: it reads the table until a new second begins there. Each later
+ * call that finds the time still imprecise starts one more read, in the background. Gives up if responses have no
+ * `Date`. Rethrows an error that `read` throws twice in a row, and the abort.
  */
 export function createFindTime(options: {
   readonly clock: TableClock;
   /** Sends a request to the table; the clock sees the response's `Date` if there is one. */
-  readonly look: () => Promise<unknown>;
+  readonly read: () => Promise<unknown>;
   /** Sleeps without keeping the process alive. */
-  readonly rest: (ms: number) => Promise<void>;
+  readonly backgroundSleep: (ms: number) => Promise<void>;
 }) {
-  const { clock, look, rest } = options;
+  const { clock, read, backgroundSleep } = options;
   const wasSet = watchSteps(clock);
   let isFound = false;
-  let isLooking = false;
+  let isReading = false;
   return async (signal?: AbortSignal): Promise<void> => {
-    const endMs = clock.steady() + SET_AGAIN_MS;
-    let untilMs = clock.steady() + MAX_MS;
+    const endMs = clock.steady() + MAX_READ_IF_SET_MS;
+    let untilMs = clock.steady() + MAX_READ_MS;
     let steps = clock.steps();
     if (wasSet()) isFound = false;
-    for (let looks = 1; !isFound; looks += 1) {
+    for (let reads = 1; !isFound; reads += 1) {
       signal?.throwIfAborted();
-      // The keep-alive connection may have been closed.
-      await look().catch(look);
+      // The first try may fail because the keep-alive connection was closed.
+      await read().catch(read);
       const openMs = clock.uncertaintyMs();
       // If the clock was set meanwhile, it has lost its bounds.
-      if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + MAX_MS, endMs);
+      if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + MAX_READ_MS, endMs);
       steps = clock.steps();
-      const hasNoDates = looks >= 3 && !clock.hasDates();
+      const hasNoDates = reads >= 3 && !clock.hasDates();
       isFound = openMs <= COARSE_MS || clock.steady() > untilMs || hasNoDates;
-      // If the read itself corrected the clock, that does not count as setting it.
+      // A correction by the read itself must not count as a step of the clock.
       wasSet();
-      if (!isFound) await clock.sleep(Math.min(LOOK_EVERY_MS, clock.untilSecondMs()), signal);
+      if (!isFound) await clock.sleep(Math.min(READ_EVERY_MS, clock.untilSecondMs()), signal);
     }
     const openMs = clock.uncertaintyMs();
-    if (isLooking || openMs <= FINE_MS || openMs === Number.POSITIVE_INFINITY) return;
-    isLooking = true;
-    // Not awaited: the next caller that needs the table reports that it is unavailable.
-    rest(clock.untilSecondMs())
-      .then(look)
+    if (isReading || openMs <= FINE_MS || openMs === Number.POSITIVE_INFINITY) return;
+    isReading = true;
+    // Not awaited. If the table is unavailable, the next caller that needs it reports that.
+    backgroundSleep(clock.untilSecondMs())
+      .then(read)
       .catch(() => undefined)
       .finally(() => {
-        isLooking = false;
+        isReading = false;
       });
   };
 }
@@ -161,14 +166,14 @@ const UNKNOWN: Bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY, atMs: 0 };
 function errorOf(offsetMs: number, bounds: Bounds | undefined): number {
   const { minMs = offsetMs, maxMs = offsetMs } = bounds ?? {};
   if (offsetMs === 0 && maxMs - minMs <= AGREED_MS) return 0;
-  return Math.max(0, offsetMs - minMs - PAID_MS, maxMs - offsetMs - PAID_MS);
+  return Math.max(0, offsetMs - minMs - ALLOWED_ERROR_MS, maxMs - offsetMs - ALLOWED_ERROR_MS);
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * The bounds after a response that agrees with them. The first response must agree with the clock here to
- * within a second.
+ * The bounds after a response, if it agrees with them; undefined if it does not. A first response must agree with the
+ * clock here to within a second.
  */
 function agreeing(known: Bounds | undefined, seen: Bounds): Bounds | undefined {
   if (known !== undefined) return joined(known, seen);
@@ -176,8 +181,8 @@ function agreeing(known: Bounds | undefined, seen: Bounds): Bounds | undefined {
 }
 
 /**
- * The bounds of the last three dates, if they agree with each other and contradict the known ones. A date
- * that stays the same comes from a cache.
+ * The bounds of the last three dates, if these agree with each other and contradict the known bounds. A date that stays
+ * the same comes from a cache, and does not count.
  */
 function threeInARow([a, b, c]: readonly DateSeen[], known: Bounds | undefined): Bounds | undefined {
   if (a === undefined || b === undefined || c === undefined) return undefined;
@@ -198,8 +203,8 @@ function widened({ minMs, maxMs, atMs }: Bounds, nowMs: number): Bounds {
 }
 
 /**
- * The intersection of both bounds, or the gap between two that are a little apart; undefined if they
- * contradict each other.
+ * The intersection of both bounds, or the gap between bounds that are a little apart; undefined if they contradict each
+ * other.
  */
 function joined(before: Bounds, seen: Bounds): Bounds | undefined {
   const { minMs, maxMs } = widened(before, seen.atMs);

@@ -18,8 +18,8 @@ type ThrottleState =
       readonly at: Mark;
       /** The duration of the first steps beyond the limit, in milliseconds. */
       readonly stepMs: number;
-      /** Since when slots have been in use without a break. The slots granted since then measure the limit. */
-      readonly from: Mark;
+      /** Start of the present stretch of continuous use. The slots granted since then measure the limit. */
+      readonly busySince: Mark;
     };
 
 /** A time, and the number of slots granted by then. */
@@ -29,15 +29,15 @@ type Refused = {
   readonly kind: 'refused';
   /** The rate that was refused first. */
   readonly rate: number;
-  /** The `from` of the state before, if that was `learned`. Absent: no limit was known. */
-  readonly from?: Mark | undefined;
-  /** How many slots had been used when the first call was refused. */
+  /** `busySince` of the previous state, if that was `learned`. Absent: no limit was known. */
+  readonly busySince?: Mark | undefined;
+  /** The number of slots that had been used when the first call was refused. */
   readonly granted: number;
-  /** How many 429s there were in a row. */
+  /** The number of 429s in a row. */
   readonly refusals: number;
   readonly firstAtMs: number;
   readonly refusedAtMs: number;
-  /** Until when the platform refuses calls, according to its `Retry-After`. */
+  /** The end of the time in which the platform refuses calls, according to its `Retry-After`. */
   readonly closedUntilMs: number;
   /** When the next probe may leave. */
   readonly nextMs: number;
@@ -52,34 +52,34 @@ type LineFacts = { readonly cap: number; readonly nowMs: number; readonly grante
 const MIN_SHARE = 0.02;
 
 /**
- * The line continues a little below the middle between the rate that was certainly accepted and the refused
- * one. So it approaches the limit to 1 %.
+ * The line continues a little below the middle between the rate that was certainly accepted and the rate that was
+ * refused. It then approaches the limit to within 1 %.
  */
-const BETWEEN = 0.5;
-const BELOW = 0.98;
-const NEAR = 0.99;
+const MIDDLE = 0.5;
+const BELOW_MIDDLE = 0.98;
+const SHARE_OF_LIMIT = 0.99;
 
 /** Maximum duration of a refusal that counts as a rate limit, in milliseconds: a longer one was an outage. */
 const MAX_CLOSED_MS = 90_000;
 
 /**
- * The share of the rate with which the line continues after a first 429 or a long one, which may have been an
- * outage; and the maximum share after any other.
+ * The share of the rate with which the line continues after a first 429, or after a long refusal, which may have been
+ * an outage; and the maximum share after any other refusal.
  */
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
 /**
- * If fewer calls than this were made since the line was measured, a 429 at most halves the rate, and shows no limit.
+ * If fewer calls than this were made since the measurement began, a 429 at most halves the rate, and shows no limit.
  */
-const MEASURED_CALLS = 10;
+const MIN_MEASURED_CALLS = 10;
 
-/** The first step beyond the limit is this share of the rate; each further step doubles the one before. */
+/** The first step beyond the limit is this share of the rate. Each further step is twice as large. */
 const STEP = 0.01;
 
 /**
- * While little is known, a step is short. Near a known limit, the first steps last `STEP_CALLS` calls, so
- * that a 429 is a small share of them.
+ * While little is known, a step is short. Near a known limit, each of the first `LONG_STEPS` steps lasts `STEP_CALLS`
+ * calls, so that a 429 is a small share of the calls.
  */
 const MIN_STEP_MS = 30_000;
 const MAX_STEP_MS = 300_000;
@@ -87,15 +87,15 @@ const STEP_CALLS = 120;
 const LONG_STEPS = 2;
 
 /** A limit counts as known if it was measured, and is at least this share of the refused rate. */
-const KNOWN = 0.9;
+const MIN_KNOWN_SHARE = 0.9;
 
 /** A learned limit is forgotten after this long at the full cap, in milliseconds. */
 const FORGOTTEN_MS = 1_800_000;
 
-/** After a pause of this length, in milliseconds, the limit is measured anew. */
-const REST_MS = 2_000;
+/** If no slot was used for this long, in milliseconds, the limit is measured anew. */
+const IDLE_MS = 2_000;
 
-/** How long a 429 without `Retry-After` stops calls, in milliseconds; it doubles with each further one. */
+/** How long a 429 without `Retry-After` stops calls, in milliseconds. The time doubles with each further 429. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
@@ -103,13 +103,14 @@ const MAX_PAUSE_MS = 30_000;
 const MAX_PAST_PAUSE_MS = 5_000;
 
 /**
- * A pause of up to this length, in milliseconds, is obeyed in full. During a longer one, a probe is sent
- * every half minute.
+ * A pause of up to this length, in milliseconds, is obeyed in full. During a longer pause, a probe is sent every half
+ * minute.
  */
 const OBEYED_MS = 60_000;
 
 /**
- * How long a 429 stops all calls if nothing more is heard, in milliseconds: its `Retry-After`, but at most 15 minutes.
+ * How long a 429 stops all calls unless another response arrives, in milliseconds: its `Retry-After`, but at most 15
+ * minutes.
  */
 export const pauseAfter429 = (retryAfterMs = 0): number =>
   Math.max(MIN_PAUSE_MS, Math.min(retryAfterMs, 900_000));
@@ -117,19 +118,19 @@ export const pauseAfter429 = (retryAfterMs = 0): number =>
 /** Whether calls leave one at a time as probes, since the platform refuses them. */
 export const isProbing = (state: ThrottleState | undefined): state is Refused => state?.kind === 'refused';
 
-/** The latest time in the state, in epoch milliseconds. The ends of pauses that a 429 asks for do not count. */
+/** The latest time in the state, in epoch milliseconds. The ends of pauses that a 429 requires do not count. */
 export const latestMs = (state: ThrottleState): number =>
   isProbing(state) ? Math.max(state.refusedAtMs, state.nextMs - OBEYED_MS) : state.at.atMs;
 
 /** The state of a line that starts at a rate and may rise. */
 export const learnedAt = (rate: number, { nowMs: atMs, granted }: LineFacts): ThrottleState => {
   const at = { atMs, granted };
-  return { kind: 'learned', rate, limit: rate, at, stepMs: MIN_STEP_MS, from: at };
+  return { kind: 'learned', rate, limit: rate, at, stepMs: MIN_STEP_MS, busySince: at };
 };
 
 /**
- * The rate in requests a second that the line may grant. It rises only with time in which at least half of
- * the rate was used.
+ * The rate that the line may grant, in requests a second. It rises only by time in which at least half of the rate was
+ * used.
  */
 export function rateOf(state: ThrottleState | undefined, { cap, nowMs, granted }: LineFacts): number {
   if (state === undefined) return cap;
@@ -138,11 +139,11 @@ export function rateOf(state: ThrottleState | undefined, { cap, nowMs, granted }
   const usedMs = Math.max(0, Math.min(nowMs - at.atMs, (2_000 * (granted - at.granted)) / rate));
   const longMs = LONG_STEPS * stepMs;
   const doublings = 2 ** (Math.min(usedMs, longMs) / stepMs + Math.max(0, usedMs - longMs) / MIN_STEP_MS);
-  const toLimit = Math.max(0, limit * NEAR - rate) * (1 - 1 / doublings);
+  const toLimit = Math.max(0, limit * SHARE_OF_LIMIT - rate) * (1 - 1 / doublings);
   return Math.min(cap, rate + toLimit + rate * STEP * (doublings - 1));
 }
 
-/** Whether a limit below the cap is known and reached: then it most likely causes a 429. */
+/** Whether a limit below the cap is known and reached, so that it most likely is the cause of a 429. */
 export function isAtLimit(state: ThrottleState | undefined, line: LineFacts): boolean {
   if (state === undefined || isProbing(state) || state.limit >= line.cap * MAX_AFTER) return false;
   return rateOf(state, line) >= state.limit * AFTER_FIRST;
@@ -159,7 +160,7 @@ export function refused(
   return {
     kind: 'refused',
     rate: again?.rate ?? rateOf(state, line),
-    from: again === undefined ? knownSince(state, line) : again.from,
+    busySince: again === undefined ? knownSince(state, line) : again.busySince,
     granted: again?.granted ?? granted,
     refusals,
     firstAtMs: again?.firstAtMs ?? nowMs,
@@ -173,7 +174,7 @@ export function refused(
 function knownSince(state: ThrottleState | undefined, line: LineFacts): Mark | undefined {
   if (state === undefined || isProbing(state)) return undefined;
   const isForgotten = line.nowMs - state.at.atMs > FORGOTTEN_MS && rateOf(state, line) >= line.cap;
-  return isForgotten ? undefined : state.from;
+  return isForgotten ? undefined : state.busySince;
 }
 
 function pauseMs(refusals: number, retryAfterMs: number | undefined): number {
@@ -184,7 +185,7 @@ function pauseMs(refusals: number, retryAfterMs: number | undefined): number {
 }
 
 /**
- * The state after a probe was sent in this slot. If its outcome stays unknown, the next one may follow after `gapMs`.
+ * The state after a probe was sent in this slot. If its outcome stays unknown, the next probe may follow after `gapMs`.
  */
 export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleState => ({
   ...state,
@@ -193,23 +194,24 @@ export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleS
 });
 
 /**
- * The state after a success. The limit is between two rates. At the lower one, calls went through until the platform
- * was seen to accept them again. The higher one assumes that it refused calls only while it was seen to refuse them.
+ * The state after a success. The limit is between two rates. `low`: the calls that were accepted, divided by the whole
+ * time until the platform was seen to accept calls again. `high`: the same, but as if the platform had refused calls
+ * only while it was seen to refuse them.
  */
 export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): ThrottleState {
-  const { rate, from, firstAtMs, closedUntilMs } = state;
+  const { rate, busySince, firstAtMs, closedUntilMs } = state;
   const at = { atMs: state.probedAtMs ?? nowMs, granted: granted - 1 };
-  const since = from ?? at;
+  const since = busySince ?? at;
   const usedMs = Math.max(1, firstAtMs - since.atMs);
   const closedMs = Math.max(0, Math.min(at.atMs, closedUntilMs) - firstAtMs);
   const low = (1_000 * Math.max(0, state.granted - since.granted)) / Math.max(1, at.atMs - since.atMs);
   const high = (rate * usedMs) / (usedMs + closedMs);
-  const between = Math.min(rate * MAX_AFTER, BELOW * (low + BETWEEN * (high - low)));
-  const isOutage = from === undefined || closedMs > MAX_CLOSED_MS;
-  const isMeasured = state.granted - since.granted >= MEASURED_CALLS;
+  const between = Math.min(rate * MAX_AFTER, BELOW_MIDDLE * (low + MIDDLE * (high - low)));
+  const isOutage = busySince === undefined || closedMs > MAX_CLOSED_MS;
+  const isMeasured = state.granted - since.granted >= MIN_MEASURED_CALLS;
   const min = isMeasured ? cap * MIN_SHARE : rate / 2;
   const next = Math.max(cap * MIN_SHARE, isOutage ? rate * AFTER_FIRST : Math.max(min, between));
-  const isKnown = isMeasured && !isOutage && next >= rate * KNOWN;
+  const isKnown = isMeasured && !isOutage && next >= rate * MIN_KNOWN_SHARE;
   const callsMs = Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (STEP_CALLS * 1_000) / next));
   return {
     kind: 'learned',
@@ -217,16 +219,16 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
     limit: isOutage ? rate : Math.max(next, high),
     at,
     stepMs: isKnown ? callsMs : MIN_STEP_MS,
-    from: at,
+    busySince: at,
   };
 }
 
-/** The state before slots are granted: a line that has been idle since `tatMs` is measured anew. */
-export function rested(
+/** The state before slots are granted. Restarts the measurement if no slot has been used since `tatMs`. */
+export function restartIfIdle(
   state: ThrottleState | undefined,
   tatMs: number,
   { nowMs, granted }: LineFacts,
 ): ThrottleState | undefined {
-  if (state === undefined || isProbing(state) || nowMs - tatMs < REST_MS) return state;
-  return { ...state, from: { atMs: nowMs, granted } };
+  if (state === undefined || isProbing(state) || nowMs - tatMs < IDLE_MS) return state;
+  return { ...state, busySince: { atMs: nowMs, granted } };
 }

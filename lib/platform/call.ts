@@ -27,11 +27,11 @@ type CallContext = ConstructorParameters<typeof PlatformError>[1];
 
 /** Options for one call; all are optional. */
 export type CallOptions = AttemptOptions & {
-  /** Makes a single attempt, for callers that record each attempt and decide on the next. Default: false. */
+  /** Whether to make a single attempt, for callers that decide about retries themselves. Default: false. */
   readonly once?: boolean | undefined;
   /**
-   * Receives the function that frees the memory of the body, if the result of `read` still uses the body.
-   * Default: the memory is freed at once.
+   * Receives the function that frees the memory of the body, for callers whose result still uses the body. Default: the
+   * memory is freed immediately.
    */
   readonly hold?: PlatformRequest['hold'];
 };
@@ -51,8 +51,8 @@ export type Call = {
     options?: CallOptions,
   ): Promise<JsonResponse>;
   /**
-   * Returns what `read` makes of the response's bytes. `read` must throw `SyntaxError` unless they are complete, valid
-   * JSON; the call is then repeated if a repeat does no harm. Any other error is a `shape` failure.
+   * Returns the result of `read` for the response's bytes. `read` must throw `SyntaxError` unless they are complete, valid
+   * JSON; the call is then repeated if a repeat does no harm. Any other error of `read` becomes a `shape` failure.
    */
   read<Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
@@ -62,7 +62,7 @@ export type Call = {
   ): Promise<T>;
 };
 
-/** Reads a response's bytes. Reports members that differ from the contract, named as by `oddMembers`. */
+/** Reads a response's bytes. Reports members that differ from the contract, in the form of `oddMembers`. */
 export type ReadAnswer<T> = (body: Buffer<ArrayBuffer>, onOdd?: OnOdd) => T | Promise<T>;
 
 /** Receives the members of records that differ from the contract: `startedBy: number`. */
@@ -71,18 +71,18 @@ export type OnOdd = (members: readonly string[]) => void;
 type CallParts = AttemptParts & {
   readonly token: TokenSource;
   readonly limits: RetryLimits;
-  /** The platform's host, which errors name. Absent: they do not name it. */
+  /** The platform's host, for errors. Absent: errors do not name the host. */
   readonly host?: string | undefined;
   /** The time limit of endpoints that have none, in milliseconds. */
   readonly timeoutMs: number;
-  /** The HTTP method that the platform accepts for an operation, if it has refused the other one. */
+  /** The HTTP method that the platform accepts for an operation, if it has refused the operation's usual method. */
   readonly methods?: Map<string, PlatformRequest['method']>;
   readonly inHand?: InHand | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
 };
 
-/** Creates the function that all operations go through. */
+/** Creates the function by which all operations call the platform. */
 export function createCall(given: CallParts): Call {
   const client = { methods: new Map(), ...given, observe: notifyAll([given.observe]), wasReached: false };
   const reportOdd = ({ operation, attempts: attempt }: CallContext, members: readonly string[]) => {
@@ -162,7 +162,7 @@ function prepareCall<Input extends EndpointInput>(
   };
 }
 
-/** The path and query of a call, percent-encoded, without absent query values. Half a surrogate pair becomes U+FFFD. */
+/** The path and query of a call, percent-encoded, without absent query values. A lone surrogate becomes U+FFFD. */
 function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(input.path?.[name]).toWellFormed()),
@@ -187,7 +187,7 @@ function checkedInput<Input extends EndpointInput>(
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
 
-/** Reads a body, or else the same body repaired (see `repairBytes`). Throws `ErrorAnswerError` for an error. */
+/** Reads a body or, if that fails, the repaired body (see `repairBytes`). Throws `ErrorAnswerError` for an error. */
 const readerOf =
   <T>(endpoint: Pick<Endpoint, 'isResult'>, read: ReadAnswer<T>, onOdd: OnOdd) =>
   async (body: Buffer<ArrayBuffer>): Promise<T> => {
@@ -202,7 +202,7 @@ const readerOf =
     }
   };
 
-/** A longer body is no error: it is read for its message only. */
+/** A longer body does not count as an error of the platform. */
 const MAX_ERROR_BYTES = 65_536;
 
 /** Throws `ErrorAnswerError` for an error that was sent with the status of a success. */
@@ -213,7 +213,7 @@ function refuseError(body: Buffer, { isResult }: Pick<Endpoint, 'isResult'>): vo
   if (isErrorAnswer(members) && !isResult(members)) throw new ErrorAnswerError(text);
 }
 
-/** The members of an object; none if it is not valid JSON, which is reported when it is read. */
+/** The members of an object; no members if it is not valid JSON, since that is reported when the body is read. */
 function membersIn(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(parseJson(text.replace(/^\ufeff/, '')));
@@ -250,10 +250,10 @@ async function sendUntilDone(
   for (let attempt = 1; ; attempt += 1) {
     const context = { ...call, host, attempts: attempt };
     const method = client.methods.get(call.operation) ?? prepared.method;
-    // However long a function may run, whether there is a connection is known after the time of an ordinary attempt.
+    // Connecting is given up after the time of an ordinary attempt, however long a function may run.
     const connectMs = (client.wasReached ? undefined : limits.unreachedMs) ?? client.timeoutMs;
     const request = { ...prepared, method, connectMs };
-    // The token is read before the call's turn: a slow secret store must not waste a slot.
+    // The token is read before the call's turn, so that a slow secret store does not waste a slot.
     const token = await readToken(client.token, context);
     const result = await makeAttempt({ request, token, operation: call.operation, attempt }, client, options);
     client.wasReached ||= result.kind === 'response' || showsContact(result.failure);
@@ -265,7 +265,7 @@ async function sendUntilDone(
       continue;
     }
     if (isStatus(failure, 405) && otherMethod !== undefined && !isOtherMethod) {
-      // The platform executed nothing. Later calls use the other method at once.
+      // The platform executed nothing. Later calls begin with the other method.
       isOtherMethod = true;
       client.methods.set(call.operation, method === otherMethod ? prepared.method : otherMethod);
       continue;
@@ -322,7 +322,7 @@ function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
     let id: unknown;
     for (const key of path) {
       at = Object(Reflect.get(at, key));
-      // The outermost id is the record's; objects inside it may have ids of their own.
+      // The outermost id is that of the record, since objects within the record may have ids too.
       id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
     }
     const place = path.join('.') || 'the response';
@@ -331,7 +331,7 @@ function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
 }
 
 const MAX_FAULTS = 10;
-/** Maximum length of a fault: it names keys and ids from the response, which may be of any length. */
+/** Maximum length of a fault, since it quotes keys and ids from the response, which may be of any length. */
 const MAX_FAULT_LENGTH = 300;
 
 const kindOf = (value: unknown): string =>
@@ -339,17 +339,17 @@ const kindOf = (value: unknown): string =>
 
 type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Decides which calls leave first: urgent ones before those of large batches. Default: `normal`. */
+  /** Decides which calls leave first, for example urgent calls before those of large batches. Default: `normal`. */
   readonly priority?: Priority | undefined;
   /**
-   * Whether an abort no longer stops the call once its request was sent: for callers that must know the
+   * Whether the call is finished in spite of an abort, once its request was sent, for callers that must know the
    * response. Default: false.
    */
   readonly finishes?: boolean | undefined;
   /**
-   * Awaited shortly before each attempt's turn, to record that it is about to be sent. If it throws, the call
-   * ends with that error. The attempt may still not be sent, if its turn is too far off or the caller aborts:
-   * only `onSend` is proof.
+   * Awaited shortly before each attempt's turn, to record that the attempt is about to be sent. If it throws, the call
+   * ends with that error. The attempt may still not be sent, if its turn is too far off or the caller aborts. Only
+   * `onSend` proves that it is sent.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /**
@@ -360,10 +360,10 @@ type AttemptOptions = {
 };
 
 /**
- * Registers a call that was sent and must not be aborted when the process stops. It ends within `timeoutMs`;
- * then the returned value is disposed of.
+ * Registers a call that was sent and must not be aborted when the process stops. The returned value is disposed of when
+ * the call ends, within `timeoutMs`.
  */
-export type HoldLeft = (call: { readonly operation: string; readonly timeoutMs: number }) => Disposable;
+export type TrackSent = (call: { readonly operation: string; readonly timeoutMs: number }) => Disposable;
 
 type AttemptParts = {
   readonly send: Send;
@@ -371,7 +371,7 @@ type AttemptParts = {
   readonly observe: Observe;
   /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
-  readonly holdLeft?: HoldLeft | undefined;
+  readonly trackSent?: TrackSent | undefined;
 };
 
 type Attempt = {
@@ -381,7 +381,7 @@ type Attempt = {
   readonly attempt: number;
 };
 
-/** Waits for the attempt's turn and sends it once. Throws the caller's abort, and errors of the two hooks. */
+/** Waits for the attempt's turn, and sends it. Throws the caller's abort, and errors of `beforeSend` and `onSend`. */
 async function makeAttempt(
   attempt: Attempt,
   parts: AttemptParts,
@@ -409,7 +409,7 @@ function isAccepted(result: AttemptResult): boolean {
   return failure.kind === 'status' && [400, 404, 409, 422].includes(failure.status);
 }
 
-/** Whether it is a 429, or a 503 with `Retry-After`. */
+/** Whether the platform throttles: a 429, or a 503 with `Retry-After`. */
 const isThrottled = (
   failure: PlatformFailure,
 ): failure is Extract<PlatformFailure, { readonly kind: 'status' }> =>
@@ -419,14 +419,14 @@ const isThrottled = (
 async function sendIn(
   slot: Slot,
   { request, token, operation, attempt }: Attempt,
-  { send, pace, observe, now, holdLeft }: AttemptParts,
+  { send, pace, observe, now, trackSent }: AttemptParts,
   { signal, onSend, finishes = false }: AttemptOptions,
 ): Promise<AttemptResult> {
   if (slot.waitedMs > 0) observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
   onSend?.();
   signal?.throwIfAborted();
   const startedMs = now();
-  using _ = finishes ? holdLeft?.({ operation, timeoutMs: request.timeoutMs }) : undefined;
+  using _ = finishes ? trackSent?.({ operation, timeoutMs: request.timeoutMs }) : undefined;
   const result = await send(request, token, finishes ? undefined : signal);
   const { status, sizeBytes } = result;
   const durationMs = now() - startedMs;

@@ -21,7 +21,7 @@ type Id = string | number | bigint;
  */
 export type Platform = ReturnType<typeof operations>;
 
-/** The operations, given any `call`: the real one, or a fake in a test. */
+/** Creates the operations over a `call`, which may be a fake in a test. */
 export const operations = (call: Call) => ({
   /** The call that all operations use: any endpoint, with a validated or a raw response. */
   call,
@@ -29,11 +29,11 @@ export const operations = (call: Call) => ({
     /** Returns one page of at most 5,000 rows. */
     search: (search: CalculationSearch, options?: CallOptions) =>
       call(searchCalculations, { body: { ...search } }, options).then(pageOf),
-    /** Lists every page in turn, by offset. */
+    /** Iterates over all pages, by offset. */
     pages: (search: CalculationSearch, options?: PagesOptions) => calculationPages(call, search, options),
     /**
-     * Sets a formula; never sent twice. `strict` refuses a formula that does not parse instead of storing it
-     * as INVALID.
+     * Sets a formula; never sent twice. With `strict`, the platform refuses a formula that it cannot parse, instead of
+     * storing it as INVALID.
      */
     updateFormula: (
       calculationId: Id,
@@ -42,7 +42,7 @@ export const operations = (call: Call) => ({
     ) => call(updateFormula, { path: { calculationId }, query: { strict }, body: { expression } }, options),
   },
   files: {
-    /** Lists every page of a FileSet in turn, by cursor. */
+    /** Iterates over all pages of a FileSet, by cursor. */
     pages: (filesetId: string, search?: FileSearch, options?: PagesOptions) =>
       filePages(call, filesetId, search, options),
   },
@@ -75,7 +75,7 @@ export const operations = (call: Call) => ({
   },
 });
 
-/** One page of a list: its rows, and what the platform reports about the list. That is only a hint. */
+/** One page of a list. `total` and `degraded` are as the platform reports them, and may be wrong. */
 export type Page<Row> = {
   /** The rows in the platform's order; at most `limit` of the search. */
   readonly rows: readonly Row[];
@@ -88,8 +88,8 @@ export type Page<Row> = {
 /** Options for a list: those of each call, and the maximum number of pages. */
 export type PagesOptions = CallOptions & {
   /**
-   * The maximum number of pages, more than any real list has. Beyond it, the list throws `PlatformError`
-   * (`endless`). Default 100,000.
+   * The maximum number of pages, beyond which the list throws `PlatformError` (`endless`). Default 100,000: more than any
+   * real list has.
    */
   readonly maxPages?: number;
 };
@@ -97,9 +97,9 @@ export type PagesOptions = CallOptions & {
 const MAX_PAGES = 100_000;
 
 /**
- * Lists pages of calculations by offset. It ends at an empty page, at one that repeats the page before, and
- * at a short one that reports no more rows. It can miss rows while others are deleted: a snapshot's scan
- * detects that, this list does not.
+ * Iterates over pages of calculations by offset. Ends at an empty page, at a page that repeats the page before it, and at
+ * a short page that reports no more rows. It can miss rows while other rows are deleted, which only the scan of a snapshot
+ * detects.
  */
 async function* calculationPages(
   call: Call,
@@ -130,8 +130,8 @@ const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<Ca
 });
 
 /**
- * Lists pages of a FileSet's files by cursor. It ends at an empty page, at a cursor that is null or absent,
- * and at a cursor that was used before: on its last page the platform repeats the cursor it received.
+ * Iterates over pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent, and at a
+ * cursor that was already used: on its last page the platform repeats the cursor that it received.
  */
 async function* filePages(
   call: Call,
@@ -157,7 +157,7 @@ async function* filePages(
 }
 
 function refuseEndless(pages: number, maxPages: number, operation: string, about: string): void {
-  // The comparison is false for NaN: an invalid limit ends the list at once.
+  // The comparison is false for NaN, so an invalid limit ends the list immediately.
   if (pages < maxPages) return;
   throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
 }

@@ -23,19 +23,19 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   /** The schema that checks the input before anything is sent; its output is sent. */
   readonly input: z.ZodMiniType<Input, unknown>;
   /**
-   * The schema that checks the members that the response to this input must have; everything else stays as received.
+   * The schema of the members that the response to this input must have. All other members stay as received.
    */
   readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
-  /** Where a response has its records. If the response itself is a record: the members that it may have. */
+  /** Where a response has its records or, if the response itself is a record, the members that it may have. */
   readonly records: RecordsIn | Pick<RecordsIn, 'members'>;
-  /** Whether an object is a result even if it has the members of an error, by members that no error has. */
+  /** Whether an object is a result, since it has members that no error has, even if it also has members of an error. */
   readonly isResult: (answer: Readonly<Record<string, unknown>>) => boolean;
-  /** A body that is valid although it is not JSON: an empty one, or any except an HTML page. Default: none. */
+  /** A body that is valid although it is not JSON: an empty body, or any body but an HTML page. Default: only JSON. */
   readonly otherBody?: 'empty' | 'any';
   /** Whether a repeat does no harm: the operation reads, or a repeat costs only its price. */
   readonly mayRepeat: boolean;
   /**
-   * Whether the input is private, such as a text to score: then no error quotes a response, which may quote the input.
+   * Whether the input is private, such as a text to score. If so, no error quotes a response, which may quote the input.
    */
   readonly isPrivate?: true;
   /** The record that a call is about, for errors: `calculation 12`. */
@@ -44,7 +44,7 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly timeoutMs?: number;
 };
 
-/** Text that is a segment of a path. `.` and `..` are not allowed, since they would move to another path. */
+/** Schema of a segment of a path. `.` and `..` are not allowed, since they would lead to another path. */
 export const pathSegment = z.string({ error: 'text' }).check(
   z.refine((value) => value !== '' && value !== '.' && value !== '..', {
     error: 'a name that is not empty, "." or ".."',

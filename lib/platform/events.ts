@@ -17,11 +17,11 @@ export type PlatformEvent = {
       /** The size of the decoded body, in bytes. */
       readonly sizeBytes: number;
     }
-  /** The pace delayed the attempt, in milliseconds. */
+  /** The pace delayed the attempt by `waitedMs`. */
   | { readonly kind: 'waited'; readonly waitedMs: number }
   /** The platform responded with 429, or with 503 and `Retry-After`. */
   | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined }
-  /** The attempt failed, and the next one follows after `delayMs`. */
+  /** The attempt failed, and the next attempt follows after `delayMs`. */
   | { readonly kind: 'retry'; readonly delayMs: number; readonly failure: PlatformFailure }
   /**
    * Members of the response differ from the contract, such as `startedBy: number`. They are stored as
@@ -33,7 +33,7 @@ export type PlatformEvent = {
 /** Called synchronously for each event; errors that it throws are ignored. */
 export type Observe = (event: PlatformEvent) => void;
 
-/** Sums of events; `waitedMs` counts waits for the pace only, not backoff. */
+/** Sums of events. `waitedMs`: waits for the pace, without backoff. */
 export type CallCounts = {
   readonly requests: number;
   readonly retries: number;
@@ -47,7 +47,7 @@ export function countCalls() {
   let counts: CallCounts = { requests: 0, retries: 0, throttled: 0, waitedMs: 0 };
   return {
     counts: () => counts,
-    /** The calls that cost something, by the names of their prices, and how many of them have an unknown outcome. */
+    /** The number of calls that cost something, and of those whose outcome is unknown, by the names of their prices. */
     paid: paid as Readonly<Record<keyof typeof paid, Readonly<Record<string, number>>>>,
     observe: (event: PlatformEvent) => {
       const { name, isCertain } = (event.kind === 'request' && paidFor(event)) || {};
@@ -63,7 +63,7 @@ export function countCalls() {
 
 const COUNTED = { request: 'requests', retry: 'retries', throttled: 'throttled' } as const;
 
-/** Notifies several observers in turn. One that throws affects neither the call nor the others. */
+/** Notifies several observers in turn. An observer that throws affects neither the call nor other observers. */
 export function notifyAll(observers: readonly Observe[]): Observe {
   return (event) => {
     for (const observe of observers) {
@@ -83,8 +83,8 @@ const PRICED_AS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The price that a finished call is paid by, and whether that is certain; undefined if it was not executed,
- * or has no price.
+ * The name of a finished call's price, and whether the call was certainly executed; undefined if it was not executed, or
+ * has no price.
  */
 function paidFor({
   operation,

@@ -1,8 +1,8 @@
 import { PAUSED } from '../pace/index.ts';
 
 /**
- * Everything that can go wrong with a call, as data. Times are in milliseconds. The union is closed: a switch
- * over `kind` covers all of it.
+ * Everything that can go wrong with a call, as data. Times are in milliseconds. The union is closed, so that a switch over
+ * `kind` can handle all cases.
  */
 export type PlatformFailure =
   /** The caller's input is invalid: nothing was sent. Every fault is listed. */
@@ -15,7 +15,7 @@ export type PlatformFailure =
       readonly isPaused?: boolean;
     }
   /**
-   * The platform responded with an error. `reference` is the platform's own (`toe`), `detail` its message, shortened.
+   * The platform responded with an error. `reference`: the platform's reference (`toe`). `detail`: its message, shortened.
    */
   | {
       readonly kind: 'status';
@@ -24,9 +24,9 @@ export type PlatformFailure =
       readonly reference?: string;
       readonly retryAfterMs?: number;
     }
-  /** A redirect, which is never followed: caused by an allow-list, a login, or a wrong address. */
+  /** A redirect, which is never followed. Its cause is an allow-list, a login, or a wrong address. */
   | { readonly kind: 'redirect'; readonly status: number; readonly to: string }
-  /** The response is not JSON, but most often a login page or a block page. `title` is the page's. */
+  /** The response is not JSON; most often it is a login page or a block page. `title`: that of the page. */
   | {
       readonly kind: 'not-json';
       readonly status: number;
@@ -67,7 +67,7 @@ type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
 export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>
   failure.kind === 'status' && failure.status === status;
 
-/** Statuses of a server, often a gateway, that stopped waiting: the platform may have the request, and act on it. */
+/** Statuses of a server, often a gateway, that stopped waiting, although the platform may still act on the request. */
 const GAVE_UP: ReadonlySet<number> = new Set([408, 425, 444, 460, 499]);
 
 /** Whether the platform read the request and rejected it, so that nothing took effect. */
@@ -78,13 +78,13 @@ export const isRefusal = (failure: PlatformFailure): failure is StatusFailure =>
 export const isTemporaryStatus = (status: number): boolean => status >= 500 || GAVE_UP.has(status);
 
 /**
- * How far a connection got before it failed: resolving the name, TCP, TLS, or the request itself, which may
- * have arrived.
+ * The phase in which a connection failed: resolving the name, TCP, TLS, or the exchange, in which the request may have
+ * arrived.
  */
 export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
 
 /**
- * True if the platform may have received the request and acted on it. False only on evidence: nothing was
+ * Whether the platform may have received the request and acted on it. False only if it certainly did not: nothing was
  * sent, no connection was made, or the platform refused before acting (401, 405, 429).
  */
 export function wasSent(failure: PlatformFailure): boolean {
@@ -109,7 +109,7 @@ export function wasSent(failure: PlatformFailure): boolean {
   }
 }
 
-/** True if there was no connection to the platform, and nothing responded in its place. */
+/** Whether there was no connection to the platform, and no other server responded in its place. */
 export const isUnreached = (failure: PlatformFailure): boolean =>
   failure.kind === 'connection'
     ? failure.phase !== 'exchange' && failure.proxyStatus === undefined

@@ -3,7 +3,7 @@
  * operations are in `operations/index.ts`, and what opens connections in `http/index.ts`.
  */
 
-export type { Call, CallOptions, HoldLeft, OnOdd, ReadAnswer } from './call.ts';
+export type { Call, CallOptions, OnOdd, ReadAnswer, TrackSent } from './call.ts';
 export type { Platform } from './client.ts';
 export type { Endpoint, EndpointInput } from './endpoint.ts';
 export type { CallCounts, Observe, PlatformEvent } from './events.ts';

@@ -1,7 +1,7 @@
 import { type InHand, type NetworkEnvironment, proxyOf } from '../base/aws/index.ts';
 import { sleep } from '../base/index.ts';
 import type { Pace } from '../pace/index.ts';
-import { type Call, createCall, type HoldLeft } from './call.ts';
+import { type Call, createCall, type TrackSent } from './call.ts';
 import { operations, type Platform } from './client.ts';
 import type { Observe } from './events.ts';
 import { createBodyBudget } from './http/body.ts';
@@ -18,7 +18,7 @@ export type PlatformOptions = {
   readonly token: TokenSource;
   /** The header that carries the token. Default `X-SERVICE-Developer-Token`. */
   readonly tokenHeader?: string;
-  /** Decides when calls leave (see `createLocalPace`); share one among all clients of a process. */
+  /** Decides when calls leave (see `createLocalPace`). All clients of a process should share one pace. */
   readonly pace: Pace;
   /** The time limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
   readonly timeoutMs?: number;
@@ -28,8 +28,8 @@ export type PlatformOptions = {
    */
   readonly maxResponseBytes?: number;
   /**
-   * Limits the memory of bodies that are being received; share one among all clients of a process. Default:
-   * one of 32 MiB.
+   * Limits the memory of bodies that are being received. All clients of a process should share one budget. Default: 32 MiB
+   * for this client.
    */
   readonly bodies?: ReturnType<typeof createBodyBudget>;
   /** Overrides of the retry limits. Default: at most 8 retries and 5 minutes a call (see `RetryLimits`). */
@@ -41,17 +41,17 @@ export type PlatformOptions = {
    */
   readonly inHand?: InHand | undefined;
   /**
-   * Called when a request is sent that must not be aborted when the process stops; the stop waits until the
-   * returned value is disposed of. Default: not called.
+   * Called when a request is sent that must not be aborted when the process stops. The process should stop only after the
+   * returned value was disposed of. Default: not called.
    */
-  readonly holdLeft?: HoldLeft | undefined;
+  readonly trackSent?: TrackSent | undefined;
   /** The environment with `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE`. Default: no proxy. */
   readonly proxyEnv?: NetworkEnvironment;
 };
 
 /**
- * Opens the calls of a client. Returns a function that creates a call with other retry limits; all of them
- * share connections.
+ * Opens the calls of a client. Returns a function that creates a call with its own retry limits. All calls share the
+ * connections.
  */
 export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimits>) => Call {
   const parts = {
@@ -69,7 +69,7 @@ export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimit
     observe: options.observe ?? (() => undefined),
     host: new URL(options.baseUrl).host,
     inHand: options.inHand,
-    holdLeft: options.holdLeft,
+    trackSent: options.trackSent,
     timeoutMs: options.timeoutMs ?? 60_000,
     now: () => performance.now(),
     sleep,

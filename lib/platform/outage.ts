@@ -35,12 +35,12 @@ function statusOutcome(status: number): CallOutcome {
   return status >= 500 ? 'server errors' : 'answered';
 }
 
-/** Reading one row is fast: if it takes longer than this, in milliseconds, the platform counts as unavailable. */
+/** Reading one row is fast. If it takes longer than this, in milliseconds, the platform counts as unavailable. */
 const PROBE_TIMEOUT_MS = 20_000;
 
 /**
- * Reads one calculation, as a test: any token may do that, or gets a response that rejects it. No job depends
- * on it. Never throws.
+ * Reads one calculation to test whether the platform responds. Any token may do that, or gets a response that rejects it.
+ * Never throws.
  */
 export async function probePlatform(call: Call): Promise<CallOutcome> {
   const body = { sort: { field: 'id', ascending: true }, limit: 1 };

@@ -2,8 +2,8 @@ import { messageOf } from '../base/index.ts';
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
 /**
- * The error of the client. `failure` is what happened, as a union on `kind`; `sent` is whether the platform may have
- * acted on any of the attempts. Neither the error nor its `cause` contains the token or a complete body.
+ * The error of the client. `failure` says what happened, as a union on `kind`. Neither the error nor its `cause` contains
+ * the token or a complete body.
  *
  * ```ts
  * if (error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status === 404) return undefined;

@@ -2,21 +2,21 @@ import * as z from 'zod/mini';
 import { anyRecord } from '../base/index.ts';
 
 /*
- * The platform's records, as in section 2 of its contract. A record only needs its id. Descriptions of the
- * platform differ in everything else, so all other members stay as received, whatever their type. One that
- * differs from the contract is only counted as odd.
+ * The platform's records, as in section 2 of its contract. A record only needs its id. Descriptions of the platform differ
+ * in all other members, so these stay as received, whatever their type. A member that differs from the contract is only
+ * counted as odd.
  */
 
 /** The types of JSON values. `none` means null or absent. */
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'none';
 
-/** The types that each member of a record has by contract and in practice, besides the one that names the record. */
+/** The types that each member of a record has by contract and in practice. The member with the record's id is left out. */
 type Members = Readonly<Record<string, readonly JsonType[]>>;
 
 /** The members that a record may have: as received, of any type, null or absent. A misspelt name does not compile. */
 type Sent<M extends Members> = { readonly [Name in keyof M]?: unknown };
 
-/** Sets of types by meaning. Ids are digits as a number or as text; times are epoch milliseconds or ISO text. */
+/** Sets of types by meaning. Ids are digits, as a number or a string. Times are epoch milliseconds or ISO 8601. */
 const TYPES = {
   text: ['string'],
   flag: ['boolean'],
@@ -167,13 +167,13 @@ export const dataFile = {
 /** The metadata of a data file; revisions only if `expand` requests them. */
 export type DataFile = { /** Digits of any length. */ readonly dataFileId: Id } & Sent<typeof dataFile>;
 
-/** Where a response has its records, and which fields name one. Lists, scans and jobs read responses with it. */
+/** Where a response has its records, and which fields have a record's id. */
 export type RecordsIn = {
   /** The member that holds the list. Default: the response itself is the list, or the only record. */
   readonly member?: string;
-  /** The fields that may name a record: the first one that has a valid id is used. */
+  /** The fields that may have a record's id. The first field with a valid id is used. */
   readonly keys: readonly string[];
-  /** The form of an id: an integer (as a number or digits), or text that is not empty. */
+  /** The form of an id: an integer (as a number or digits), or a string that is not empty. */
   readonly keyIs: 'integer' | 'text';
   readonly members: Members;
 };
@@ -188,8 +188,8 @@ export function idIn(field: string, value: unknown): Id | undefined {
 }
 
 /**
- * Schema of a record that is named by one of these fields. Its output has the id in the first field, as
- * digits if it is an integer.
+ * Schema of a record with its id in one of these fields. The output has the id in the first field, as digits if it is an
+ * integer.
  */
 export function recordIn<Name extends string, M extends Members>({
   keys,
@@ -208,7 +208,7 @@ export function recordIn<Name extends string, M extends Members>({
   >;
 }
 
-/** Schema of a response about one record. The response need not have the record's id, but must not have another one. */
+/** Schema of a response about one record. The response may lack the record's id, but must not have another id. */
 export const aboutRecord = <Name extends string, M extends Members>(
   answer: z.ZodMiniType<Readonly<Record<string, unknown>>, unknown>,
   field: Name,
@@ -222,13 +222,13 @@ export const aboutRecord = <Name extends string, M extends Members>(
     z.looseObject({ [field]: z.literal(id, { error: id }) }),
   ) as unknown as z.ZodMiniType<{ readonly [Key in Name]: Id } & Sent<M>, unknown>;
 
-/** The total of a list, given as a number or as text; null if it is missing. */
+/** The total of a list, received as a number or a string; null if it is missing. */
 export function totalIn(value: unknown): number | null {
   const total = typeof value === 'number' ? value : Number(idDigits(value) ?? Number.NaN);
   return total >= 0 && total < Number.POSITIVE_INFINITY ? total : null;
 }
 
-/** Whether a flag of a response is set: true, 1 or a text that says so. */
+/** Whether a flag of a response is set: true, 1, or one of the strings `true`, `yes` and `1`. */
 export const isSet = (flag: unknown): boolean =>
   flag === true || flag === 1 || (typeof flag === 'string' && /^\s*(true|yes|1)\s*$/i.test(flag));
 
@@ -243,7 +243,7 @@ const ERROR_MEMBERS = [
   'statusReason',
 ] as const;
 
-/** Whether the members of a response are those of an error: its words or its code, or a status from 400 on. */
+/** Whether a response is an error: it has a member of errors that is not empty, or a status of 400 or above. */
 export const isErrorAnswer = (answer: Readonly<Record<string, unknown>>): boolean =>
   ERROR_MEMBERS.some((name) => isFilled(answer[name])) ||
   ['status', 'statusCode', 'code'].some((name) => typeof answer[name] === 'number' && answer[name] >= 400);
@@ -252,8 +252,9 @@ const isFilled = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : ![undefined, null, '', false].includes(value as null);
 
 /**
- * Whether a response has no list because there is nothing to list: it is no error, and its total is not above
- * the `before` rows already read. Without a total, another list or object may be the list under another name.
+ * Whether a response has no list because there is nothing to list: it is no error, and its total is at most the number of
+ * rows that were already read (`before`). Without a total it must have no other list or object with content, which might
+ * be the list under another name.
  */
 export const isNothing = (
   answer: Readonly<Record<string, unknown>>,
@@ -271,7 +272,7 @@ const hasContent = (value: unknown): boolean =>
 /** Turns null into an object without members, for a response with a list. */
 export const nullAsEmpty = z.transform((given: unknown) => given ?? {});
 
-/** Turns any response into an object: its members, or none. */
+/** Turns any response into an object: unchanged if it is an object, otherwise without members. */
 export const anyAnswer = z.transform(
   (given: unknown): Readonly<Record<string, unknown>> =>
     anyRecord().safeParse(given).success ? Object(given) : {},
@@ -307,8 +308,8 @@ function typeOf(value: unknown): string {
 }
 
 /**
- * Epoch milliseconds of a time that was sent as a number, as text, or as ISO text (UTC if it names no zone).
- * NaN for anything else.
+ * Epoch milliseconds of a time that was sent as a number, as a string of digits, or in ISO 8601 (UTC if it names no zone);
+ * NaN for any other value.
  */
 export function timeMs(sent: unknown): number {
   const number = idDigits(sent);
@@ -322,9 +323,9 @@ const ISO_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d
 /** The id of a calculation, card, data file or user: the digits of an integer, `-?(0|[1-9]\d*)`, at most 64 of them. */
 export type Id = string;
 
-/** Orders two ids as integers: negative if `a` is the lower one, 0 if they are equal. */
+/** Compares two ids as integers: negative if `a` is lower than `b`, 0 if they are equal. */
 export function compareIds(a: Id, b: Id): number {
-  // Without a sign, the longer text is the higher id; at equal length, the order of the texts decides.
+  // Without a sign, the longer string is the higher id. At equal length, the order of the strings decides.
   if (!a.startsWith('-') && !b.startsWith('-')) return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
   const left = BigInt(a);
   const right = BigInt(b);
@@ -332,13 +333,13 @@ export function compareIds(a: Id, b: Id): number {
 }
 
 /**
- * Maximum digits of an id. Real ids have at most 20; reading, comparing and storing longer ones costs more and more.
+ * Maximum digits of an id. Real ids have at most 20 digits; longer ids cost time and memory.
  */
 export const MAX_ID_DIGITS = 64;
 
 const DIGITS = new RegExp(`^-?\\d{1,${MAX_ID_DIGITS}}$`);
 
-/** The digits of an id as received in JSON (number, bigint, or text of digits), or undefined if it is not an id. */
+/** The digits of an id as received in JSON (number, bigint, or string of digits); undefined if it is not an id. */
 export function idDigits(value: unknown): Id | undefined {
   if (typeof value === 'bigint') return idDigits(String(value));
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -346,7 +347,7 @@ export function idDigits(value: unknown): Id | undefined {
   return String(BigInt(value));
 }
 
-/** Schema of an id, sent or received: takes any of its forms and returns its digits. */
+/** Schema of an id that is sent or received. Accepts all of its forms, and returns its digits. */
 export const idSchema = z.pipe(
   z.custom<number | bigint | string>((value) => idDigits(value) !== undefined, {
     error: `an integer of at most ${MAX_ID_DIGITS} digits (as text or a bigint beyond 2^53)`,

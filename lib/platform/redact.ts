@@ -3,7 +3,7 @@ import type { Hide } from '../base/index.ts';
 /** A run of this many characters of a secret is hidden. A shorter secret is hidden as a whole. */
 export const MIN_RUN_LENGTH = 8;
 
-/** Removes a token from a text that others wrote, such as an error body that echoes a header. */
+/** Removes a token from foreign text, such as an error body that echoes a header. */
 export function redact(text: string, token: string): string {
   if (last.token !== token) last = { token, hide: createHide([token], '[token]') };
   return last.hide(text);
@@ -12,9 +12,9 @@ export function redact(text: string, token: string): string {
 let last: { readonly token: string; readonly hide: Hide } = { token: '', hide: (text) => text };
 
 /**
- * Creates a function that replaces each run of `MIN_RUN_LENGTH` or more characters of a secret by `mark`. It
- * also finds the run in other letter case, in hex, and in base64, even within a longer text that was encoded.
- * Escaped characters, as in a URL or in HTML, end a run. Takes less than a microsecond a character.
+ * Creates a function that replaces each run of `MIN_RUN_LENGTH` or more characters of a secret by `mark`. It also finds
+ * the run in other letter case, in hex, and in base64, even if the secret was encoded together with other text. Escaped
+ * characters, as in a URL or in HTML, end a run. Takes less than a microsecond for a character.
  */
 export function createHide(secrets: readonly string[], mark: string): Hide {
   const pieces = piecesOf(secrets);
@@ -40,9 +40,9 @@ function piecesOf(secrets: readonly string[]): ReadonlyMap<number, ReadonlySet<s
 }
 
 /**
- * The forms in which a secret is found: unchanged, in hex, and in base64. In base64 three bytes are four
- * characters, so a secret has three forms by the number of bytes before it. Characters at either end depend
- * on neighbouring bytes, and are left out.
+ * The forms in which a secret is found: unchanged, in hex, and in base64. In base64, three bytes become four characters,
+ * so a secret has three forms, which depend on the number of bytes before it. The characters at both ends depend on
+ * neighbouring bytes, and are left out.
  */
 function formsOf(secret: string): readonly { readonly form: string; readonly length: number }[] {
   const plain = { form: folded(secret), length: Math.min(MIN_RUN_LENGTH, secret.length) };
@@ -55,12 +55,12 @@ function formsOf(secret: string): readonly { readonly form: string; readonly len
   return [
     plain,
     { form: bytes.toString('hex'), length: 2 * MIN_RUN_LENGTH },
-    // The number of characters that are complete in any run, whatever comes before it.
+    // The length is the number of complete characters of a run, whatever comes before it.
     ...shifted.map((form) => ({ form: folded(form), length: Math.floor((MIN_RUN_LENGTH * 8 - 4) / 6) })),
   ];
 }
 
-/** The text in one letter case and one alphabet of base64; it has the same length. */
+/** The string in lower case, and in one of the two alphabets of base64. The length stays the same. */
 const folded = (text: string): string =>
   text
     .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())

@@ -6,8 +6,8 @@ export type RetryLimits = BackoffLimits & {
   /** Maximum retries after a temporary failure, not counting the first attempt. Default 8. */
   readonly maxRetries: number;
   /**
-   * Maximum retries after a response that is not the platform's: a gateway's temporary page, or a wrong
-   * address. Default 4.
+   * Maximum retries after a response of another server, for example the temporary page of a gateway, or if the address is
+   * wrong. Default 4.
    */
   readonly maxMisdirectedRetries: number;
   /** The time limit for all attempts and waits of one call. Default 300,000. */
@@ -19,7 +19,7 @@ export type RetryLimits = BackoffLimits & {
   readonly unreachedMs?: number | undefined;
 };
 
-/** The default limits: 8 retries, 4 misdirected ones, backoff from 250 ms to 20 s, 5 minutes in all. */
+/** The default limits: 8 retries, 4 after responses of another server, backoff from 250 ms to 20 s, 5 minutes in all. */
 export const defaultRetryLimits: RetryLimits = {
   maxRetries: 8,
   maxMisdirectedRetries: 4,
@@ -28,7 +28,7 @@ export const defaultRetryLimits: RetryLimits = {
   budgetMs: 300_000,
 };
 
-/** What a decision about a retry is based on. */
+/** The facts from which a retry is decided. */
 type RetryFacts = {
   readonly failure: PlatformFailure;
   readonly mayRepeat: boolean;
@@ -45,8 +45,8 @@ type RetryDecision =
   | { readonly kind: 'stop'; readonly why: 'permanent' | 'harmful' | 'exhausted' | 'over-budget' };
 
 /**
- * The whole retry policy. Failures that may be temporary are retried, but only if the platform certainly did not act,
- * or a repeat does no harm. `Retry-After` beats backoff. A wait that would end after the time budget is not started.
+ * Decides about every retry. A failure that may be temporary is retried if the platform certainly did not act, or a repeat
+ * does no harm. `Retry-After` beats backoff. No wait starts that would end after the time budget.
  */
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { failure, mayRepeat, attempt, elapsedMs, wasReached = true, random, limits } = facts;

@@ -6,7 +6,7 @@ import { parseJson } from '../base/json/index.ts';
 export type TokenSource = {
   /** Returns the token. May throw errors of the secret store. */
   read(): Promise<string>;
-  /** Forgets this token, which the platform refused. Returns true if reading again may return another one. */
+  /** Forgets this token, which the platform refused. Returns true if another read may return another token. */
   refused(token: string): boolean;
 };
 
@@ -26,8 +26,8 @@ export type SecretTokenOptions = {
 };
 
 /**
- * A token from a secret store: cached, read again after the platform refuses it, and read once for concurrent callers.
- * A failed read is not cached; its error is thrown by `read`.
+ * A token from a secret store. It is cached, read again after the platform refuses it, and read once for concurrent
+ * callers. A failed read is not cached, and `read` throws its error.
  *
  * ```ts
  * const token = secretToken({ fetchSecret: () => readFile('/run/secrets/platform-token', 'utf8') });
@@ -56,7 +56,7 @@ export function secretToken({
       return cached.token;
     },
     refused(token) {
-      // Many calls may be refused at once: the second refusal must not discard the fresh token.
+      // Many calls may be refused at the same time, and the second refusal must not discard the fresh token.
       if (token === last) cached = undefined;
       return true;
     },
@@ -100,8 +100,8 @@ export function openStoredToken({ place, environment }: StoredOptions): TokenSou
 type StoredText = { readonly text: string | undefined; readonly type?: string | undefined };
 
 /**
- * Extracts the token from a stored text: the text itself, in quotes, or the value of its only pair, which is how the
- * console of Secrets Manager stores it. Throws `AwsError`, without showing the text, for anything else.
+ * Extracts the token from a stored secret: the secret itself, a JSON string, or the value of a JSON object with a single
+ * key, as the console of Secrets Manager stores it. For any other secret, throws an `AwsError` that does not show it.
  */
 function storedToken(place: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
@@ -122,8 +122,8 @@ function storedToken(place: string, stored: string | undefined): string {
 }
 
 /**
- * The error for a stored text that is not a token. It is an error of the store rather than of the calls that
- * need the token, and a permanent one.
+ * The error for a stored secret that is not a token. It is permanent, and counts as an error of the secret, not of the
+ * calls that need the token.
  */
 const notAToken = (place: string, expected: string): AwsError =>
   new AwsError(

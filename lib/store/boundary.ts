@@ -1,16 +1,16 @@
 import { StoreError, type StoreFailure } from './error.ts';
 
 /**
- * Creates a function that runs an adapter's work. It throws only the caller's own abort, or the `StoreError`
- * that `explain` makes of an error.
+ * Creates the functions that run an adapter's work. They throw only the caller's own abort, or a `StoreError`, whose
+ * failure `explain` derives from the error of the work.
  */
 export function createBoundary(
   location: string,
   explain: (error: unknown) => StoreFailure,
 ): {
   /**
-   * Runs `work` on the store. `doing` names the action and its object, such as `get latest.json`; `work`
-   * receives it together with the location, for its own errors.
+   * Runs `work` on the store. `doing` names the action and its object, such as `get latest.json`. `work` gets this text
+   * with the location, for the errors that it throws itself.
    */
   run<T>(doing: string, signal: AbortSignal | undefined, work: (tried: string) => Promise<T>): Promise<T>;
   each<T>(doing: string, signal: AbortSignal | undefined, source: () => AsyncIterable<T>): AsyncGenerator<T>;
@@ -45,8 +45,8 @@ export function createBoundary(
 }
 
 /**
- * Stores pieces that the caller produces. If producing them throws, that error is thrown unchanged and not
- * reported as a failure of the store.
+ * Stores pieces that the caller produces. If producing them throws, that error is thrown unchanged, and does not count as
+ * a failure of the store.
  */
 export async function withPieces<T>(
   pieces: AsyncIterable<Uint8Array>,

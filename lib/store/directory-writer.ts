@@ -28,10 +28,10 @@ const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
 type Signal = AbortSignal | undefined;
 
 /**
- * Creates the functions that change a directory store. The bytes are written to disk in a temporary file;
- * then, under the key's lock, the condition is checked and one rename puts the new file in its place: a
- * killed process leaves the old object or the new one. Unconditional changes take the lock too, or they could
- * happen between another process's check and its rename.
+ * Creates the functions that change a directory store. The bytes are written to a temporary file; then, under the key's
+ * lock, the condition is checked and one rename puts the new file in place. So a killed process leaves either the old
+ * object or the new object. Unconditional changes take the lock too: otherwise they could happen between another
+ * process's check and its rename.
  */
 export function createDirectoryWriter(root: string) {
   const temporaryFolder = join(root, TEMPORARY);
@@ -86,7 +86,7 @@ function createPreparation(
   temporaryFolder: string,
   reserve: ReturnType<typeof createReserve>,
 ): () => Promise<void> {
-  // Sweeping only saves space.
+  // A sweep only saves space, so its failure does no harm.
   const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
   const keepOutOfGitOnce = once(() => keepOutOfGit(root));
   return async () => {
@@ -98,8 +98,7 @@ function createPreparation(
 }
 
 /**
- * Makes git ignore a store that is begun here. A folder with anything else in it belongs to the user, and is left
- * alone.
+ * Makes git ignore a new store. A folder with other files in it belongs to the user, and is left alone.
  */
 async function keepOutOfGit(root: string): Promise<void> {
   const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
@@ -126,7 +125,7 @@ type Installation = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Moves the temporary file to its key; returns false if the condition does not hold. */
+/** Moves the temporary file to its key. Returns false if the condition does not hold. */
 async function install({ root, key, temporary, condition, signal }: Installation): Promise<boolean> {
   const lock = { path: lockPath(root, key), file: temporary.path, signal };
   const isStored = await withLock(lock, async (held) => {
@@ -157,7 +156,7 @@ async function moveInto(to: string, held: HeldLock): Promise<void> {
     try {
       return held.moveTo(to);
     } catch (error) {
-      // Another process that deleted the folder's last object may just have removed the folder.
+      // Another process may just have removed the folder, after it deleted the folder's last object.
       if (errorCode(error) !== 'ENOENT' || attempt === MOVE_ATTEMPTS) throw error;
     }
   }
@@ -183,7 +182,7 @@ async function syncFolders(root: string, folder: string): Promise<void> {
   if (folder !== '.') await syncFolders(root, dirname(folder));
 }
 
-/** A file that is complete and on disk, but not yet visible to readers. Disposing removes it unless it was moved. */
+/** A file that is complete and on disk, but not yet visible to readers. Disposing of it removes it unless it was moved. */
 type TemporaryFile = { readonly path: string } & AsyncDisposable;
 
 export const writeTemporary = (
@@ -198,8 +197,8 @@ export const writeTemporary = (
   });
 
 /**
- * Creates a hard link in `folder` to the file at `source`, which is on disk. That is safe, since files of a store are
- * replaced and never rewritten. It is a copy if the file system has no hard links, or the file is another user's.
+ * Creates a hard link in `folder` to the file at `source`. That is safe, since files of a store are replaced and never
+ * rewritten. If the file system has no hard links, or the file is another user's, creates a copy instead.
  */
 const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
   createTemporary(folder, async (path) => {
@@ -207,7 +206,7 @@ const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile>
       () => true,
       () => false,
     );
-    // A file with an old date would count as abandoned.
+    // With its old date, the file would count as abandoned.
     if (isLinked) return utimes(path, new Date(), new Date()).catch(unlessCode(['EPERM'], undefined));
     await copyFile(source, path, constants.COPYFILE_EXCL);
     await using file = await open(path, 'r+');
@@ -215,8 +214,8 @@ const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile>
   });
 
 /**
- * Removes temporary files that were last written over an hour ago, by the file system's own clock, which is
- * read from a new file.
+ * Removes temporary files that were last written over an hour ago, by the file system's own clock: the date of a new file
+ * shows it.
  */
 async function sweepTemporary(folder: string): Promise<void> {
   const paths = (await readdir(folder)).map((name) => join(folder, name));
@@ -248,9 +247,9 @@ async function createTemporary(
 }
 
 /**
- * Finds what a directory store has under a key. It walks segment by segment, so that no link leads out of the
- * store. Throws `key-conflict` at a link, a socket or a device. `below-object`: a leading part of the key,
- * `at`, is itself an object.
+ * Finds what a directory store has under a key. It walks the key's segments one by one, so that no link leads out of the
+ * store. Throws `key-conflict` at a link, a socket or a device. `below-object`: `at`, a leading part of the key, is
+ * itself an object.
  */
 export async function findOccupant(
   root: string,
@@ -275,7 +274,7 @@ async function checkRoom(root: string, key: string): Promise<void> {
   if (place.kind === 'below-object') throw conflict(root, key, `the object ${place.at}`);
 }
 
-/** Throws `key-conflict` unless `folder`, one of the store's own, is or can become a folder and not a link. */
+/** Throws `key-conflict` unless `folder`, which is internal to the store, is a real folder or can be created. */
 async function checkOwnFolder(root: string, folder: string): Promise<void> {
   const place = await findOccupant(root, folder);
   if (place.kind === 'object') throw conflict(root, folder, 'a file');
@@ -300,25 +299,24 @@ type Lock = {
 };
 
 type HeldLock = {
-  /** Moves the caller's file out of the lock to `path`, in one step that fails if the lock was lost. */
+  /** Moves the caller's file out of the lock to `path`. This one step fails if the lock was lost. */
   moveTo(path: string): void;
   /**
-   * Renews the lock, so that no other process takes it over for the next seconds. It is needed for changes
-   * other than moving the file.
+   * Renews the lock, so that no other process takes it over for the next seconds. Needed before any change but `moveTo`.
    */
   renew(): void;
 };
 
 /**
- * Runs `work` while no other process holds the lock at `path`, on this host or another one that shares the folder.
+ * Runs `work` while no other process holds the lock at `path`, on this host or on another host that shares the folder.
  *
  * A lock is a folder that holds one file, `NAME.BEAT`. It is taken by moving a folder with the file to `path`, which
  * succeeds only if `path` is missing or an empty folder, and the holder renames the file every second. A process that sees the
  * same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and a process that was
- * paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy` after `PATIENCE_MS`.
+ * paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy` after `MAX_WAIT_MS`.
  */
 export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<T>): Promise<T> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
+  const giveUpAt = performance.now() + MAX_WAIT_MS;
   for (;;) {
     await acquire(lock, giveUpAt);
     await using held = hold(lock);
@@ -338,9 +336,9 @@ export const lockPath = (root: string, key: string): string =>
 
 const BEAT_MS = 1_000;
 const STALE_MS = 3_000;
-const PATIENCE_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 const POLL_MS = 10;
-const STILL_HELD = { kind: 'busy', code: `still held after ${PATIENCE_MS} ms` } as const;
+const STILL_HELD = { kind: 'busy', code: `still held after ${MAX_WAIT_MS} ms` } as const;
 
 class LockLost extends Error {
   override readonly name = 'LockLost';
@@ -372,8 +370,8 @@ async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<
 const taken = () => ['ENOTEMPTY', 'EEXIST', ...(process.platform === 'win32' ? ['EPERM'] : [])];
 
 /**
- * Creates a function that moves the lock's file to `folder` once it has had the same name for `STALE_MS`, so
- * that an abandoned lock is removed.
+ * Creates a function that removes an abandoned lock: it moves the lock's file to `folder` once the file has had the same
+ * name for `STALE_MS`.
  */
 function createWatch(path: string, folder: string): () => Promise<void> {
   let seen: { readonly name: string | undefined; readonly sinceMs: number } | undefined;
@@ -415,21 +413,21 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
     renew,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
-      // Both fail if the file was moved out and another holder's lock may be there.
+      // Both steps fail, without harm, if the file was moved out; `path` may then be the lock of another holder.
       await rename(at(beat), file).catch(() => undefined);
       await rmdir(path).catch(() => undefined);
     },
   };
 }
 
-/** Maximum tries: another process that deletes the last object of a folder may remove the folder above at any time. */
+/** Maximum tries: another process may remove the parent folder at any time, after it deleted the last object there. */
 const MAX_ATTEMPTS = 10;
 
 const SET_GROUP = 0o2000;
 
 /**
- * The permissions of what is created in a folder: for its owner only, since it may contain customers' texts;
- * for its group too in a folder with `chmod g+s`, as far as the umask allows.
+ * The permissions of files and folders that are created in a folder: for the owner only, since they may contain
+ * customers' texts; in a folder with `chmod g+s` for its group too, as far as the umask allows.
  */
 async function modeIn(folder: string): Promise<number> {
   return ((await stat(folder)).mode & SET_GROUP) === 0 ? 0o700 : 0o770;

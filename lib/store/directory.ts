@@ -9,9 +9,9 @@ import { checkKey, checkPrefix, compareKeys, isKey } from './key.ts';
 import { type ListedObject, MAX_OBJECT_BYTES, type Store } from './store.ts';
 
 /**
- * Opens a store whose objects are files under `directory`, which is created with the first one. An object's etag is the
- * SHA-256 of its content in hex; content types are not stored. The file system must be shared by all writers and
- * preserve names: on a case-insensitive one, keys that differ only in case are one object.
+ * Opens a store whose objects are files under `directory`, which the first put creates. An object's etag is the SHA-256
+ * of its content in hex; content types are not stored. All writers must share the file system. On a case-insensitive file
+ * system, keys that differ only in case are one object.
  */
 export function createDirectoryStore(directory: string): Store {
   const root = resolve(directory);
@@ -78,7 +78,7 @@ async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array
 
 const CHUNK_BYTES = 256 * 1024;
 
-// An open file stays one version of the object, even if another file is renamed to its name.
+// An open file keeps its version of the object, even if another file is renamed to its name.
 const openObject = (root: string, key: string) =>
   open(join(root, key), constants.O_RDONLY | constants.O_NOFOLLOW);
 
@@ -86,7 +86,7 @@ function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {
     case 'ENOENT':
-      // If no folder can be created, the reason is not that something is missing.
+      // If creating a folder fails with ENOENT, the folder is refused and no object is missing.
       return isOfMkdir(error) ? { kind: 'denied', code } : { kind: 'missing', what: 'object' };
     case 'EACCES':
     case 'EPERM':
@@ -110,20 +110,20 @@ const isOfMkdir = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && error.syscall === 'mkdir';
 
 /**
- * Lists objects in byte order, without a lock and with the names of one folder in memory. Files whose names
- * cannot be keys are left out.
+ * Lists objects in byte order, without a lock, and with only the names of one folder in memory. Skips files whose names
+ * cannot be keys.
  */
 async function* listDirectory(root: string, prefix: string): AsyncGenerator<ListedObject> {
   if (await mayHold(root, prefix)) yield* walk(root, prefix);
 }
 
-/** The folders under `root` whose keys start with `prefix`, without those within them. */
+/** The folders under `root` whose keys start with `prefix`, but no folders within them. */
 async function* listFolders(root: string, prefix: string): AsyncGenerator<string> {
   if (!(await mayHold(root, prefix))) return;
   for (const { key, isFolder } of await entriesOf(root, prefix)) if (isFolder) yield key;
 }
 
-/** Whether a folder can have objects: false if it does not exist, is not a folder, or lies behind a link. */
+/** Whether the folder of a prefix can have objects: false if it does not exist, is not a folder, or lies behind a link. */
 async function mayHold(root: string, prefix: string): Promise<boolean> {
   checkPrefix(prefix);
   const folder = folderOf(prefix);
@@ -159,7 +159,7 @@ async function* listOne(root: string, key: string): AsyncGenerator<ListedObject>
     unlessCode(['ENOENT', 'ENOTDIR'], undefined),
   );
   if (!stats?.isFile()) return;
-  // Each object is a file of its own that was renamed to its key.
+  // Each put renames a new file to the key, so the inode changes too.
   const { size, mtimeNs, ino } = stats;
   yield {
     key,

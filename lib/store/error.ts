@@ -5,7 +5,7 @@ export type StoreFailure =
   /** The location is neither `s3://bucket/prefix` nor a directory. */
   | { readonly kind: 'bad-location'; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
-  /** In a directory, a key cannot be both an object and a folder; `occupant` is what is there. */
+  /** In a directory, a key cannot be both an object and a folder. `occupant`: what exists there already. */
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
   | { readonly kind: 'too-large'; readonly maxBytes: number; readonly sizeBytes: number }
@@ -14,7 +14,7 @@ export type StoreFailure =
   | { readonly kind: 'denied'; readonly code: string }
   /** For a directory: its file system is read-only, or full. `AsOf`: the store is opened as of a past time. */
   | { readonly kind: 'read-only' | 'full'; readonly code: string }
-  /** Others kept writing to the key, or the service was overloaded or failed, for longer than a caller should wait. */
+  /** Other writers kept changing the object, or the service was overloaded or failed, for longer than a call waits. */
   | { readonly kind: 'busy'; readonly code: string }
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
@@ -65,8 +65,8 @@ export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
 /**
- * Returns `value` for an error with one of `codes`, and rethrows every other error. It is the argument of a
- * promise's `catch`.
+ * Creates a handler for a promise's `catch`: it returns `value` for an error with one of `codes`, and rethrows every
+ * other error.
  */
 export const unlessCode =
   <T>(codes: readonly string[], value: T) =>

@@ -4,7 +4,7 @@ import { StoreError } from './error.ts';
 /** The file that keeps a directory store out of git; no key has this name. */
 export const IGNORE_FILE = '.gitignore';
 
-/** Throws a `bad-key` StoreError unless every store can hold an object under `key`. */
+/** Throws a `bad-key` StoreError unless an object with this key can be stored in every kind of store. */
 export const checkKey = (key: string): void => refuse('use a key', key, whatKeyMustBe(key));
 
 export const isKey = (key: string): boolean => whatKeyMustBe(key) === undefined;
@@ -41,7 +41,7 @@ function refuse(tried: string, got: string, expected: string | undefined): void 
 
 /**
  * The segment of a key that stands for an id from outside: 1 to 128 of `A-Z a-z 0-9 . _ : -`. `idOfSegment` gives the id
- * back. Lower-case letters, digits, `-`, and `.` and `_` inside an id stay as they are. Segments of different ids differ
+ * back. Lower-case letters, digits, `-`, and `.` and `_` inside an id stay unchanged. Segments of different ids differ
  * even where case is ignored, never begin with `.` or `_`, which SQL engines skip, never end with `.`, and have at most
  * 240 characters: with a suffix, a file name.
  *
@@ -65,7 +65,7 @@ export const keySegment = (id: string): string =>
 
 /** The id that a segment stands for; undefined if `keySegment` returns no such segment. */
 export function idOfSegment(segment: string): string | undefined {
-  // Read from left to right: what looks like `!0` may be the end of a run, followed by a digit.
+  // One expression reads from left to right, since `!0` may also be the end of a run and a digit after it.
   const id = segment.replace(
     /!!([^!]*)!|!([a-z])|!-|!([._])|(!0)/g,
     (_, run?: string, capital?: string, start?: string, nothing?: string) =>
@@ -77,7 +77,7 @@ export function idOfSegment(segment: string): string | undefined {
 const SHIFTED_RUN = /[A-Z:](?:[A-Z0-9.:-]*[A-Z:])?/g;
 const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
 
-/** The number of capitals and colons from which one escape for all is shorter than one for each. */
+/** A run with this many capitals and colons is shorter with one escape for all than with an escape for each. */
 const MIN_IN_RUN = 4;
 
 function shifted(run: string): string {

@@ -8,14 +8,14 @@ import { isKey } from './key.ts';
 import type { Store } from './store.ts';
 
 /**
- * Opens the store at a location. A directory need not exist yet. The modules of the other kind are not
- * loaded. Throws a `bad-location` StoreError.
+ * Opens the store at a location. A directory need not exist yet. Loads only the adapter that is needed, for S3 or for a
+ * directory. Throws a `bad-location` StoreError.
  */
 export async function openStore(
   location: string,
   /**
-   * `s3` is a function that creates the client, or the environment for `createS3Client`. Default: the SDK's
-   * own configuration.
+   * `s3`: a function that creates the client, or the environment for `createS3Client`. Default: the SDK's own
+   * configuration.
    */
   options: {
     readonly s3?: (() => S3Client | Promise<S3Client>) | AwsEnvironment;
@@ -45,9 +45,9 @@ export async function examineStore(location: string, environment: AwsEnvironment
 
 const OPENING = 'open the store (SYNC_STORE)';
 
-/** What is at a location; undefined if nothing is. Throws a StoreError where no directory can be, or may be seen. */
+/** What exists at a location; undefined if nothing does. Throws a StoreError if no directory can exist or be seen there. */
 async function statsOf(location: string) {
-  // The path is resolved as it is when the store writes to it.
+  // Resolved as the store does it when it writes.
   const path = resolve(location);
   try {
     return await stat(path);
@@ -66,7 +66,7 @@ async function statsOf(location: string) {
   }
 }
 
-/** Throws a `bad-location` StoreError for a missing directory. A missing bucket is reported at its first use. */
+/** Throws a `bad-location` StoreError if the directory is missing. A missing bucket is reported at its first use. */
 export async function checkStoreExists(location: string): Promise<void> {
   if (parseLocation(location).kind === 's3' || (await statsOf(location)) !== undefined) return;
   throw badLocation('a directory that exists', resolve(location));
@@ -95,7 +95,7 @@ function parseLocation(
   return { kind: 's3', bucket, prefix };
 }
 
-// The location is not quoted in full: given by mistake, it may be a URL with a password in it.
+// The location may be a URL with a password, given by mistake, so the user part is hidden.
 const badLocation = (expected: string, got: string): StoreError =>
   new StoreError(OPENING, {
     kind: 'bad-location',

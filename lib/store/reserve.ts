@@ -4,18 +4,18 @@ import { once } from '../base/index.ts';
 import { errorCode, unlessCode } from './error.ts';
 
 /*
- * Space that is reserved while there is plenty, and released when the disk is full. It is used to free more
- * space, since deleting needs a lock and a mark, and to store results that were paid for. It consists of
- * files of several blocks, since both inodes and bytes run out.
+ * Disk space that is reserved while there is plenty, and released when the disk is full: to delete objects, which needs
+ * a lock and a temporary file, and to store results that were paid for. It consists of several files with several blocks
+ * each, since a disk may run out of inodes or of bytes.
  */
 
 const FILES = 8;
 const FILE_BYTES = 16 * 1024;
 
-/** A disk with fewer free reserves than this has no room for one. */
+/** No space is reserved on a disk whose free space is less than this many reserves. */
 const MIN_ROOM = 8;
 
-/** Creates a reserve in a folder of its own, whose parent exists. */
+/** Creates a reserve in a separate folder, whose parent exists. */
 export function createReserve(folder: string) {
   const spend = () => rm(folder, { force: true, recursive: true });
   const takeIf = async (hasRoom: () => Promise<boolean>): Promise<boolean> => {
@@ -28,7 +28,7 @@ export function createReserve(folder: string) {
         await writeFile(join(folder, String(index)), Buffer.alloc(FILE_BYTES), { mode: 0o600 });
       return true;
     } catch {
-      // An incomplete reserve would only take space from others.
+      // An incomplete reserve would only waste space.
       await spend().catch(() => undefined);
       return false;
     }
@@ -41,7 +41,7 @@ export function createReserve(folder: string) {
         return bavail * bsize >= MIN_ROOM * FILES * FILE_BYTES;
       });
     }),
-    /** Whether the space is reserved. Reserves it if it is not, however little else is free. Never throws. */
+    /** Returns whether the space is reserved, after reserving it if necessary, however little is free. Never throws. */
     isTaken: (): Promise<boolean> => takeIf(async () => true),
     /** Runs `work`; if the disk is full, runs it once more with the reserved space released. */
     async lend<T>(work: () => Promise<T>, isFull: (error: unknown) => boolean = isFullDisk): Promise<T> {

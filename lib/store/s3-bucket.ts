@@ -8,8 +8,8 @@ import {
 import { readAwsFault } from '../base/aws/index.ts';
 
 /**
- * Reads the region, versions and lifecycle of a bucket; reports what these credentials may not read.
- * `faults`: how the lifecycle rules endanger stored objects, a line each.
+ * Reads the region, versions and lifecycle of a bucket. `facts`: the versions, and what these credentials may not read.
+ * `faults`: a wrong region, or how lifecycle rules endanger stored objects, a line each.
  */
 export async function examineBucket(
   client: S3Client,
@@ -67,8 +67,8 @@ const MAY_EXPIRE = ['work/', 'results/', 'inbox/', 'scores/', 'refused/'] as con
 const ARCHIVES: readonly string[] = ['GLACIER', 'DEEP_ARCHIVE'];
 
 /**
- * Describes the rules that delete or archive objects under `root` that must stay. A rule for tagged objects
- * is assumed to be intended.
+ * Describes the rules that delete or archive objects under `root` although these must stay. A rule for tagged objects is
+ * assumed to be intended.
  */
 function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly string[] {
   return rules.flatMap(({ ID = 'without a name', Status, Filter, Prefix, Expiration, Transitions = [] }) => {

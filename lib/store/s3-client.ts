@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { type AwsEnvironment, awsClientConfig, lean } from '../base/aws/index.ts';
+import { type AwsEnvironment, awsClientConfig, withoutUnusedMiddleware } from '../base/aws/index.ts';
 
 /**
  * Creates a client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are
@@ -11,7 +11,9 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  const client = lean(new S3Client({ ...config, ...('endpoint' in config ? { forcePathStyle: true } : {}) }));
+  const client = withoutUnusedMiddleware(
+    new S3Client({ ...config, ...('endpoint' in config ? { forcePathStyle: true } : {}) }),
+  );
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
@@ -51,7 +53,7 @@ function refusePage(response: unknown): void {
 export const notOfS3 = (message: string, httpStatusCode = 200): SyntaxError =>
   Object.assign(new SyntaxError(message), { $metadata: { httpStatusCode } });
 
-/** The requests that create an object. Parts of an upload have the encryption of the upload. */
+/** The commands that create an object. Parts of an upload have the encryption of the upload. */
 const WRITES = new Set(['PutObjectCommand', 'CopyObjectCommand', 'CreateMultipartUploadCommand']);
 
 /** The encryption that `SYNC_ENCRYPTION` names, in the parameters of S3: `AES256`, `aws:kms`, or `aws:kms:KEY`. */

@@ -13,8 +13,8 @@ export async function signLink(options: {
 }): Promise<{
   readonly url: string;
   /**
-   * When the credentials that signed the link expire, and the link with them; undefined if they do not
-   * expire, or it is unknown.
+   * When the credentials that signed the link expire, and the link with them; undefined if they do not expire, or their
+   * end is unknown.
    */
   readonly credentialsEnd: Date | undefined;
   readonly isTemporary: boolean;

@@ -41,8 +41,7 @@ type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly 
  */
 export function createS3Store(
   /**
-   * `prefix` is a folder of the bucket, without a trailing slash. If it is absent or empty, the store is the
-   * whole bucket.
+   * `prefix`: a folder of the bucket, without a trailing slash. If it is absent or empty, the store is the whole bucket.
    */
   options: {
     readonly client: S3Client;
@@ -163,7 +162,7 @@ async function* pagesOf(
   }
 }
 
-/** Lists objects. Keys that no store could have written, such as the console's folder markers, are left out. */
+/** Lists objects. Skips keys that no store could have written, such as the console's folder markers. */
 async function* listObjects(own: OwnFolder, under: string, signal: Signal): AsyncGenerator<ListedObject> {
   for await (const { Contents = [] } of pagesOf(own, under, signal))
     for (const { Key = '', Size = 0, ETag = '', LastModified } of Contents) {
@@ -181,8 +180,8 @@ async function* listFolders(own: OwnFolder, under: string, signal: Signal): Asyn
 }
 
 /**
- * Lists overwritten and deleted versions; a bucket without versions has none. Delete markers stay: without
- * them an older version would come back.
+ * Lists overwritten and deleted versions, if the bucket has versions. Delete markers are not listed: without them an
+ * older version would become current again.
  */
 async function* listOldVersions(
   { client, bucket, folder }: OwnFolder,
@@ -204,7 +203,7 @@ async function* listOldVersions(
         read: () =>
           run(`get an old version of ${key}`, signal, async (tried) => {
             const found = await getObject(client, place, { ...given, tried, maxBytes: MAX_OBJECT_BYTES });
-            if (found === undefined) throw new Error('it is gone');
+            if (found === undefined) throw new Error('the version was deleted meanwhile');
             return found.body;
           }),
         erase: () => run(`erase an old version of ${key}`, signal, () => deleteObject(client, place, signal)),
@@ -216,7 +215,7 @@ async function* listOldVersions(
   }
 }
 
-const TAGGED_AT_ONCE = 8;
+const CONCURRENT_TAGS = 8;
 
 /** Sets this tag on objects of the folder, replacing all other tags. A missing object is skipped. */
 async function tagObjects(
@@ -230,7 +229,7 @@ async function tagObjects(
   for await (const { key } of listObjects(own, under, signal)) {
     const command = new PutObjectTaggingCommand({ ...placeOf(own, key), Tagging });
     tagging.push(own.client.send(command, abortedBy(signal)).catch(unlessGone));
-    if (tagging.length < TAGGED_AT_ONCE) continue;
+    if (tagging.length < CONCURRENT_TAGS) continue;
     await Promise.all(tagging);
     tagging = [];
   }
@@ -241,7 +240,7 @@ function unlessGone(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NoSuchKey') throw error;
 }
 
-/** Ignores the error of a service that speaks S3, has no versions, and does not know the request. */
+/** Ignores the error of an S3-compatible service that has no versions, and so does not know the request. */
 function unlessUnknown(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NotImplemented') throw error;
 }
@@ -259,7 +258,7 @@ function explainS3Error(error: unknown): StoreFailure {
   return { kind: 'other', code: status === undefined ? code : `${status} ${code}` };
 }
 
-/** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */
+/** Maximum pause in the middle of a body, in milliseconds. The client's own limit ends with the response's head. */
 const MAX_PAUSE_MS = 60_000;
 
 /** Reads a body. Throws ETIMEDOUT if no bytes arrive for `maxPauseMs` while the reader waits for them. */
@@ -304,14 +303,14 @@ async function wholeBody(
 type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body: Uint8Array | Readable };
 
 /**
- * The options with the signal. Without a signal it is undefined rather than an empty object: without options
- * the client reuses its prepared middleware.
+ * The options of a request with this signal. Without a signal they are undefined and not an empty object, since the
+ * client reuses its prepared middleware only for requests without options.
  */
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
 
 /**
- * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3 checks the
- * condition at the end, with the last part. A stream must have no condition, since it can be sent only once.
+ * Stores one object, in parts if it is larger than 8 MiB or a stream. S3 checks a condition at the end, with the last
+ * part. A stream must have no condition, since it can be sent only once.
  */
 async function putS3Object(
   client: S3Client,
@@ -320,14 +319,14 @@ async function putS3Object(
 ): Promise<PutResult> {
   const write = randomUUID();
   const sizeBytes = Body instanceof Uint8Array ? Body.byteLength : Number.POSITIVE_INFINITY;
-  const mayLookForIt = condition !== undefined || sizeBytes > PART_BYTES;
+  const isNamed = condition !== undefined || sizeBytes > PART_BYTES;
   const input = {
     ...place,
     Body,
     ...(contentType === undefined ? {} : { ContentType: contentType }),
     ...(tag === undefined ? {} : { Tagging: new URLSearchParams({ [tag.name]: tag.value }).toString() }),
     ...(condition === undefined ? {} : conditionHeaders(condition)),
-    ...(mayLookForIt ? { Metadata: { [WRITE_NAME]: write } } : {}),
+    ...(isNamed ? { Metadata: { [WRITE_NAME]: write } } : {}),
   };
   for (let round = 1; ; round += 1) {
     try {
@@ -339,7 +338,7 @@ async function putS3Object(
       if (verdict === 'condition-failed') return { kind: 'condition-failed' };
       if (verdict === 'perhaps-ours') {
         const found = await findOwn(client, place, write, signal);
-        // A put without a condition cannot fail by one.
+        // Only a conditional put can fail by its condition.
         if (found.kind === 'condition-failed' && condition === undefined) throw error;
         return found;
       }
@@ -359,16 +358,16 @@ const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 
 /**
- * What an error of a conditional put means. 412, or 404 under If-Match: another object is there, or none;
- * unless the request was sent before and only its response was lost: then the object is ours. 409
- * ConditionalRequestConflict says only that another write was in progress: try again.
+ * What the error of a put means. 412, or 404 with If-Match: the object is another one, or was deleted; but if the request
+ * was sent before, the object may be ours, and only the first response was lost. 409 ConditionalRequestConflict: another
+ * write was in progress, so try again.
  */
 function judge(error: unknown, condition: PutCondition | undefined, round: number) {
   const { code, status, attempts } = readAwsFault(error);
-  // After a lost response, completing the upload again finds no upload.
+  // If the response to completing an upload was lost, the next attempt finds no upload.
   if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
   if (condition === undefined) return 'throw';
-  // S3 may start a response with 200 before it checks the condition: then only the code shows the refusal.
+  // S3 may begin a response with 200 before it checks the condition, so that only the code shows the refusal.
   const isRefused =
     status === 412 || code === 'PreconditionFailed' || (code === 'NoSuchKey' && 'ifMatch' in condition);
   if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
@@ -409,7 +408,7 @@ async function sendParts(client: S3Client, input: PutObjectCommandInput, signal:
   // Loaded here, since most functions store no large object.
   const { Upload } = await import('@aws-sdk/lib-storage');
   signal?.throwIfAborted();
-  // Upload takes a controller, where everything else takes a signal.
+  // `Upload` takes an AbortController, not a signal.
   const abortController = new AbortController();
   const abort = () => abortController.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
@@ -418,14 +417,14 @@ async function sendParts(client: S3Client, input: PutObjectCommandInput, signal:
     params: input,
     partSize: PART_BYTES,
     abortController,
-    // Otherwise it would abort only some of the failed uploads, and throw that error instead of the first
-    // one.
+    // The upload is aborted below: `Upload` itself aborts only some failed uploads, and throws the error of that
+    // instead of the first error.
     leavePartsOnError: true,
   });
   try {
     return await upload.done();
   } catch (error) {
-    // Leftover parts cost money. An error here must not hide the first one.
+    // Leftover parts cost money. An error here must not hide the first error.
     const { Bucket, Key } = input;
     const parts = { Bucket, Key, UploadId: upload.uploadId };
     if (upload.uploadId !== undefined)

@@ -4,7 +4,7 @@ import { JsonLimitError, parseJson, refuseManyValues } from '../base/json/index.
 import { StoreError } from './error.ts';
 import type { Store, StoredObject } from './store.ts';
 
-/** Maximum bytes of a stored JSON object, unless its kind has a limit of its own. */
+/** Maximum bytes of a stored JSON object. Default of `maxBytes`. */
 const MAX_STORED_BYTES = 16 * 1024 * 1024;
 
 /** Maximum bytes of an object that lists the parts of a run or a chunk. */
@@ -24,7 +24,10 @@ export class StoredObjectError extends Error {
   }
 }
 
-/** Passes a missing or damaged object to `report`, and returns undefined: `found.catch(unlessDamaged(report))`. */
+/**
+ * Creates a handler for a promise's `catch`: it passes the fault of a missing or damaged object to `report`, returns
+ * undefined, and rethrows every other error.
+ */
 export const unlessDamaged =
   (report: (fault: string) => void = () => undefined) =>
   (error: unknown): undefined => {
@@ -101,7 +104,7 @@ export function parseStored<T>(
 
 const MAX_PLACES = 20;
 
-/** The bytes of a JSON object, indented since people read it too. */
+/** The bytes of a JSON object, indented because people read it too. */
 export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
@@ -112,8 +115,7 @@ export const printStored = (value: unknown): Buffer =>
 export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
 /**
- * Prints like `printStored`, for an object that is read again later: throws `StoredObjectError` if
- * `parseStored` would refuse it.
+ * Prints like `printStored`, but throws `StoredObjectError` if `parseStored` would refuse the object.
  */
 export function printBounded(key: string, value: unknown, maxBytes = MAX_STORED_BYTES): Buffer {
   const body = printStored(value);

@@ -5,23 +5,23 @@ import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
 export const ifUnchanged = (etag: string | undefined): PutCondition =>
   etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
 
-/** How often other writers may replace the object between our read and our write. */
+/** Maximum tries. A try fails if another writer replaces the object between our read and our write. */
 const MAX_ROUNDS = 20;
 
 /**
- * Replaces an object by the result of `decide`, if it is unchanged since `decide` saw it; otherwise calls
- * `decide` again. `decide` returns undefined to leave it alone. Returns whether something was stored. Throws
- * a `busy` StoreError if other writers win 20 times in a row.
+ * Replaces an object by the result of `decide`, if the object is unchanged since `decide` saw it; otherwise calls
+ * `decide` again. `decide` returns undefined to leave the object alone. Returns whether an object was stored. Throws
+ * a `busy` StoreError if other writers were faster 20 times in a row.
  */
 export async function updateObject(
   store: Pick<Store, 'get' | 'put'>,
   key: string,
   decide: (found: StoredObject | undefined) => Promise<Uint8Array | undefined> | Uint8Array | undefined,
   parts: Omit<PutOptions, 'condition'> & {
-    /** A larger object is a `too-large` failure. Default: that of `get`. */
+    /** A larger object is a `too-large` failure. Default: as for `get`. */
     readonly maxBytes?: number;
     /**
-     * Whether the object is expected not to exist: then it is read only if storing shows that it does.
+     * Hint that the object most likely does not exist: it is then read only if the first put shows that it does.
      * Default: it is read first.
      */
     readonly isNew?: boolean;

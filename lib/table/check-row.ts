@@ -1,14 +1,13 @@
 import type { Row, RowKey } from './table.ts';
 import { TableError } from './table-error.ts';
 
-// The limits of AWS's page "Constraints in Amazon DynamoDB": 400 KB for an item, less what the keys, the
-// token and the expiry may take. All adapters check this, so that none accepts a row that another would
-// refuse.
+// The limits from AWS's page "Constraints in Amazon DynamoDB": 400 KB for an item, minus the space for keys, token
+// and expiry. All adapters check them, so that no adapter accepts a row that another would refuse.
 const LIMIT_BYTES = 400 * 1_024 - 4_096;
 const KEY_BYTES = { partition: 2_048, sort: 1_024 } as const satisfies Record<keyof RowKey, number>;
 
 /**
- * Checks a row and returns it as the JSON text that the adapters store. Throws a `bad-row` TableError if
+ * Checks a row, and returns it as the string of JSON that the adapters store. Throws a `bad-row` TableError if
  * DynamoDB could not store it.
  */
 export function checkedText(tried: string, row: Row): string {

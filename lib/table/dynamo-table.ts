@@ -10,7 +10,13 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig, kindOfFault, lean, readAwsFault } from '../base/aws/index.ts';
+import {
+  type AwsEnvironment,
+  awsClientConfig,
+  kindOfFault,
+  readAwsFault,
+  withoutUnusedMiddleware,
+} from '../base/aws/index.ts';
 import { backoffMs } from '../base/index.ts';
 import { parseOwnJson } from '../base/json/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
@@ -28,10 +34,10 @@ type DynamoTableOptions = {
 };
 
 /**
- * Opens rows in a DynamoDB table: the attribute `row` of an item holds one as JSON, beside `pk`, `sk`,
- * `token` and `expires`. All reads are consistent. The client has time-outs and makes four attempts (or
- * `AWS_MAX_ATTEMPTS`); if the outcome of a write is unknown, the row is read and the write repeated, in up to
- * three rounds. A failed condition costs no read.
+ * Opens rows in a DynamoDB table. An item has a row as JSON in the attribute `row`, beside `pk`, `sk`, `token` and
+ * `expires`. All reads are consistent. The client has time-outs and makes four attempts (or `AWS_MAX_ATTEMPTS`). If
+ * the outcome of a write is unknown, the row is read and the write repeated, in up to three rounds. A failed condition
+ * costs no read.
  */
 export function createDynamoTable({
   tableName: TableName,
@@ -54,7 +60,7 @@ export function createDynamoTable({
     return toStored(Item);
   };
   const settle = (key: RowKey, write: Pick<SettleWriteOptions, 'write' | 'isBuilt' | 'expected'>) =>
-    settleWrite({ ...write, read: () => read(key), rowOf: rowInTheWay, sleep });
+    settleWrite({ ...write, read: () => read(key), rowOf: currentRowIn, sleep });
   return {
     get: (key) => onRow('get', key, () => read(key)),
     getAll: (keys) => readAll(keys, { TableName, client, sleep }),
@@ -62,7 +68,7 @@ export function createDynamoTable({
       onRow('put', key, async (tried) => {
         const Item = toItem(key, checkedText(tried, row), token, toExpiry(lifetimeMs));
         return settle(key, {
-          write: () => client.send(new PutItemCommand({ TableName, Item, ...onlyOver(expected) })),
+          write: () => client.send(new PutItemCommand({ TableName, Item, ...ifToken(expected) })),
           isBuilt: (current) => current?.token === token,
           expected,
         });
@@ -71,7 +77,9 @@ export function createDynamoTable({
       onRow('delete', key, () =>
         settle(key, {
           write: () =>
-            client.send(new DeleteItemCommand({ TableName, Key: toItemKey(key), ...onlyOf(expected) })),
+            client.send(
+              new DeleteItemCommand({ TableName, Key: toItemKey(key), ...ifTokenOrAbsent(expected) }),
+            ),
           isBuilt: (current) => current === undefined,
           expected,
         }),
@@ -88,8 +96,8 @@ export function createDynamoTable({
 }
 
 /**
- * Computes when DynamoDB may delete a row, by DynamoDB's own clock, even if the clock here is wrong. The
- * lifetime counts from the `Date` of the last response. Rows written before the first response do not expire.
+ * Computes when DynamoDB may delete a row, by DynamoDB's own clock, since the clock here may be wrong: the lifetime
+ * counts from the `Date` of the last response. Rows that are written before the first response do not expire.
  */
 function createExpiry(onDate: DynamoTableOptions['onDate']) {
   let seen: { readonly dateMs: number; readonly atMs: number; readonly hereMs: number } | undefined;
@@ -98,16 +106,16 @@ function createExpiry(onDate: DynamoTableOptions['onDate']) {
   });
   return (lifetimeMs: number | undefined): number | undefined => {
     if (lifetimeMs === undefined || seen === undefined) return undefined;
-    // The steady clock stops while a machine sleeps. A date is in whole seconds, so the real time is up to
-    // one second later.
+    // The longer of two measures, since the steady clock stops while a machine sleeps. A `Date` is in whole seconds,
+    // so the real time is up to one second later.
     const sinceMs = Math.max(performance.now() - seen.atMs, Date.now() - seen.hereMs);
     return seen.dateMs + 1_000 + sinceMs + lifetimeMs;
   };
 }
 
 /**
- * How often, and after which pauses, rows are read again that DynamoDB left out of a response, under load or
- * beyond 16 MB.
+ * Under load, or beyond 16 MB, DynamoDB leaves rows out of a response. They are read again, up to so many reads in all,
+ * with these pauses.
  */
 const MAX_READS = 8;
 const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
@@ -147,7 +155,7 @@ export const createDynamoClient = (
   environment: AwsEnvironment,
   { attempts, timeoutMs = 5_000 }: ClientLimits = {},
 ): DynamoDBClient =>
-  lean(
+  withoutUnusedMiddleware(
     new DynamoDBClient({
       ...awsClientConfig(environment, {
         service: 'DYNAMODB',
@@ -158,16 +166,16 @@ export const createDynamoClient = (
     }),
   );
 
-/** Makes a write whose condition fails return the row that is there, which saves a read. */
+/** Makes a write whose condition fails return the current row, which saves a read. */
 const RETURNED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
-/** The condition of a put that replaces the row with this token; null: it creates the row. */
-const onlyOver = (expected: string | null) =>
+/** The condition of a put that replaces the row with this token or, for null, creates the row. */
+const ifToken = (expected: string | null) =>
   expected === null
     ? { ...RETURNED, ConditionExpression: 'attribute_not_exists(pk)' }
-    : { ...onlyOf(expected), ConditionExpression: '#token = :expected' };
+    : { ...ifTokenOrAbsent(expected), ConditionExpression: '#token = :expected' };
 
-const onlyOf = (expected: string) => ({
+const ifTokenOrAbsent = (expected: string) => ({
   ...RETURNED,
   ConditionExpression: 'attribute_not_exists(pk) OR #token = :expected',
   ExpressionAttributeNames: { '#token': 'token' },
@@ -179,7 +187,7 @@ const within = (partition: string) => ({
   ExpressionAttributeValues: { ':pk': { S: partition } },
 });
 
-/** The condition for a text that begins with `prefix`. DynamoDB does not accept an empty text as an operand. */
+/** The condition for a partition that begins with `prefix`. DynamoDB does not accept an empty string as an operand. */
 const beginningWith = (prefix: string) =>
   prefix === ''
     ? {}
@@ -194,7 +202,7 @@ const toItemKey = ({ partition, sort }: RowKey): Item => ({ pk: { S: partition }
 
 const toKey = ({ pk, sk }: Item): RowKey => ({ partition: pk?.S ?? '', sort: sk?.S ?? '' });
 
-/** A row as DynamoDB stores it, its members as one text; `expires` is in epoch seconds, as its TTL requires. */
+/** A row as an item, with its content as one string. `expires` is in epoch seconds, as DynamoDB's TTL requires. */
 const toItem = (key: RowKey, text: string, token: string, expiresAtMs: number | undefined): Item => ({
   ...toItemKey(key),
   row: { S: text },
@@ -208,12 +216,12 @@ const toStored = ({ row, token }: Item = {}): StoredRow | undefined =>
     ? undefined
     : { row: parseOwnJson(row.S) as Row, token: token.S };
 
-/** The row in a failed condition; undefined if none exists, or the table does not return it. */
-function rowInTheWay(error: unknown): StoredRow | undefined {
+/** The current row from the error of a failed condition; undefined if there is no row, or the error lacks it. */
+function currentRowIn(error: unknown): StoredRow | undefined {
   return error instanceof ConditionalCheckFailedException ? toStored(error.Item) : undefined;
 }
 
-/** The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last one. */
+/** The rows of all pages. A page without rows need not be the last page. */
 async function* rowsOf(
   TableName: string,
   tried: string,
@@ -243,7 +251,7 @@ const isConditionFailed = (error: unknown): boolean =>
 const UNSENT_CODES: readonly string[] = ['CredentialsProviderError', 'MissingRegion', 'TokenProviderError'];
 
 /**
- * Whether the write may have been made: a connection broke, or the service failed, in this attempt or an earlier one.
+ * Whether the write may have been stored: a connection broke, or the service failed, in this attempt or an earlier one.
  */
 function isAmbiguous(failure: unknown): boolean {
   const { code, status, attempts } = readAwsFault(failure);
@@ -279,12 +287,12 @@ function failureOf(table: string, error: unknown): TableFailure {
 }
 
 type SettleWriteOptions = {
-  /** Sends the write; it may be repeated, since it is conditional. */
+  /** Sends the write, which may be repeated, since it is conditional. */
   readonly write: () => Promise<unknown>;
   readonly read: () => Promise<StoredRow | undefined>;
-  /** The row in a failed condition; undefined if DynamoDB returned none: then it is read. */
+  /** The current row from the error of a failed condition; undefined if the error lacks it, and it must be read. */
   readonly rowOf: (conditionFailed: unknown) => StoredRow | undefined;
-  /** Whether the row shows that the write was made. */
+  /** Whether the row shows that the write was stored. */
   readonly isBuilt: (current: StoredRow | undefined) => boolean;
   readonly expected: string | null;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -294,10 +302,10 @@ const ROUNDS = 3;
 const PAUSE_MS = 100;
 
 /**
- * Sends a write and finds out whether it was made. A condition may fail because of the write itself, if an
- * attempt succeeded and its response was lost: the row then has the write's token. After an ambiguous failure
- * the row is read. If it is unchanged, the write is repeated, up to three times in all, and then the last
- * error is thrown. A refused write is thrown immediately.
+ * Sends a write and finds out whether it was stored. If an attempt succeeded but its response was lost, the next
+ * attempt fails by its condition, and the row has the write's token. After an ambiguous failure the row is read. If it
+ * is unchanged, the write is repeated, up to three times in all, and then the last error is thrown. A failure that
+ * certainly stored nothing is thrown immediately.
  */
 export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {
   const { write, read, rowOf, isBuilt, expected, sleep } = options;

@@ -6,8 +6,8 @@ import type { SqliteFile } from './sqlite-file.ts';
 import type { Table } from './table.ts';
 
 /**
- * Opens a DynamoDB table, or `sqlite:FILE`. In the latter, `leases` names the members of rows that end when
- * the process that wrote them ends.
+ * Opens a DynamoDB table, or `sqlite:FILE`. `leases`: the fields of rows in a SQLite file that say when a lease ends;
+ * such a lease also ends with the process that wrote it.
  */
 export async function openTable(
   name: string,
@@ -28,7 +28,7 @@ export async function openTable(
   return { table: createDynamoTable({ tableName: name, environment, client, onDate }), onDate };
 }
 
-/** Opens a SQLite file, or creates it with the first write. All parts of a process share its one connection. */
+/** Opens a SQLite file, which the first write creates. All parts of a process share one connection to it. */
 export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
   (await import('./sqlite-file.ts')).sqliteFile(path);
 
@@ -36,9 +36,9 @@ export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
 /**
- * Call it when a request leaves. It returns a function to call with the `Date` of the response. Both `sentMs`
- * and `receivedMs` are in the time of the clock after the response: if the clock was set back or stopped in
- * between, the bounds of the table's time would otherwise be too narrow.
+ * To be called when a request leaves. Returns a function to call with the `Date` of the response. `sentMs` is corrected
+ * if the clock was set back or stopped before the response: otherwise the bounds of the table's time would be too
+ * narrow.
  */
 export function awaitDate(now: () => number, steady: () => number): (dateMs: number) => DateSeen {
   const sentMs = now();
@@ -57,13 +57,13 @@ export function onDateOf({ config }: DynamoDBClient, now: () => number = Date.no
   const listeners: ((seen: DateSeen) => void)[] = [];
   const { requestHandler } = config;
   const handle = requestHandler.handle.bind(requestHandler);
-  // Wrapped around the exchange alone, so that the date is read before a refusal becomes an error.
+  // Wraps only the exchange itself, so that the date of an error response is read too.
   requestHandler.handle = async (...given) => {
-    const seen = awaitDate(now, () => performance.now());
+    const received = awaitDate(now, () => performance.now());
     const handled = await handle(...given);
     const { date = '', age } = handled.response.headers;
-    const heard = seen(Date.parse(date));
-    if (age === undefined && !Number.isNaN(heard.dateMs)) for (const listener of listeners) listener(heard);
+    const seen = received(Date.parse(date));
+    if (age === undefined && !Number.isNaN(seen.dateMs)) for (const listener of listeners) listener(seen);
     return handled;
   };
   return (listener) => void listeners.push(listener);

@@ -5,13 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { BUSY, codeOf, IOERR } from './sqlite-failure.ts';
 
 /*
- * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Process
- * ids are no substitute: containers share them, and they are reused.
+ * A lock that the kernel frees when a process ends: an exclusive transaction on a separate file. Process ids do not
+ * suffice, since they are reused, and the same in different containers.
  */
 
+/** How long a process that was seen running counts as running without another look, in milliseconds. */
 const SEEN_MS = 500;
 
-/** Maximum tries to lock a new file: two processes that start at once may collide, but each has its own file name. */
+/** Maximum tries to lock a new file, which a process that starts at the same time may delete. */
 const MAX_TRIES = 10;
 
 /** Creates the record of which processes are running: each has a locked file in this folder. */
@@ -59,21 +60,21 @@ export function createAliveness(folder: string) {
   };
 }
 
-/** Whether a process has the lock on a file, by asking to read it. */
+/** Whether a process has the lock on a file: a read fails then. */
 function isLocked(path: string): boolean {
   try {
-    using asking = new DatabaseSync(path, { timeout: 0, readOnly: true });
-    asking.exec('SELECT 1 FROM sqlite_schema');
+    using reader = new DatabaseSync(path, { timeout: 0, readOnly: true });
+    reader.exec('SELECT 1 FROM sqlite_schema');
     return false;
   } catch (error) {
-    // The file is deleted by a process that has just ended.
     if (isTaken(error)) return true;
+    // A process that has just ended deletes its file.
     if (existsSync(path)) throw error;
     return false;
   }
 }
 
-/** Deletes the file of a process that ended, while holding its lock, so that no process that starts uses it. */
+/** Deletes the file of a process that ended, while holding the lock, so that no process that starts uses the file. */
 function deleteEnded(path: string): void {
   const lock = lockOf(path);
   if (lock !== undefined) release(lock, path);
@@ -105,8 +106,7 @@ function release(lock: DatabaseSync, path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // For a while Windows cannot delete a file that was open, either. Without its lock the file has no
-    // effect, and the next process deletes it.
+    // Windows may not delete a file just after it was closed. The next process deletes it; unlocked, it has no effect.
   }
   if (lock.isOpen) lock.close();
 }

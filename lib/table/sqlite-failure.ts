@@ -7,7 +7,7 @@ export const BUSY = 5;
 export const IOERR = 10;
 const FULL = 13;
 
-/** SQLite's names for refusals of the operating system: it has a single code for all of them. */
+/** SQLite's names for failures of the operating system, whatever the system's own code was. */
 const REFUSED_CODES = {
   3: 'SQLITE_PERM',
   8: 'SQLITE_READONLY',
@@ -37,8 +37,8 @@ export const codeOf = (error: unknown): number | undefined =>
 export const isFull = (error: unknown): boolean => codeOf(error) === FULL;
 
 /**
- * The TableError for an error of SQLite. `by` is the act that failed: a failed read must not write a byte to
- * learn the cause.
+ * The TableError for an error of SQLite. `by`: the act that failed, since after a failed read the cause must be found
+ * without a write.
  */
 export function asTableError(tried: string, path: string, error: unknown, by: 'read' | 'write'): TableError {
   if (error instanceof TableError) return error;
@@ -52,7 +52,7 @@ function failureOf(table: string, error: unknown, by: 'read' | 'write'): TableFa
   if (sqlite === FULL) return { kind: 'full', code: 'SQLITE_FULL' };
   const refused = REFUSED_CODES[sqlite as keyof typeof REFUSED_CODES];
   if (refused === undefined) return failureOfCode(table, String(sqlite), `SQLITE_${sqlite}`);
-  const found = (by === 'write' ? diskFault(table) : seenFault(table)) ?? deniedFile(table);
+  const found = (by === 'write' ? diskFault(table) : readableFault(table)) ?? deniedFile(table);
   if (found !== undefined) return found;
   return { kind: sqlite === IOERR ? 'other' : 'denied', code: refused };
 }
@@ -86,8 +86,8 @@ function diskFault(table: string): TableFailure | undefined {
   }
 }
 
-/** The reason, as far as it can be found without a write. */
-function seenFault(table: string): TableFailure | undefined {
+/** Finds out why nothing can be stored, as far as possible without a write. */
+function readableFault(table: string): TableFailure | undefined {
   const folder = dirname(table);
   try {
     accessSync(folder, constants.W_OK);
@@ -100,8 +100,8 @@ function seenFault(table: string): TableFailure | undefined {
 }
 
 /**
- * The log or index file that this process may not write. SQLite creates them with the mode of the main file,
- * and they keep it when that changes.
+ * The main, log or index file that this process may not write. SQLite creates log and index with the mode of the main
+ * file, and they keep it when that mode changes.
  */
 function deniedFile(table: string): TableFailure | undefined {
   const file = ['', '-wal', '-shm']

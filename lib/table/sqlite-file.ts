@@ -14,7 +14,7 @@ import { TableError } from './table-error.ts';
 
 /*
  * One file for the rows, the budget, and the queue of all processes of one host. All parts of a process share
- * one connection: two connections would wait for each other. Nothing else in the process may open the file,
+ * one connection: two connections would wait for each other. No other code in the process may open the file,
  * since closing it would drop the locks of SQLite (in POSIX, locks belong to the process, not to the
  * descriptor).
  */
@@ -40,8 +40,8 @@ export type SqliteFile = {
   close(): void;
 };
 
-/** How long another process may hold the lock before the file counts as busy. */
-const PATIENCE_MS = 5_000;
+/** How long another process may hold the lock before the file counts as busy, in milliseconds. */
+const MAX_LOCKED_MS = 5_000;
 
 /** Marks the file as ours: `PSyn` in ASCII. */
 const APPLICATION_ID = 0x5053796e;
@@ -147,7 +147,7 @@ function createFile(path: string): SqliteFile {
   };
 }
 
-/** Opens a connection for reading, until the first write opens one for writing; from then on that one does both. */
+/** Opens a connection for reading. The first write opens one for writing, which from then on is used for both. */
 function createConnections(path: string) {
   let reader: DatabaseSync | undefined;
   let writer: DatabaseSync | undefined;
@@ -198,7 +198,7 @@ function emptyLog(db: DatabaseSync): void {
 
 /** Applies all changes in one transaction, or none; returns the callbacks that report the outcome to their callers. */
 function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => void)[] {
-  // Everything from here on happens in one turn of the event loop: the next one may bring other changes.
+  // All of this happens in one turn of the event loop, so no other change joins the transaction.
   db.exec('BEGIN IMMEDIATE');
   try {
     const settled = given.map(({ make }) => make(db));
@@ -211,7 +211,7 @@ function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => vo
   }
 }
 
-/** The writes that may be made; fails those that need the reserve if there is none. */
+/** The writes that may be made; fails those that need the reserve if it is missing. */
 async function withRoom(
   reserve: ReturnType<typeof createReserve>,
   path: string,
@@ -232,9 +232,9 @@ function commitWith(reserve: ReturnType<typeof createReserve>, db: DatabaseSync,
   );
 }
 
-/** Retries until no other process holds the lock. Meanwhile the event loop can renew leases. */
+/** Retries until no other process holds the lock. The waits let the event loop renew leases. */
 async function patiently<T>(work: () => T): Promise<T> {
-  const endMs = performance.now() + PATIENCE_MS;
+  const endMs = performance.now() + MAX_LOCKED_MS;
   for (let waitMs = 1; ; waitMs = Math.min(25, waitMs * 2)) {
     try {
       return work();
@@ -249,8 +249,8 @@ const LOCAL_DISK =
   'a disk of this machine: set SYNC_TABLE=sqlite:FILE to a file on one, which other hosts do not share';
 
 /**
- * Opens a connection. One for writing creates the file. One for reading changes no file, and leaves the log
- * of a killed process as it is.
+ * Opens a connection. A connection for writing creates the file. A connection for reading changes no file, and leaves
+ * the log of a killed process in place.
  */
 async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync> {
   refuseOldSqlite();
@@ -273,7 +273,7 @@ async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync
   }
 }
 
-/** Creates the file with its mode: SQLite gives the log and the shared memory the same mode. */
+/** Creates the file with its mode, which SQLite also gives the log and the shared memory. */
 const create = (path: string): Promise<void> =>
   open(path, 'wx', 0o600).then(
     (created) => created.close(),
@@ -282,19 +282,19 @@ const create = (path: string): Promise<void> =>
     },
   );
 
-/** Throws a `bad-table` TableError for another program's file, or one of a newer version. */
+/** Throws a `bad-table` TableError if the file belongs to another program, or to a newer version. */
 function checkOurs(db: DatabaseSync, path: string): void {
   if (isBlank(db)) return;
   if (numberOf(db, 'application_id') !== APPLICATION_ID)
-    throw refused(path, 'a file that platform-sync made', 'one of another program');
+    throw refused(path, 'a file that platform-sync created', 'a file of another program');
   const version = numberOf(db, 'user_version');
   if (version > VERSION)
-    throw refused(path, `version ${VERSION} of the file`, `${version}: a newer platform-sync made it`);
+    throw refused(path, `version ${VERSION} of the file`, `${version}: a newer platform-sync created it`);
 }
 
-/** Sets up a new file. It may be repeated while another process does the same. */
+/** Sets up a new file. May be repeated, also while another process does the same. */
 function prepare(db: DatabaseSync): void {
-  // This change of the journal mode ignores any timeout, and fails while another process makes it.
+  // This ignores any timeout, and fails while another process changes the journal mode.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   db.exec('PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE');
@@ -313,8 +313,8 @@ function begin(db: DatabaseSync): void {
 }
 
 /**
- * The id that distinguishes a file from another one at the same path; undefined if no file can be read. With
- * `write`, an id is created for a file without one.
+ * The id that distinguishes a file from another file at the same path; undefined if no file can be read. With `write`,
+ * the file is created if necessary.
  */
 export const idOf = (file: SqliteFile, by: 'read' | 'write') =>
   file[by]('read the id', (db) => factOf(db, 'id'));

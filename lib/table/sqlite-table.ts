@@ -6,8 +6,8 @@ import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
 type SqliteTableOptions = {
   /**
-   * Members of rows, in epoch milliseconds, that are read as 0 once the process that wrote the row has ended.
-   * Default: no members.
+   * Fields of rows, in epoch milliseconds, that are read as 0 once the process that wrote the row has ended. Default: no
+   * fields.
    */
   readonly leases?: readonly string[];
   readonly now?: () => number;
@@ -21,8 +21,8 @@ type SqliteTableOptions = {
 const sinceBoot = () => Number(process.hrtime.bigint() / 1_000_000n);
 
 /**
- * Opens rows in a SQLite file. They stay until they are deleted: they do not expire. Leases are stored by the
- * steady clock, so they do not end when the other clock is set.
+ * Opens rows in a SQLite file. Rows do not expire. Leases are stored by the steady clock, so that they do not end when
+ * the other clock is set.
  */
 export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions = {}): Table {
   const { textOf, rowOf } = createRows(file, options);
@@ -120,7 +120,7 @@ async function checked<T>(act: string, key: RowKey, work: (tried: string) => Pro
   return work(tried);
 }
 
-/** Maximum rows that are read at once: a scan must not block the event loop. */
+/** Maximum rows of one read: a scan must not block the event loop. */
 const PAGE = 500;
 
 async function* pages(

@@ -7,9 +7,9 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * The object in which a store names the table by which its jobs and texts are sent. A process with another
- * table sends nothing, since it cannot know from that table what was sent. A DynamoDB table is known by its
- * name alone: the roles of the stack may not use DescribeTable.
+ * The object in which a store names its table: the ledger of its jobs and texts. A process with another table sends
+ * nothing, since that table does not show what was already sent. A DynamoDB table is identified only by its name, since
+ * the roles of the stack may not use DescribeTable.
  */
 
 const TABLE_KEY = 'table.json';
@@ -24,19 +24,19 @@ const namedSchema = z.object({
 
 type NamedTable = z.infer<typeof namedSchema>;
 
-/** Checks that the store names this table. Otherwise it throws a `bad-table` TableError, and nothing may be sent. */
+/** Throws a `bad-table` TableError if the store belongs to another table. The caller must then send nothing. */
 export type CheckTable = () => Promise<void>;
 
 /**
- * The option of a command that starts a new ledger before it sends. It is stored among the settings, but is
- * not an environment variable.
+ * The option by which a command starts a new ledger before it sends. It is passed along with the settings, but is not an
+ * environment variable.
  */
 export const NEW_LEDGER = '--new-ledger';
 
 /**
- * Creates the check of a table, as named in SYNC_TABLE. The check writes the table's name into a store
- * without one, and with `NEW_LEDGER`; only then does it create a file. Once it has succeeded it is not
- * repeated. An unavailable store counts as an unavailable table.
+ * Creates the check of a table, as named in SYNC_TABLE. If the store names no table yet, or with `NEW_LEDGER`, the check
+ * stores this table's name, and creates a SQLite file. Once it has succeeded, it is not repeated. An unavailable store
+ * counts as an unavailable table.
  */
 export const tableCheckOf = (
   table: string,
@@ -51,10 +51,10 @@ export const tableCheckOf = (
       const isNew = environment[NEW_LEDGER] !== undefined;
       const named = isNew ? undefined : await read();
       if (named !== undefined) return await compare(named, table, store.location);
-      const own = await naming(table, environment['SYNC_STACK']);
-      await store.put(TABLE_KEY, printStored(own), isNew ? {} : { condition: { ifAbsent: true } });
-      // Another process that sends for the first time may have been faster.
-      await compare((await read()) ?? own, table, store.location);
+      const ours = await naming(table, environment['SYNC_STACK']);
+      await store.put(TABLE_KEY, printStored(ours), isNew ? {} : { condition: { ifAbsent: true } });
+      // Another process may have named its table first.
+      await compare((await read()) ?? ours, table, store.location);
     } catch (error) {
       throw asTableError(error);
     }

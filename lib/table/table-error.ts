@@ -2,7 +2,7 @@ import { ServiceError } from '../base/aws/index.ts';
 import { firstLine, messageOf } from '../base/index.ts';
 
 export type TableFailure =
-  /** There is no such table, or it has other keys. */
+  /** The table does not exist, has the wrong key schema, or belongs to another store. */
   | { readonly kind: 'bad-table'; readonly table: string; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
@@ -12,9 +12,9 @@ export type TableFailure =
   | { readonly kind: 'denied'; readonly code: string; readonly file?: string }
   /** For a SQLite file: its file system is read-only, full, or has no free inodes. Nothing was stored. */
   | { readonly kind: 'full' | 'read-only'; readonly code: string }
-  /** Requests exceed the table's capacity, or the service failed; a write may have been made. */
+  /** Requests exceed the table's capacity, or the service failed. A write may have been stored anyway. */
   | { readonly kind: 'busy'; readonly code: string }
-  /** There was no response, or an incomplete one; a write may have been made. */
+  /** There was no response, or an incomplete one. A write may have been stored anyway. */
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
 

@@ -10,7 +10,7 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json | undefined };
 
-/** The content of a row; undefined members are left out. Rows are small: DynamoDB accepts 400 KB. */
+/** The content of a row, at most 400 KB as in DynamoDB. Undefined fields are left out. */
 export type Row = { readonly [name: string]: Json | undefined };
 
 /** The current row, and the token of the write that stored it. */
@@ -19,14 +19,14 @@ export type StoredRow = { readonly row: Row; readonly token: string };
 type WriteOptions = {
   /** The token of the row to be replaced; null if the row must not exist yet. */
   readonly expected: string | null;
-  /** A name that only this write has: a writer whose response was lost recognizes its own row by it. */
+  /** A unique name of this write, by which a writer whose response was lost recognizes its own row. */
   readonly token: string;
   /**
-   * How long DynamoDB keeps the row at least, by its own clock; SQLite keeps it until it is deleted. Default: forever.
+   * Minimum time that DynamoDB keeps the row, by its own clock. SQLite keeps it until it is deleted. Default: forever.
    */
   readonly lifetimeMs?: number;
   /**
-   * Whether this write may use the space that a SQLite file reserves for a full disk: for what was paid for.
+   * Whether this write may use the space that a SQLite file reserves for a full disk: for results that were paid for.
    * Default: false.
    */
   readonly mayUseReserve?: boolean | undefined;
@@ -37,7 +37,7 @@ type WriteOptions = {
   readonly needsReserve?: boolean | undefined;
 };
 
-/** `stored`, or the row that is there instead: another write came first, and was not changed. */
+/** `stored`; or `other`, with the current row, if another write came first. That row was not changed. */
 export type WriteResult =
   | { readonly kind: 'stored' }
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };
@@ -45,18 +45,18 @@ export type WriteResult =
 /**
  * Rows that many processes share: in DynamoDB, or in SQLite for processes of one machine. Every change to a
  * row is one conditional write, which names the token of the write before it. Reads see every write that got
- * a response. Failures are thrown as `TableError`. A write that throws may have been made all the same: the
- * row's token shows whether it was.
+ * a response. Failures are thrown as `TableError`. A write that throws may have been stored anyway: the row's token
+ * shows whether it was.
  */
 export type Table = {
   get(key: RowKey): Promise<StoredRow | undefined>;
   /**
-   * The rows of at most 100 different keys, in the order of the keys, by one request. Each row is read as by
-   * `get`; the rows may be read at different moments.
+   * The rows of at most 100 different keys, in the order of the keys, by one request. Each read is consistent, but the
+   * rows may be read at different moments.
    */
   getAll(keys: readonly RowKey[]): Promise<readonly (StoredRow | undefined)[]>;
   put(key: RowKey, row: Row, options: WriteOptions): Promise<WriteResult>;
-  /** Deletes the row if its token is still `expected`; if there is no row, the result is `stored`. */
+  /** Deletes the row if its token is still `expected`. If there is no row, the result is `stored`. */
   delete(key: RowKey, expected: string): Promise<WriteResult>;
   /** Lists all rows of a partition, ordered by the UTF-8 bytes of `sort`. */
   list(partition: string): AsyncGenerator<{ readonly key: RowKey } & StoredRow>;

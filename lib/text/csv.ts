@@ -9,8 +9,7 @@ type TableOptions = TextOptions & {
   readonly optional?: readonly string[] | undefined;
   readonly separator?: string | undefined;
   /**
-   * Whether rows with missing fields are accepted even where a line break seems to have cut one row in two.
-   * Default: false.
+   * Whether to accept rows with missing fields even if a line break seems to have cut one row in two. Default: false.
    */
   readonly wholeRows?: boolean | undefined;
 };
@@ -29,7 +28,7 @@ export type CsvForm = {
 /** The header of a CSV. A column that is not requested may have an empty or a repeated name. */
 type CsvHeader = CsvForm & { readonly names: readonly string[] };
 
-/** A row, or the fault of a broken row: its line, and its fields if there are too many. */
+/** A row; or the fault of a broken row, with its fields if there are too many. */
 type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
@@ -38,13 +37,13 @@ type CsvRow =
 export type OddRows = {
   /** Skipped lines whose cells are all blank, such as cleared rows of a spreadsheet. */
   readonly blank: number;
-  /** Rows without their last fields, which count as empty: spreadsheets leave them out. */
+  /** Rows without their last fields, which count as empty, since spreadsheets leave out empty cells at the end. */
   readonly short: number;
 };
 
 /**
- * A CSV whose header was read. `rows` can be read once, in order. Each has as many fields as there are names,
- * or a fault.
+ * A CSV whose header was read. `rows` can be read once, in order. Each row has as many fields as there are names, or a
+ * fault.
  */
 type CsvTable = CsvHeader & {
   readonly rows: () => AsyncGenerator<CsvRow>;
@@ -52,8 +51,8 @@ type CsvTable = CsvHeader & {
 };
 
 /**
- * Reads the header of a CSV. The separator is the given one, or that of a line such as `sep=;`, or the one found most often
- * outside quotes that yields all requested columns. Throws `TextError` for a broken header.
+ * Reads the header of a CSV. The separator is that of the options, or of a line such as `sep=;`, or else the most frequent
+ * separator outside quotes with which the header has all requested columns. Throws `TextError` for a broken header.
  */
 export async function openTable(lines: TextLines, options: TableOptions): Promise<CsvTable> {
   const { requested, name = '' } = options;
@@ -126,7 +125,7 @@ function checkedNames(
   const names = fields.map((name) => name.trim());
   const twice = repeatedIn(names).intersection(new Set([...requested, ...optional]));
   if (twice.size > 0)
-    throw badHeader(`${listed([...twice])} more than once`, place, 'each requested name once');
+    throw badHeader(`${listed([...twice])} more than once`, place, 'each requested name only once');
   const missing = missingIn(names, requested);
   if (missing.length === 0) return names;
   throw new TextError(
@@ -182,9 +181,8 @@ async function* rowsIn(
 }
 
 /**
- * Whether two rows look like one row that was cut by a line break without quotes: then only half of a text
- * would be read. One of them has too few fields, and the second begins with words, where the first begins
- * with a number or a code.
+ * Whether two rows look like one row that was cut by a line break without quotes, so that only half of a text would be
+ * read: one of them has too few fields, and the second begins with words, while the first begins with a number or a code.
  */
 function mayBeOne(first: readonly string[], second: readonly string[], names: readonly string[]): boolean {
   const all = names.length;
@@ -204,9 +202,9 @@ function halves(
 ) {
   const counts = rows.map(({ fields }) => fields.length).join(' and then one of ');
   const lines = rows.map(({ line, fields }) => `  line ${line}: ${shownText(fields.join(separator), SHOWN)}`);
-  const what = `rows: expected quotes around a text with line breaks, got a row of ${counts} fields, which may be one`;
+  const what = `rows: expected quotes around a text with line breaks, got a row of ${counts} fields, which may be one row`;
   const remedy =
-    'put quotes around such texts, or, if each line is a row, say so by --whole-rows (of a request: wholeRows)';
+    'put quotes around such texts or, if each line is a row, use --whole-rows (in a request: wholeRows)';
   const [{ line }] = rows;
   return new TextError('format', `${what}: ${remedy}\n${lines.join('\n')}`, { name, line });
 }
@@ -215,7 +213,7 @@ const SHOWN = 120;
 
 const isBlank = (field: string): boolean => field.trim() === '';
 
-/** The fault of a row, if any. Missing fields at its end are allowed, and so are additional empty ones. */
+/** The fault of a row, if any. At its end, fields may be missing, and additional fields may be empty. */
 function faultOf(fields: readonly string[] | Fault, names: readonly string[]): string | undefined {
   if (typeof fields === 'string') return FAULTS[fields];
   if (fields.slice(names.length).every(isBlank)) return undefined;
@@ -223,10 +221,10 @@ function faultOf(fields: readonly string[] | Fault, names: readonly string[]): s
 }
 
 /**
- * Whether a broken row ends with its first line, rather than at the quote that seems to close it. True if:
- * - the first quote opens nothing
- * - the other one is not at the end of a field
- * - all other lines are rows of their own, the last of them with that quote opening a field.
+ * Whether a broken row ends with its first line, and not at the quote that seems to close it. True if:
+ * - the first quote opens no field
+ * - or the quote that seems to close it is not at the end of a field
+ * - or all other lines are complete rows, if in the last of them that quote opens a field.
  */
 function endsWithFirstLine(lines: readonly TextLine[], { separator, names }: CsvHeader): boolean {
   const [first = '', ...others] = lines.map(({ text }) => text);
@@ -249,7 +247,7 @@ const FAULTS = {
 
 type Fault = keyof typeof FAULTS;
 
-/** Splits the text of one row (without its final line ending) as RFC 4180 says. */
+/** Splits one row (without its final line ending) by RFC 4180. */
 function fieldsOf(row: string, separator: string): readonly string[] | Fault {
   const fields: string[] = [];
   for (let at = 0; ; at += separator.length) {
@@ -283,16 +281,16 @@ const quotesIn = (text: string) => text.split('"').length - 1;
 const textOf = (lines: readonly TextLine[]) =>
   lines.map(({ text, end }, at) => (at === lines.length - 1 ? text : text + end)).join('');
 
-/** Groups lines into rows: a row ends where its quotes are even. If no quote closes it, it is its first line. */
+/** Groups lines into rows. A row ends where its quotes are even; without a closing quote, it ends with its first line. */
 function gatherRows(pieces: TextLines) {
   let held: readonly TextLine[] = [];
   let start = 0;
   let isOver = false;
-  // The lines of the next row seen so far, their quotes and their characters.
+  // The lines of the next row so far, with their quotes and their characters.
   let count = 0;
   let quotes = 0;
   let length = 0;
-  /** The lines of the next row, if all of them were read so far. */
+  /** The lines of the next row; undefined if some of them were not read yet. */
   const gathered = (): readonly TextLine[] | undefined => {
     do {
       const line = held[start + count];
@@ -306,7 +304,7 @@ function gatherRows(pieces: TextLines) {
     return held.slice(start, start + count);
   };
   return {
-    /** The lines of the next row; undefined after the last one. */
+    /** The lines of the next row; undefined after the last row. */
     async next(): Promise<readonly TextLine[] | undefined> {
       for (let lines = gathered(); ; lines = gathered()) {
         if (lines !== undefined || isOver) return lines;

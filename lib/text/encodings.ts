@@ -3,7 +3,7 @@ import { shownText } from '../base/index.ts';
 
 const loadIconv = async () => (await import('iconv-lite')).default;
 
-/** Names that people or the web's standard use for encodings, with the library's own names. */
+/** Names of encodings that people or the web's standard use, with the names that iconv-lite uses. */
 const ALIASES: Readonly<Record<string, string>> = {
   'x-mac-cyrillic': 'maccyrillic',
   'mac os roman': 'macintosh',
@@ -11,17 +11,17 @@ const ALIASES: Readonly<Record<string, string>> = {
   unicode: 'utf-16le',
 };
 
-/** Encodings that the library knows but that no text has. */
-const NOT_OF_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)$/;
+/** Encodings that iconv-lite knows, but no text file has. */
+const UNUSED_BY_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)$/;
 
-/** The name of an encoding by any of its labels: `latin1` is `windows-1252`, as on the web; undefined for an unknown one. */
+/** The name of an encoding by any of its labels: `latin1` is `windows-1252`, as on the web; undefined for an unknown label. */
 export async function encodingNamed(label: string): Promise<string | undefined> {
   const given = label.trim().toLowerCase();
   const named = ALIASES[given] ?? given;
   const name = URL.canParse(`x:${named}`) ? standardName(named) : named;
   if (name === 'utf-8' || isUtf16(name)) return name;
   const known = ALIASES[name] ?? name;
-  return !NOT_OF_TEXTS.test(known) && (await loadIconv()).encodingExists(known) ? known : undefined;
+  return !UNUSED_BY_TEXTS.test(known) && (await loadIconv()).encodingExists(known) ? known : undefined;
 }
 
 function standardName(label: string): string {
@@ -34,7 +34,7 @@ function standardName(label: string): string {
 
 export const isUtf16 = (encoding: string): boolean => encoding.startsWith('utf-16');
 
-/** Decodes a piece of a text that cuts no character; invalid bytes become U+FFFD. */
+/** Creates the decoder of an encoding, for pieces of a text that cut no character. Invalid bytes become U+FFFD. */
 export async function decoderOf(encoding: string): Promise<(bytes: Uint8Array) => string> {
   if (encoding === 'utf-8') {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -44,7 +44,7 @@ export async function decoderOf(encoding: string): Promise<(bytes: Uint8Array) =
   return (bytes) => iconv.decode(bytes, encoding, { stripBOM: false });
 }
 
-/** Encodes a text; undefined if the encoding lacks a character of it. */
+/** Creates the encoder of an encoding. It returns undefined if the encoding lacks a character of the text. */
 export async function encoderOf(encoding: string): Promise<(text: string) => Buffer | undefined> {
   if (encoding === 'utf-8') return (text) => Buffer.from(text);
   const iconv = await loadIconv();
@@ -60,12 +60,12 @@ type Doubt = {
   readonly readings: readonly { readonly encoding: string; readonly lines: readonly string[] }[];
 };
 
-/** A guess at the encoding. `doubt` is set if the bytes do not decide; `encoding` is then the most likely one. */
+/** A guess at the encoding. If the bytes do not decide, `doubt` is set, and `encoding` is the most likely one. */
 export type Guess = { readonly encoding: string; readonly doubt?: Doubt | undefined };
 
 /**
- * The encodings that Excel and Numbers write, and those that were usual before UTF-8. If two of them decode a
- * text alike, the first wins.
+ * The encodings that Excel and Numbers write, and encodings that were usual before UTF-8. If two of them decode a text in
+ * the same way, the first wins.
  */
 const SINGLE_BYTE = [
   ...['windows-1252', 'macintosh', 'cp850', 'cp437', 'windows-1250', 'cp852', 'maccenteuro'],
@@ -74,15 +74,15 @@ const SINGLE_BYTE = [
 ];
 
 /**
- * An encoding is certain if, with every other one, the share of lines that make sense is smaller by at least this much.
+ * An encoding is certain if with every other encoding the share of lines that make sense is smaller by at least this much.
  */
-const CLEAR = 0.25;
+const MIN_LEAD = 0.25;
 
 /**
  * Guesses the encoding of a text without a mark from a sample of its lines; undefined for bytes that occur in no text.
- * UTF-8 if most of what is not ASCII is valid: other encodings rarely are by chance. Otherwise the encoding in which
- * words make sense, which is certain if no other one gives words too. `numbers`: the line numbers of the sample, if it
- * does not begin at the first line.
+ * It is UTF-8 if most of the bytes beyond ASCII are valid UTF-8, which other encodings rarely are by chance. Otherwise it is
+ * the encoding in which the words make sense, and it is certain if they do in no other encoding. `numbers`: the line
+ * numbers of the sample, if it does not begin at the first line.
  */
 export async function guessEncoding(
   sample: Uint8Array,
@@ -93,15 +93,15 @@ export async function guessEncoding(
   if (sample.includes(0)) return undefined;
   const lines = linesOf(sample, numbers);
   const utf8 = utf8Share(sample);
-  if (utf8 > FAR_MORE) return { encoding: 'utf-8' };
+  if (utf8 > MIN_UTF8_SHARE) return { encoding: 'utf-8' };
   if (utf8 > 0.5) return { encoding: 'utf-8', doubt: await doubtOf(['utf-8', 'windows-1252'], lines) };
   const readings = await readingsOf(lines);
   const [best] = readings;
   const rivals = readings.filter(
-    ({ text, sense }) => text !== best?.text && sense > 0 && sense > (best?.sense ?? 0) - CLEAR,
+    ({ text, sense }) => text !== best?.text && sense > 0 && sense > (best?.sense ?? 0) - MIN_LEAD,
   );
   const likeliest = await likeliestByFrequency(sample);
-  if (best !== undefined && best.sense > 1 - CLEAR && rivals.length === 0 && isEnough(best.text))
+  if (best !== undefined && best.sense > 1 - MIN_LEAD && rivals.length === 0 && isEnough(best.text))
     return { encoding: best.encoding };
   const sensible = [best, ...rivals].flatMap((each) =>
     each !== undefined && each.sense > 0 ? [each.encoding] : [],
@@ -133,8 +133,8 @@ const isEnough = (text: string): boolean =>
   !/(?!\p{ASCII}|\p{sc=Latin})\p{L}/u.test(text) || (text.match(/\P{ASCII}/gu)?.length ?? 0) >= 24;
 
 /**
- * The sample as each encoding decodes it, with the share of lines that make sense. Of encodings that give the
- * same text, only the first is returned.
+ * The sample as each encoding decodes it, with the share of lines that make sense. If several encodings give the same
+ * text, only the first of them is returned.
  */
 async function readingsOf(lines: readonly NumberedBytes[]) {
   const readings = [];
@@ -170,7 +170,7 @@ async function likeliestByFrequency(sample: Uint8Array): Promise<string | undefi
   const { analyse } = await import('chardet');
   const [likeliest] = analyse(sample)
     .filter(({ name }) => !/ASCII|UTF-/.test(name))
-    // Short Western texts are often mistaken for Baltic ones.
+    // Short Western texts are often mistaken for Baltic texts.
     .map(({ name, confidence }) => ({ name, weight: name === 'windows-1257' ? confidence / 3 : confidence }))
     .sort((a, b) => b.weight - a.weight);
   return likeliest === undefined ? undefined : encodingNamed(likeliest.name);
@@ -181,13 +181,13 @@ function unmarkedUtf16(sample: Uint8Array): string | undefined {
   const zeros = [0, 0];
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;
-  const most = sample.byteLength / 2;
-  if (even === 0 && odd > most * 0.7) return 'utf-16le';
-  return odd === 0 && even > most * 0.7 ? 'utf-16be' : undefined;
+  const half = sample.byteLength / 2;
+  if (even === 0 && odd > half * 0.7) return 'utf-16le';
+  return odd === 0 && even > half * 0.7 ? 'utf-16be' : undefined;
 }
 
 /** The share of valid UTF-8 above which a text is UTF-8 with some broken lines. */
-const FAR_MORE = 0.74;
+const MIN_UTF8_SHARE = 0.74;
 
 /** The share of characters beyond ASCII that are valid UTF-8. */
 function utf8Share(sample: Uint8Array): number {
@@ -203,7 +203,7 @@ function utf8Share(sample: Uint8Array): number {
   return broken === 0 ? 1 : valid / (valid + broken);
 }
 
-/** Letters of languages beyond ASCII. The first are those that English borrows. */
+/** The letters of languages beyond ASCII. The first line has the letters that English borrows. */
 const ALPHABETS = [
   'àâäçèéêëîïñóôöùûüœæ',
   'äöüßéèàâêôçñ',
@@ -237,8 +237,8 @@ const SCRIPTS = [
 ];
 
 /**
- * Whether a line reads as if it were in another encoding: its words mix scripts, letters of languages that do not go
- * together or capitals after small letters, or have signs within them.
+ * Whether a line reads as if it were in another encoding: its words mix scripts or letters of different languages, have
+ * capitals after small letters, or have signs within them.
  */
 function isOddLine(line: string): boolean {
   if (ODD.test(line)) return true;

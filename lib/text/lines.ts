@@ -18,9 +18,9 @@ export type TextLine = {
 export type TextLines = AsyncGenerator<readonly TextLine[]>;
 
 /**
- * The lines of a text, each ended by CRLF, LF or CR, or the elements of a JSON array, with their numbers. One
- * that is too long has a fault and no text. One with bytes that are invalid in the encoding has U+FFFD in
- * their place, and a fault. Throws `TextError` for a broken array.
+ * The lines of a text, each ended by CRLF, LF or CR, or the elements of a JSON array, with their numbers. A line that is
+ * too long has a fault and no text. A line with bytes that are invalid in the encoding has a fault, and U+FFFD for these
+ * bytes. Throws `TextError` for a broken array.
  */
 export async function* textLines(
   what: 'line' | 'element',
@@ -35,7 +35,7 @@ export async function* textLines(
     number += 1;
     if (line.isTooLong) return { number, ...line, text: '', fault };
     const decoded = decode(units);
-    // The byte order mark at the start of the text.
+    // Removes the byte order mark at the start of the text.
     if (number > 1 || !decoded.text.startsWith('\uFEFF')) return { number, ...line, ...decoded };
     return { number, ...line, ...decoded, text: decoded.text.slice(1) };
   };
@@ -44,8 +44,8 @@ export async function* textLines(
 }
 
 /**
- * The source as text in which lines can be found: code units for UTF-16, otherwise one character per byte. No other
- * encoding uses the bytes of CR and LF inside a character, so a broken line affects no other.
+ * The source as strings in which lines can be found: code units for UTF-16, otherwise one character for each byte. Other
+ * encodings do not use the bytes of CR and LF within a character, so a broken line does not affect other lines.
  */
 async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   if (!isUtf16(encoding)) {
@@ -61,7 +61,7 @@ async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): Asy
     // `held` is a copy, so that the source keeps its bytes.
     yield (encoding === 'utf-16be' ? whole.swap16() : whole).toString('utf16le');
   }
-  // This is also half of a surrogate pair.
+  // A lone surrogate stands for the odd last byte, and is a fault too.
   if (half.byteLength > 0) yield '\uD800';
 }
 
@@ -69,7 +69,7 @@ async function lineDecoder(
   encoding: string,
   what: 'line' | 'element',
 ): Promise<(units: string) => Pick<TextLine, 'text' | 'fault'>> {
-  const fault = `the ${what}: expected ${encoding}, got invalid bytes: --encoding names another one`;
+  const fault = `the ${what}: expected ${encoding}, got invalid bytes: name another encoding by --encoding`;
   if (isUtf16(encoding))
     return (text) => (text.isWellFormed() ? { text } : { text: text.toWellFormed(), fault });
   const decode = await decoderOf(encoding);
@@ -114,7 +114,7 @@ function createLineSplitter(): Splitter {
   return {
     add(units) {
       const text = carried + units;
-      // The character after a CR decides whether the CR ends the line by itself.
+      // A CR at the end waits for the next character, which shows whether the line ends with CR or with CRLF.
       carried = text.endsWith('\r') ? '\r' : '';
       const lines: RawLine[] = [];
       let from = 0;
@@ -150,7 +150,7 @@ function createElementSplitter(name: string | undefined): Splitter {
         }
         if (depth === 0) {
           if (isOver && /\S/.test(character))
-            throw notRowsError('a JSON array with something after it', { name });
+            throw notRowsError('a JSON array with other characters after it', { name });
           if (character === '[') depth = 1;
           from = at + 1;
           continue;

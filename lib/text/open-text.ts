@@ -6,7 +6,7 @@ import { type TextLines, textLines } from './lines.ts';
 import { notRowsError, TextError, type TextPlace } from './text-error.ts';
 
 export type TextOptions = {
-  /** The name of the encoding. Default: the one of the byte order mark, otherwise it is detected. */
+  /** The name of the encoding. Default: that of the byte order mark, otherwise the encoding is detected. */
   readonly encoding?: string | undefined;
   /** Whether to use the most likely encoding if it is not certain. Default: false. */
   readonly mayGuess?: boolean | undefined;
@@ -17,8 +17,8 @@ export type TextOptions = {
 };
 
 /**
- * How a text is encoded and compressed, as `writeTextFile` takes it. `doubt` lists the possible encodings if
- * it is not certain.
+ * How a text is encoded and compressed, as `writeTextFile` takes it. `doubt`: the possible encodings, if the encoding is
+ * not certain.
  */
 export type TextForm = Guess & { readonly isMarked: boolean; readonly isGzipped: boolean };
 
@@ -61,7 +61,7 @@ const MARKS: readonly { readonly name: string; readonly mark: readonly number[] 
   { name: 'utf-16be', mark: [0xfe, 0xff] },
 ];
 
-/** The encoding that a byte order mark declares; undefined without one. */
+/** The encoding that a byte order mark declares; undefined without a mark. */
 const markedEncoding = (head: Uint8Array): string | undefined =>
   MARKS.find(({ mark }) => mark.every((byte, at) => head[at] === byte))?.name;
 
@@ -99,8 +99,8 @@ const lineOf = (bytes: Uint8Array, value: number): number =>
   bytes.subarray(0, bytes.indexOf(value)).filter((byte) => byte === 0x0a).length + 1;
 
 /**
- * Determines how a text is encoded. Reads only as much of it as is needed to decide: all of it, if it is
- * ASCII. Throws `TextError`.
+ * Determines how a text is encoded. Reads only as much as is needed to decide; a text that is ASCII is read to its end.
+ * Throws `TextError`.
  */
 export async function surveyText(
   open: () => AsyncIterable<Uint8Array>,
@@ -129,8 +129,8 @@ export async function surveyText(
 }
 
 /**
- * Reads a short text completely: a template, a statement, a file of settings. Throws `TextError`, also if its
- * encoding is in doubt: `remedy` says what to do then.
+ * Reads a short text completely, such as a template, a statement, or a file of settings. Throws `TextError`, also if its
+ * encoding is in doubt. `remedy`: what to do in that case, for the message.
  */
 export async function readWholeText(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
@@ -143,7 +143,7 @@ export async function readWholeText(
   for await (const lines of text.lines())
     for (const { text: line, end, fault, number } of lines) {
       if (fault !== undefined) throw new TextError('encoding', fault, { ...options, line: number });
-      // Readers of settings, formulas and SQL do not know a CR alone as a line ending.
+      // Readers of settings, formulas and SQL do not accept CR alone as a line ending.
       whole += line + (end === '\r' ? '\n' : end);
     }
   return whole;
@@ -152,8 +152,8 @@ export async function readWholeText(
 const SAVE_AS_UTF8 = 'save it as UTF-8';
 
 /**
- * The error for a text that may be in one of several encodings. It shows how each decodes the first lines,
- * and `remedy`, what to do.
+ * The error for a text that may be in one of several encodings. It shows how each of them decodes the first lines, and
+ * what to do (`remedy`).
  */
 export function doubtError(
   { line, readings }: NonNullable<Guess['doubt']>,
@@ -167,7 +167,7 @@ export function doubtError(
   ]);
   return new TextError(
     'encoding',
-    `expected a text in UTF-8, or in an encoding that is certain, got one that may be ${names}: ${remedy}\n${shown.flat().join('\n')}`,
+    `expected a text in UTF-8, or in an encoding that is certain, got a text that may be ${names}: ${remedy}\n${shown.flat().join('\n')}`,
     { name, line },
   );
 }
@@ -215,8 +215,7 @@ const CONVERT = 'save it as text first';
 const UNPACK = 'decompress it, or use gzip';
 
 /**
- * Kinds of files that people mistake for texts, by their first bytes (one character a byte): what each is,
- * and what to do.
+ * Kinds of files that people mistake for texts: how each begins (one character for each byte), what it is, and what to do.
  */
 const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[] = [
   ['\xd0\xcf\x11\xe0', `an Excel workbook of an old version, or one with a password: ${CSV}`],

@@ -2,7 +2,7 @@
 export type TextPlace = { readonly name?: string | undefined; readonly line?: number | undefined };
 
 /**
- * Kinds of faults of a text. `gzip`: the text ends early, after the lines already returned. `option`: an
+ * Kinds of faults of a text. `gzip`: the compressed text ends early, after lines that were already returned. `option`: an
  * option cannot be applied.
  */
 type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';

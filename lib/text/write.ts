@@ -34,14 +34,14 @@ type WriteOptions = {
   readonly encoding?: string | undefined;
   /** Whether the file begins with a byte order mark, as Excel expects. Default: false. */
   readonly isMarked?: boolean | undefined;
-  /** The file that the lines come from: a new file gets its mode. */
+  /** The file that the lines come from, whose mode a new file gets. */
   readonly sourceFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Writes a file of lines, as `replaceFile` does, and returns its encoding: UTF-8 with a mark if the requested
- * one lacks a character. Errors of `lines` are thrown unchanged.
+ * Writes a file of lines, as `replaceFile` does, and returns its encoding. If the requested encoding lacks a character,
+ * that is UTF-8 with a mark. Errors of `lines` are thrown unchanged.
  */
 export const writeTextFile = (
   file: string,
@@ -55,9 +55,9 @@ export const writeTextFile = (
   });
 
 /**
- * Writes a file that appears complete or not at all. `fill` writes into the stream that it opened last. The
- * file keeps the mode of the file that it replaces; a new file has the mode of `sourceFile`, or else only its
- * owner can read it. Throws what `fill` throws, or an error that names the file.
+ * Writes a file that appears complete or not at all. `fill` writes into the stream that `begin` opens; each call starts
+ * the file anew. The file keeps the mode of the file that it replaces; a new file has the mode of `sourceFile`, or else
+ * only its owner can read it. Throws errors of `fill`, or an error that names the file.
  */
 export async function replaceFile<T>(
   file: string,
@@ -135,14 +135,14 @@ export function csvLine(
   return `${line === '' ? '""' : line}${lineEnd}`;
 }
 
-/** Options for writing a CSV: a byte order mark for Excel, and `isSafe` cells. */
+/** Options of commands that write a CSV: `csvFor` adds a byte order mark for Excel, `csvSafe` makes cells safe. */
 export type CsvWishes = { readonly csvFor?: 'excel' | undefined; readonly csvSafe?: true | undefined };
 
-/** How to write a CSV: like its source, otherwise with commas and in UTF-8; a `.tsv` has tabs. */
+/** How to write a CSV: like its source, or without a source with commas and in UTF-8. A `.tsv` has tabs. */
 export function csvOutput(
   { isTabbed }: Pick<OutputFormat, 'isTabbed'>,
 
-  /** The text from which the CSV is computed; `csv` is set if that is itself a CSV. */
+  /** The text from which the CSV is computed. `csv` is set if that text is a CSV too. */
   options: Pick<WriteOptions, 'encoding' | 'isMarked'> & { readonly csv?: CsvForm | undefined },
   { csvFor, csvSafe }: CsvWishes,
 ): CsvForm & CellOptions & Pick<WriteOptions, 'encoding' | 'isMarked'> {
@@ -164,7 +164,7 @@ export const csvHead = (names: readonly string[], form: CsvForm & CellOptions): 
 
 const BLOCK_CHARACTERS = 65_536;
 
-/** Joins lines into blocks: a write for each line would take most of the time. */
+/** Joins lines into blocks, since a write for each line would be slow. */
 async function* inBlocks(lines: AsyncIterable<string>, mark: string): AsyncGenerator<string> {
   let held = mark;
   for await (const line of lines) {

@@ -80,7 +80,7 @@ test.each([
     'the column that is named twice',
     'a,a\n1,2\n',
     ['--ids-column', 'a'],
-    'line 1: the header: expected each requested name once',
+    'line 1: the header: expected each requested name only once',
   ],
   [
     'a row without an id',

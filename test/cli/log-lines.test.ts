@@ -45,13 +45,13 @@ describe('a log line for people', () => {
       'the platform is unavailable: no jobs are taken',
     );
     pass(3_661_000);
-    logger.info({ host: 'acme.example.com', open: {} }, 'the platform is back');
+    logger.info({ host: 'acme.example.com', open: {} }, 'the platform is available again');
 
     expect(shown).toEqual([
       '12:00:00 warning: listCards: no connection could be made (ECONNREFUSED); trying again in 2.1 s',
       '12:00:00 warning: acme.example.com is unavailable (unreachable): no jobs are taken until it is available again',
       '12:00:00 warning: acme.example.com refuses the token of this worker or of another worker: no jobs are taken until it accepts a token',
-      '13:01:01 info: acme.example.com is back',
+      '13:01:01 info: acme.example.com is available again',
     ]);
     expect(clockTime(NOON)).toBe('12:00:00');
   });

@@ -84,7 +84,7 @@ export const wrongInputs: readonly WrongUse[] = [
   ...ofTable('a,b\n1,2\n\n3,x\n', SUM, 'line 4: column b: expected a number, got "x"'),
   ...ofTable('a,b\n1,2\n3,4\n', { ...SUM, id: 'same' }, 'line 3: id: expected an id that no other line has'),
   ...ofTable('a,b\n1,2\n', { ...SUM, packageId: 'none' }, 'line 2: packageId: expected'),
-  ...ofTable('a,b\n', SUM, 'expected at least one job, got none'),
+  ...ofTable('a,b\n', SUM, 'there are no jobs in it'),
   ...ofTable('a,a\n', SUM, 'the CSV has more than one column "a"'),
   ...ofTable(
     'PK\u0003\u0004xl/',
@@ -93,7 +93,7 @@ export const wrongInputs: readonly WrongUse[] = [
   ),
   ...ofTable('a,b\n1,2\n', '{"type":', 'expected a job as JSON'),
 
-  submit('', 'expected at least one job, got none'),
+  submit('', 'there are no jobs in it'),
   submit(BYTES, 'expected a text, got zero bytes'),
   submit(null, 'expected a file that can be read, or - for standard input, got a folder'),
   submit('{"version":1}\n{"version":1,}\n', '  line 1: type: expected one of run-function'),

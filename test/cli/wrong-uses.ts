@@ -273,7 +273,7 @@ export const wrongWords: readonly WrongUse[] = [
 
   ofFile('run', '{"type": 3}\n', 'line 1: '),
   ofFile('run', '{"version":1\n', 'line 1: message: expected JSON'),
-  ofFile('run', '', 'expected at least one job, got none'),
+  ofFile('run', '', 'there are no jobs in it'),
   ofFile(
     'run',
     lines([adds('a'), adds('b'), adds('a')]),
@@ -286,7 +286,7 @@ export const wrongWords: readonly WrongUse[] = [
   ),
   ofFile('run --output jobs.ndjson', lines([adds('a')]), '--output'),
   ['run sums.csv', 'the rows of a CSV need --from-csv and --template', { files: { 'sums.csv': 'n\n1\n' } }],
-  ofFile('submit', '\n', 'expected at least one job, got none'),
+  ofFile('submit', '\n', 'there are no jobs in it'),
   ...['run', 'submit'].flatMap((command): readonly WrongUse[] => [
     [command, 'expected a file of jobs or --from-csv, got none'],
     [`${command} a --from-csv b --template c`, 'got a file of jobs and --from-csv'],

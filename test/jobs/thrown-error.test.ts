@@ -32,7 +32,7 @@ test.each([
   [
     'an error whose message is no text',
     Object.assign(new Error(), { message: 5 }),
-    'an error without a text',
+    'an error without a message',
   ],
   ['an error that throws when it is read', unreadable('stack'), 'an error that cannot be read'],
   ['one with such a field', unreadable('details'), 'an error that cannot be read'],

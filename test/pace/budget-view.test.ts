@@ -43,7 +43,7 @@ test('the budget is read once, and is as old as the request for it', async () =>
 test('a failed request throws, and does not update the view of the budget', async () => {
   const { view, run } = createView({ failures: 1 });
 
-  await expect(run(view.look)).rejects.toThrow('no response');
+  await expect(run(view.read)).rejects.toThrow('no response');
   expect(view.last()).toBeUndefined();
 });
 

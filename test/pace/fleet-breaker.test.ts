@@ -78,7 +78,7 @@ describe('a worker without an outage', () => {
 describe('three consecutive failures', () => {
   test('open the breaker if probes fail too, until two seconds after the first failure', async () => {
     const { breaker, blockedMs, pass, takeLog, memory } = createWorker();
-    breaker.seen({});
+    breaker.onBudget({});
     fail(breaker, 3);
     await pass(500);
 
@@ -91,7 +91,7 @@ describe('three consecutive failures', () => {
 
   test('do not open the breaker if a call gets a response while a probe fails', async () => {
     const { breaker, pass, clock, takeLog } = createWorker();
-    breaker.seen({});
+    breaker.onBudget({});
     fail(breaker, 3);
 
     const blocked = breaker.blockedMs();
@@ -108,7 +108,7 @@ describe('a breaker that another worker opened', () => {
   test('is known from a response of the budget, and read again after a second', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
-    breaker.seen({ breaker: opened });
+    breaker.onBudget({ breaker: opened });
 
     await pass(1_000);
     const blocked = await blockedMs();
@@ -124,10 +124,10 @@ describe('a breaker that another worker opened', () => {
   test('is read again before a response that says it is closed is believed', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
-    breaker.seen({ breaker: opened });
+    breaker.onBudget({ breaker: opened });
     await pass(500);
 
-    breaker.seen({});
+    breaker.onBudget({});
     const known = breaker.knownBlockedMs();
     await memory.set(undefined);
     const blocked = await blockedMs();
@@ -141,7 +141,7 @@ describe('a call that gets a response', () => {
   test('closes the breaker if it left after the first failure', async () => {
     const { breaker, memory, pass, takeLog } = createWorker();
     await memory.set(opened);
-    breaker.seen({ breaker: opened });
+    breaker.onBudget({ breaker: opened });
     await pass(1_000);
 
     breaker.ended('answered', 1_000);
@@ -159,12 +159,12 @@ describe('a call that gets a response', () => {
     const reopened = { ...opened, sinceMs: 9_000, probeAtMs: 30_000 };
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker([
       () => {
-        breaker.seen({ breaker: reopened });
+        breaker.onBudget({ breaker: reopened });
         return 'answered';
       },
     ]);
     await memory.set(opened);
-    breaker.seen({ breaker: opened });
+    breaker.onBudget({ breaker: opened });
     await pass(10_000);
 
     await blockedMs();
@@ -179,7 +179,7 @@ describe('an outage within a minute of one that others ended', () => {
     const worker = createWorker(['unreachable', 'unreachable', 'unreachable', 'answered']);
     const { breaker, memory, blockedMs, pass, takeLog } = worker;
     await memory.set(opened);
-    breaker.seen({ breaker: opened });
+    breaker.onBudget({ breaker: opened });
     await memory.set(undefined);
     await pass(2_000);
     await blockedMs();
@@ -193,8 +193,8 @@ describe('an outage within a minute of one that others ended', () => {
   test('affects this worker only: it writes nothing, and reads nothing', async () => {
     const { breaker, blocked, blockedMs, pass, takeLog } = await cutOffAfter(31_000);
     await pass(2_000);
-    breaker.seen({});
-    breaker.seen({ breaker: { ...opened, sinceMs: 30_000, probeAtMs: 99_000 } });
+    breaker.onBudget({});
+    breaker.onBudget({ breaker: { ...opened, sinceMs: 30_000, probeAtMs: 99_000 } });
     const known = breaker.knownBlockedMs();
     await pass(8_000);
     const stillBlocked = await blockedMs();
@@ -225,7 +225,7 @@ describe.each([
 ])('a clock that is set %s by hours', (_, setMs) => {
   test('does not open the breaker: failures that a probe refutes still count as momentary', async () => {
     const { breaker, setClock, blockedMs, takeLog } = createWorker(['answered']);
-    breaker.seen({});
+    breaker.onBudget({});
     fail(breaker, 1);
     setClock(setMs);
     fail(breaker, 2);
@@ -241,7 +241,7 @@ describe.each([
 
   test('does not shorten the two seconds for which calls must have failed', async () => {
     const { breaker, setClock, blockedMs, takeLog } = createWorker();
-    breaker.seen({});
+    breaker.onBudget({});
     fail(breaker, 3);
     setClock(setMs);
 
@@ -254,7 +254,7 @@ describe.each([
     const { breaker, memory, setClock, pass, takeLog } = createWorker();
     await memory.set(opened);
     await pass(500);
-    breaker.seen({ breaker: opened });
+    breaker.onBudget({ breaker: opened });
     setClock(setMs);
 
     breaker.ended('answered', 600);
@@ -268,7 +268,7 @@ describe.each([
     const probing = createWorker(['answered']);
     for (const { breaker, memory, setClock, pass } of [responded, probing]) {
       await memory.set(opened);
-      breaker.seen({ breaker: opened });
+      breaker.onBudget({ breaker: opened });
       setClock(setMs);
       await pass(9_000);
     }

@@ -238,11 +238,11 @@ describe('requests for the time', () => {
     const looked = { looks: 0 };
     const find = createFindTime({
       clock: clocks.clock,
-      look: async () => {
+      read: async () => {
         looked.looks += 1;
         await (look === undefined ? clocks.respond() : look(clocks.respond, looked.looks));
       },
-      rest: () => new Promise(() => {}),
+      backgroundSleep: () => new Promise(() => {}),
     });
     return { ...clocks, looked, find };
   };

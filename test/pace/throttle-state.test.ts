@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { probed, rateOf, refused, reopened, rested } from '../../lib/pace/throttle-state.ts';
+import { probed, rateOf, refused, reopened, restartIfIdle } from '../../lib/pace/throttle-state.ts';
 import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/options.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 
@@ -126,9 +126,9 @@ describe('a 429', () => {
   });
 
   test('lowers the rate at most to half if few calls show the limit, as after a rest', () => {
-    const from = { atMs: 999_970, granted: 60 };
+    const busySince = { atMs: 999_970, granted: 60 };
     const rateAfter = (granted: number) =>
-      reopened(refusedAt(1_000_000, { from, granted, rate: 4, closedUntilMs: 1_009_000 }) as never, {
+      reopened(refusedAt(1_000_000, { busySince, granted, rate: 4, closedUntilMs: 1_009_000 }) as never, {
         cap: 10,
         nowMs: 1_010_000,
         granted: granted + 5,
@@ -140,7 +140,7 @@ describe('a 429', () => {
 
   test('never lowers the rate below a fiftieth of the cap', () => {
     const from = { atMs: 0, granted: 0 };
-    const state = refusedAt(3_600_000, { from, granted: 1, rate: 0.3 });
+    const state = refusedAt(3_600_000, { busySince: from, granted: 1, rate: 0.3 });
 
     expect(reopened(state as never, { ...facts, nowMs: 3_700_000 }).rate).toBe(0.2);
   });
@@ -155,9 +155,9 @@ describe('the rate', () => {
   });
 
   test('is measured from the end of a rest', () => {
-    expect(rested(learnedTo(5, 0), 7_000, { cap: 10, nowMs: 9_000, granted: 40 })).toMatchObject({
+    expect(restartIfIdle(learnedTo(5, 0), 7_000, { cap: 10, nowMs: 9_000, granted: 40 })).toMatchObject({
       at: { atMs: 0 },
-      from: { atMs: 9_000, granted: 40 },
+      busySince: { atMs: 9_000, granted: 40 },
     });
   });
 });

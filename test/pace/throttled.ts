@@ -23,5 +23,5 @@ export function learnedTo(
   granted = 0,
 ): NonNullable<Parameters<typeof rateOf>[0]> {
   const at = { atMs, granted };
-  return { kind: 'learned', rate, limit: rate, at, stepMs: 30_000, from: at };
+  return { kind: 'learned', rate, limit: rate, at, stepMs: 30_000, busySince: at };
 }

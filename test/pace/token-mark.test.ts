@@ -23,7 +23,7 @@ function createFleet(change?: (act: string) => void) {
     return {
       /** A call ended now that began at a time, after the worker saw the budget. */
       async ended(outcome: 'answered' | 'refused token' | 'unreachable', beganMs = nowMs) {
-        breaker.seen(await budget.read());
+        breaker.onBudget(await budget.read());
         breaker.ended(outcome, nowMs - beganMs);
         await Promise.resolve();
       },

@@ -9,8 +9,8 @@ const MAX_SOCKETS = 50;
 
 /**
  * The configuration of an AWS client, from `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION`
- * or `AWS_DEFAULT_REGION`, and `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set. The SDK
- * finds whatever is absent here. Requests over https use the agent of `createHttpsAgent`.
+ * or `AWS_DEFAULT_REGION`, and `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set. The SDK finds every
+ * setting that is absent here. Requests over https use the agent of `createHttpsAgent`.
  */
 export function awsClientConfig(
   environment: AwsEnvironment,
@@ -42,8 +42,8 @@ export function awsClientConfig(
     // command is ignored, unless the command is sent with options of its own.
     cacheMiddleware: true,
     requestHandler: {
-      // An agent rather than its options: unless it gets an agent, the SDK creates its own ones for large
-      // bodies (Expect: 100-continue), without these options.
+      // An agent, not options for one: without an agent, the SDK creates additional agents for large bodies
+      // (Expect: 100-continue), which lack these options.
       httpsAgent: createHttpsAgent(environment, { maxSockets: MAX_SOCKETS }),
       connectionTimeout,
       requestTimeout,
@@ -52,17 +52,17 @@ export function awsClientConfig(
   };
 }
 
-/** Parses an address as the SDK does, but once instead of for each request. Throws `TypeError` if it is not a URL. */
+/** Parses an address as the SDK does for each request. Throws `TypeError` if it is not a URL. */
 function parsedEndpoint(url: string) {
   const { protocol, hostname, port, pathname: path } = new URL(url);
   return { protocol, hostname, path, ...(port === '' ? {} : { port: Number(port) }) };
 }
 
 /**
- * Removes work that the SDK does for each request and that is not needed here: copying request and response for a log,
- * building the name of the program, and creating a signer from a copy of the whole configuration. Returns the client.
+ * Removes unneeded work that the SDK does for each request: copying request and response for a log, building the name of
+ * the program, and creating a signer from a copy of the whole configuration. Returns the client.
  */
-export function lean<
+export function withoutUnusedMiddleware<
   Of extends {
     readonly middlewareStack: { remove(name: string): boolean };
     readonly config: { signer: (scheme?: never) => Promise<unknown> };
@@ -104,9 +104,9 @@ const PUBLIC = new RegExp(`^sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}$`);
 
 /**
  * The part of an SDK client's configuration that says where requests for a queue go. The endpoint is
- * `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise the host in the queue's URL. The
- * region is the one that this host names, also an emulator's (`sqs.eu-central-1.localhost`), otherwise
- * `AWS_REGION` or `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL. The SDK finds what is absent.
+ * `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise the host in the queue's URL. The region is that in
+ * the name of this host, also of an emulator (`sqs.eu-central-1.localhost`), otherwise `AWS_REGION` or
+ * `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL. The SDK finds every setting that is absent here.
  */
 export function queueEndpoint(
   queueUrl: string,
@@ -124,7 +124,7 @@ export function queueEndpoint(
   const set = environment['AWS_ENDPOINT_URL_SQS'] || environment['AWS_ENDPOINT_URL'];
   if (set) return { endpoint: set, ...inRegion };
   if (!PUBLIC.test(hostname) || port !== '') return { endpoint: origin, ...inRegion };
-  // The SDK refuses an endpoint together with these two, so it forms the endpoint from the region.
+  // The SDK refuses an endpoint together with these two settings, and forms the endpoint from the region.
   const isOn = (name: string) => environment[name]?.toLowerCase() === 'true';
   if (isOn('AWS_USE_FIPS_ENDPOINT') || isOn('AWS_USE_DUALSTACK_ENDPOINT'))
     return {

@@ -3,8 +3,8 @@ import { firstLine, messageOf } from '../faults.ts';
 /** The parts of an SDK error that decisions need. */
 type AwsFault = {
   /**
-   * The error code of the service or of Node. It is `HTTP 502` if another server responded or the service
-   * gave no code, and `KMS.AccessDenied` if a KMS key may not be used.
+   * The error code of the service or of Node. It is `HTTP` with the status, such as `HTTP 502`, if another server
+   * responded or the service gave no code, and `KMS.AccessDenied` if a KMS key may not be used.
    */
   readonly code: string;
   readonly message: string;
@@ -13,7 +13,7 @@ type AwsFault = {
    */
   readonly status: number | undefined;
   readonly attempts: number;
-  /** The missing settings that the SDK needs; undefined if none is missing. If there are any, no request was sent. */
+  /** The missing settings that the SDK needs, without which no request was sent; undefined if no setting is missing. */
   readonly missing?: string;
 };
 
@@ -28,8 +28,8 @@ export function readAwsFault(error: unknown): AwsFault {
 }
 
 /**
- * The SDK could not parse the response. The parser's own message quotes the text, such as a proxy's page, so
- * it is not shown.
+ * Whether the SDK could not parse the response. The parser's message is not shown, since it quotes the response, such as
+ * the page of a proxy.
  */
 const isUnreadable = ({ name }: Error, status: number | undefined): boolean =>
   status !== undefined && name === 'SyntaxError';
@@ -49,15 +49,15 @@ function codeOf(error: Error, status: number | undefined): string {
 const ACCESS_DENIED = /^AccessDenied(Exception)?$/;
 const OF_KEY = /\bperform: kms:|Access to KMS|customer master key|\bKMS key\b/;
 
-// The names that the SDK gives to a response without a code, and to one that it cannot parse.
+// The names that the SDK gives to the error of a response without a code, or of a response that it cannot parse.
 const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];
 
-/** `busy`: at its limit, blocked by another write, or failing. `unreachable`: no response, or an incomplete one. */
+/** `busy`: the service is at its limit, blocked by another write, or failing. `unreachable`: no complete response. */
 type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
 
 /**
- * Classifies a fault. `busy` and `unreachable` pass with time; the others have a remedy (`remedyOf`), unless
- * the remedy is to change the setting.
+ * Classifies a fault. `busy` and `unreachable` pass with time. Any other kind has a remedy (`remedyOf`), or a setting must
+ * be changed.
  */
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
   // Codes take precedence over statuses: most services deny and throttle with 400, S3 may do either with 200, and
@@ -71,10 +71,10 @@ export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
   return status < 300 ? 'unreachable' : 'other';
 }
 
-/** Statuses that a retry does not change: not implemented, and no room left. */
+/** Statuses of 500 and above that a retry does not change: not implemented, or no space left. */
 const LASTING_STATUSES: readonly number[] = [501, 505, 507];
 
-/** What a person can do about an error with this code; undefined if the advice for the setting is more precise. */
+/** What a person can do about an error with this code; undefined if the advice about the setting is more precise. */
 export const remedyOf = (code: string): string | undefined => meaningOf(code)?.remedy;
 
 /** What a group of error codes means. The codes are the service's own, or those that Node and the SDK throw. */
@@ -244,8 +244,8 @@ const metadataOf = (error: unknown): { readonly httpStatusCode?: number; readonl
     : {};
 
 /**
- * The settings that the SDK found missing. It gives a missing region no error code, and all faults of
- * credentials the same one: only the words differ.
+ * The settings that the SDK found missing. They can be recognized only by the error's message: a missing region has no
+ * code, and all faults of credentials have the same code.
  */
 function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'missing'> | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -286,8 +286,7 @@ export abstract class ServiceError extends Error {
 }
 
 /**
- * The error of services without an error class of their own. Its message says what was tried, on what, and what came
- * back.
+ * The error of services other than the store and the table. Its message says what was tried, on what, and what came back.
  */
 export class AwsError extends ServiceError {
   override readonly name: string = 'AwsError';
@@ -311,11 +310,11 @@ function failureOf(fault: AwsFault): AwsFailure {
   return { kind: kindOfFault(fault), code };
 }
 
-/** The failure of one entry of a batch, as an error that can be a cause. */
+/** The failure of one entry of a batch request, as an error that can be a cause. */
 export const entryError = (code = 'unknown', message = ''): Error =>
   Object.assign(new Error(message), { name: code });
 
-/** Runs the work and throws its errors as `AwsError`; the caller's own abort passes through. */
+/** Runs the work, and throws its errors as `AwsError`, but the caller's own abort unchanged. */
 export async function asAwsError<T>(
   {
     part,
@@ -343,7 +342,7 @@ export const parts = [
   'catalog',
   'topic',
   'stack',
-  /** A KMS key that encrypts one of the others. */
+  /** A KMS key that encrypts another part. */
   'key',
 ] as const;
 
@@ -361,19 +360,19 @@ type LastingFailure = {
   readonly isOfDisk: boolean;
 };
 
-/** True if a part did not respond or was at its limit: such failures pass with time. */
+/** Whether an error passes with time, since a part did not respond or was at its limit. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ServiceError && PASSING.includes(error.failure.kind);
 
 const PASSING: readonly string[] = ['busy', 'unreachable'];
 
-/** Kinds of failures that concern a part as a whole; any other kind is about one key, row or object. */
+/** Kinds of failures that concern a part as a whole, and not one key, row or object. */
 const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
 
-/** Maximum depth to which causes of an error are followed: two errors may be each other's cause. */
+/** Maximum causes of an error to follow: two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
-/** The permanent failure, which no retry can cure, among an error and its causes; undefined if all are temporary. */
+/** The permanent failure of a part among an error and its causes; undefined if a retry may succeed. */
 export function lastingFailure(error: unknown, depth = 0): LastingFailure | undefined {
   if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
   if (error instanceof ServiceError) return lastingOf(error);
@@ -381,7 +380,7 @@ export function lastingFailure(error: unknown, depth = 0): LastingFailure | unde
   return inner.map((each) => lastingFailure(each, depth + 1)).find((found) => found !== undefined);
 }
 
-/** Whether a disk of this machine failed. Only a person can repair that, so no loop waits for it. */
+/** Whether a disk of this machine failed. Only a person can repair that, so no loop retries. */
 export const isOfDisk = (error: unknown): boolean => lastingFailure(error)?.isOfDisk === true;
 
 function lastingOf({ part, failure }: ServiceError): LastingFailure | undefined {

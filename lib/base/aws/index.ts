@@ -2,7 +2,12 @@
 
 export { systemReason } from '../faults.ts';
 export { needClients, tokenClient } from '../optional-peer.ts';
-export { type AwsEnvironment, awsClientConfig, lean, queueEndpoint } from './client-config.ts';
+export {
+  type AwsEnvironment,
+  awsClientConfig,
+  queueEndpoint,
+  withoutUnusedMiddleware,
+} from './client-config.ts';
 export {
   AwsError,
   asAwsError,

@@ -1,8 +1,8 @@
-/** The namespace of the metrics. Each instance has its own one below it, named after its stack. */
+/** The namespace of the metrics. Each instance has a namespace below it, named after its stack. */
 export const METRIC_NAMESPACE = 'platform-sync';
 
 /**
- * Problems: each is a log line, counted by metric filters. The name can be followed by a detail: the place of a missing
+ * The values of `problem` in log lines, which metric filters count. A detail may follow the name: the place of a missing
  * snapshot, the name of a scheduled function that did not run, or a part that is missing or may not be used.
  */
 export const problemNames = [
@@ -40,7 +40,7 @@ export const measureNames = [
   'Throttled',
   /** Requests that the platform rejected with 401. */
   'Unauthorized',
-  /** Requests rejected with 403, except for single cards and data files: those are named in the manifest. */
+  /** Requests rejected with 403, except for single cards and data files, which the manifest names. */
   'Forbidden',
   /** Responses with members that differ from the contract; they are stored as received. */
   'OddAnswers',

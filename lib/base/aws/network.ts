@@ -10,8 +10,8 @@ import { hideUser, preview, systemReason } from '../faults.ts';
 export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Load balancers close connections that were idle for a minute (AWS's default), often silently, and a request
- * that is written at that moment is lost. So no connection is reused after half a minute.
+ * Load balancers close connections that were idle for a minute (AWS's default), often silently, and a request that is sent
+ * at that moment is lost. So no connection is reused that was idle for half a minute.
  */
 export const MAX_IDLE_MS = 30_000;
 
@@ -69,7 +69,7 @@ function nameProxy(error: Error, proxy: string): void {
   if (!error.message.includes(proxy)) error.message += ` (through the proxy ${proxy})`;
 }
 
-/** The proxy for requests to an address, without its user and password; undefined if they go directly. */
+/** The proxy for requests to an address, without user and password; undefined if the requests use no proxy. */
 export function proxyOf(
   { protocol, hostname, port }: URL,
   environment: NetworkEnvironment,
@@ -79,8 +79,8 @@ export function proxyOf(
 }
 
 /**
- * The variables that name a proxy. Lower case wins, as in most programs. `ALL_PROXY` is known to most
- * programs, but not to Node.
+ * The variables that name a proxy; the first that is set is used. Lower case wins, as in most programs. Node itself does
+ * not know `ALL_PROXY`, unlike most programs.
  */
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const;
 
@@ -95,7 +95,7 @@ function proxyIn(environment: NetworkEnvironment) {
 }
 
 /**
- * Faults in the settings of the proxy and the certificates. Without this check, Node would ignore them and
+ * Faults in the settings of the proxy and the certificates. Without this check, Node would ignore invalid settings and
  * connect directly, or print a password.
  */
 export function networkFaults(
@@ -111,7 +111,7 @@ export function networkFaults(
   return faults;
 }
 
-/** Whether agents of this version of Node support `proxyEnv`; an older one ignores it. */
+/** Whether agents of this version of Node support `proxyEnv`, which older versions ignore. */
 function knowsProxies(node: string): boolean {
   const [major = 0, minor = 0] = node.split('.').map(Number);
   return major > 24 || (major === 24 && minor >= 5);
@@ -122,8 +122,7 @@ const isProxyUrl = (text: string) => URL.canParse(text) && /^https?:\/\/[^/\s]\S
 type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
 
 /**
- * The TLS contexts created so far, by certificate files: each takes 20 ms, and each client of a process would
- * create its own.
+ * The TLS contexts created so far, by certificate files, for all clients of a process: to create one takes 20 ms.
  */
 const known = new Map<string, Authorities>();
 
@@ -166,7 +165,7 @@ const bare = (pem: string) => pem.replaceAll(/\s/g, '');
 /** Matches the certificates of a PEM file. */
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The valid certificates in a file; if it has none, what it is instead. */
+/** The valid certificates in a file; if it has none, a description of what was found. */
 function readCertificates(file: string): readonly string[] | string {
   try {
     const valid = (readFileSync(file, 'utf8').match(CERTIFICATES) ?? []).filter(isCertificate);

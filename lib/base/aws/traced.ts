@@ -5,15 +5,15 @@ type Ids = Readonly<Record<string, string | undefined>>;
 
 const around = new AsyncLocalStorage<Ids>();
 
-/** A copy of the ids around the caller: each line of the log has them. */
+/** A copy of the ids of the current work, which each line of the log has. */
 export const currentIds = (): Record<string, string | undefined> => ({ ...around.getStore() });
 
-/** Runs `act` under these ids, in addition to those around it. */
+/** Runs `act` with these ids, in addition to the current ids. */
 export const withIds = <T>(ids: Ids, act: () => T): T => around.run({ ...around.getStore(), ...ids }, act);
 
 /**
- * Runs `act` under these ids, as a span if a provider of OpenTelemetry is registered. The span's attributes
- * are the ids, prefixed with `platform_sync.`.
+ * Runs `act` with these ids, and as a span if a provider of OpenTelemetry is registered. The span's attributes are the
+ * ids, prefixed with `platform_sync.`.
  */
 export const traced = <T>(name: string, ids: Ids, act: () => Promise<T>): Promise<T> =>
   withIds(ids, () => {
@@ -53,8 +53,8 @@ type Tracer = {
 };
 
 /**
- * The global symbol under which `@opentelemetry/api` 1.x registers a process's providers: with it, the
- * package need not be installed.
+ * The global symbol under which `@opentelemetry/api` 1.x registers the providers of a process. By using it, this package
+ * does not depend on that one.
  */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
@@ -67,9 +67,9 @@ function tracerHere(): Tracer | undefined {
 
 /** The work in progress, which a process logs when it is about to be stopped. */
 export type InHand = {
-  /** Adds facts, logged unchanged, until they are disposed of (`using`). */
+  /** Adds the facts of some work, which are logged unchanged. Dispose of the return value (`using`) when the work ends. */
   readonly hold: (facts: Readonly<Record<string, unknown>>) => Disposable;
-  /** At most `most` of the current facts, the oldest first, each with the milliseconds since it began. */
+  /** At most `max` of the current facts, the oldest first, each with the milliseconds since it began. */
   readonly list: (max: number) => readonly Readonly<Record<string, unknown>>[];
   readonly size: () => number;
 };

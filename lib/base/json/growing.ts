@@ -31,7 +31,7 @@ export function growing<
     length: () => length,
     push(value) {
       if (length === values.length) {
-        // Frees the old memory at once: the garbage collector does not see how much it is.
+        // Frees the old memory immediately: the garbage collector does not count it.
         const room = Math.ceil(length * GROWTH);
         values = new Numbers(values.buffer.transfer(room * Numbers.BYTES_PER_ELEMENT));
       }
@@ -53,7 +53,7 @@ export function growing<
 /** Smaller buffers are not worth freeing, and may be in the pool that Node shares among them. */
 const MIN_BYTES = 96 * 1024;
 
-/** Frees a buffer at once: the garbage collector would let many pages of 5 MB pile up. The buffer must share its memory with no other. */
+/** Frees a buffer immediately: the garbage collector would let many pages of 5 MB pile up. No other buffer may share its memory. */
 export function freeMemory({ buffer }: Pick<Uint8Array | Float64Array, 'buffer'>): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength >= MIN_BYTES) buffer.transfer(0);
 }
@@ -78,11 +78,11 @@ type GatheredBytes = {
 };
 
 /**
- * Creates such a buffer. `expectedBytes` is the number of bytes to come, if known; the system takes memory
- * only as it is filled.
+ * Creates such a buffer. `expectedBytes`: the number of bytes to come, if it is known. The system takes memory only as the
+ * buffer is filled.
  */
 export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
-  // Not from the pool, whose memory is shared with other buffers.
+  // The memory must not be from Node's pool, where other buffers share it.
   let buffer = Buffer.allocUnsafeSlow(expectedBytes);
   let size = 0;
 
@@ -114,7 +114,7 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
 }
 
 /**
- * The bytes of address space that are reserved, more than any part has; memory is taken only for bytes that are there.
+ * The bytes of address space to reserve: more than any part has. Memory is taken only for bytes that were added.
  */
 const MAX_IN_PLACE = 2 ** 31;
 

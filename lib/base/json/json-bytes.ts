@@ -1,9 +1,9 @@
 /*
- * A JSON validator over bytes, by RFC 8259. Each `skipX` takes the index where something starts, and returns the index
- * after its end or throws. It creates no values and no strings. The bytes must be valid UTF-8: only ASCII matters here.
+ * A JSON validator over bytes, by RFC 8259. Each `skipX` takes the index at which an X starts, and returns the index after
+ * its end, or throws. It creates no values and no strings. The bytes must be valid UTF-8, which is not checked here.
  *
- * Bytes are read with `?? END`. A byte past the end matches nothing, so every branch ends in its error; as long as V8
- * has seen none, the check is free. Some functions are long because an extra call was measured to be slower.
+ * Bytes are read with `?? END`. A byte past the end matches nothing, so every branch ends in its error. As long as V8 has
+ * seen no such byte, the check is free. Some functions are long because an extra call was measured to be slower.
  */
 
 import { MAX_DEPTH, tooDeep } from './json.ts';
@@ -45,7 +45,7 @@ export function skipValue(json: JsonBytes, at: number, depth: number): number {
   return skipNumber(json.bytes, at);
 }
 
-/** The index behind a value of any depth, without recursion. Within arrays and objects, only brackets and texts are checked. */
+/** The index behind a value of any depth, without recursion. Within arrays and objects, checks only brackets and strings. */
 export function skipDeepValue(json: JsonBytes, start: number, depth: number): number {
   const { bytes } = json;
   if (bytes[start] !== OPEN_OBJECT && bytes[start] !== OPEN_ARRAY) return skipValue(json, start, depth);
@@ -103,7 +103,7 @@ export function skipName(json: JsonBytes, at: number): number {
  * subtraction sets a byte's high bit if the byte is lower than what is subtracted from it. `^ 0x02` swaps the
  * quote (0x22) with the space (0x20), so that "below 0x21" means a control character or a quote; `^ 0x5c`
  * turns a backslash into 0, which is below 0x01. Bytes beyond ASCII have the high bit set anyway and are
- * never special. Only the lowest mark is exact and only it is used.
+ * never special. Only the lowest mark is exact, and only that mark is used.
  */
 export function skipText({ bytes, view }: JsonBytes, quote: number): number {
   const lastWord = bytes.length - 4;
@@ -198,8 +198,8 @@ export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
 }
 
 /**
- * The index of the first item of the array or object that begins at `open`. It is below 0 if there are no
- * items: then it is the complement (`~`) of the index behind the closing bracket, as in `nextItem`.
+ * The index of the first item of the array or object that begins at `open`. Without items, it is the complement (`~`) of
+ * the index behind the closing bracket, and so below 0.
  */
 export function firstItem(bytes: Buffer, open: number, close: number): number {
   const at = skipSpace(bytes, open + 1);
@@ -207,8 +207,8 @@ export function firstItem(bytes: Buffer, open: number, close: number): number {
 }
 
 /**
- * The index of the next item. It is below 0 after the last item: then it is the complement (`~`) of the index
- * behind the closing bracket.
+ * The index of the next item. After the last item, it is the complement (`~`) of the index behind the closing bracket, and
+ * so below 0.
  */
 export function nextItem(bytes: Buffer, behind: number, close: number): number {
   let at = behind;

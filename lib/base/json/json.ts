@@ -3,8 +3,8 @@
  * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON, and `JsonLimitError` if it
  * is nested more than 512 deep, or has an integer of more than 1,000 digits.
  *
- * Source text access costs several times as much as a plain parse, so it is used only if there is a run of 16 digits
- * at all: 2^53 has 16.
+ * Access to the source of a number costs several times as much as a plain parse, so it is used only if the JSON has a run
+ * of 16 digits, as 2^53 has.
  */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
@@ -14,8 +14,8 @@ export function parseJson(text: string): unknown {
 const LONG = 16;
 
 /**
- * Whether a text has a run of 16 digits. Every such run covers an index that is a multiple of 16, so only
- * those are checked.
+ * Whether a string has a run of 16 digits. Each such run includes one of the characters 16, 32, 48, …, so only these are
+ * checked first.
  */
 function hasLongDigits(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
@@ -75,12 +75,12 @@ const MAX_DIGITS = 1_000;
 /** Maximum values of a parsed response: each takes up to 300 bytes of memory. 25,000 cards have about this many. */
 const MAX_VALUES = 1_000_000;
 
-/** JSON that exceeds a limit; it is valid as far as it was read. Reading it again does not help. */
+/** Thrown for JSON that exceeds a limit, and that is valid as far as it was read. To read it again does not help. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
 
-/** The error for arrays and objects nested too deeply; `where` is a place in the text, such as ` at byte 7`. */
+/** The error for arrays and objects that are nested too deeply. `where`: a position in the JSON, such as ` at byte 7`. */
 export const tooDeep = (where = ''): JsonLimitError =>
   new JsonLimitError(`expected at most ${MAX_DEPTH} levels of nested arrays and objects, got more${where}`);
 
@@ -89,8 +89,7 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
 /**
- * Whether arrays and objects are nested more than `most` deep; brackets in strings are ignored. The text may
- * be any text, also invalid JSON.
+ * Whether arrays and objects are nested more than `max` deep. Brackets in strings are ignored. The JSON may be invalid.
  */
 export function isDeeperThan(text: string, max: number): boolean {
   if (text.length <= max) return false;
@@ -107,8 +106,7 @@ export function isDeeperThan(text: string, max: number): boolean {
 }
 
 /**
- * Whether a JSON text holds more than `most` values; commas and brackets in strings are ignored. The text may
- * be any text, also invalid JSON.
+ * Whether JSON has more than `max` values. Commas and brackets in strings are ignored. The JSON may be invalid.
  */
 export function holdsMoreValues(text: string, max: number): boolean {
   if (text.length <= max) return false;
@@ -116,14 +114,14 @@ export function holdsMoreValues(text: string, max: number): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
-    // An array or object has one value more than commas. `[` and `{` differ in one bit only.
+    // An array or object has one more value than commas. `[` and `{` differ in one bit only.
     else if (code === COMMA || (code | 0x20) === 0x7b) values += 1;
     if (values > max) return true;
   }
   return false;
 }
 
-/** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text without one. */
+/** The index of the quote that closes the string whose opening quote is at `quote`; the end of the JSON if it is missing. */
 function endOfString(text: string, quote: number): number {
   for (let from = quote + 1; ; ) {
     const end = text.indexOf('"', from);
@@ -135,7 +133,7 @@ function endOfString(text: string, quote: number): number {
   }
 }
 
-/** Throws `JsonLimitError` if JSON in UTF-8, valid or not, has more values than are parsed. `what` names it in the error. */
+/** Throws `JsonLimitError` if JSON in UTF-8, valid or not, has more than `max` values. `what` names the JSON in the error. */
 export function refuseManyValues(bytes: Uint8Array, max = MAX_VALUES, what = 'a response'): void {
   if (bytes.byteLength <= max) return;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
@@ -143,7 +141,7 @@ export function refuseManyValues(bytes: Uint8Array, max = MAX_VALUES, what = 'a 
     throw new JsonLimitError(`expected at most ${max} values in ${what}, got more`);
 }
 
-/** A JSON number that keeps its source: `value` is the same text for all sources of the same value. */
+/** A JSON number that keeps its source. `value` is the same string for all sources of the same value. */
 export class ExactNumber {
   readonly source: string;
   readonly value: string;
@@ -161,19 +159,19 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** JSON of a value of `parseExact`, in which equal values print alike: names sorted, no white space, numbers by value. */
+/** Prints a value of `parseExact` so that equal values give equal JSON: names sorted, no white space, numbers by value. */
 export const canonicalExact = (value: unknown): string => print(value, (number) => number.value);
 
-/** Prints a value like `canonicalExact`, but with each number as it was written: for people. */
+/** Prints a value like `canonicalExact`, but each number as it was written, for people. */
 export const printExact = (value: unknown): string => print(value, (number) => number.source);
 
-/** JSON of a value of `parseJson`, in which equal values print alike: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */
+/** Prints a value of `parseJson` so that equal values give equal JSON: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */
 export const canonicalJson = (value: unknown): string => print(value, ({ source }) => source);
 
 function print(value: unknown, number: (value: ExactNumber) => string): string {
   if (value instanceof ExactNumber) return number(value);
   if (typeof value === 'bigint') return String(value);
-  // A whole number prints like a bigint, since the same value may have been read as one elsewhere.
+  // A whole number prints like a bigint, since the same value may have been read as a bigint elsewhere.
   if (typeof value === 'number') return Number.isInteger(value) ? String(BigInt(value)) : String(value);
   if (Array.isArray(value)) return `[${value.map((part) => print(part, number)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -183,12 +181,12 @@ function print(value: unknown, number: (value: ExactNumber) => string): string {
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Maximum characters of an exponent that is normalized; a number with a longer one stays unchanged. */
+/** Maximum characters of an exponent that is normalized. A number with a longer exponent stays unchanged. */
 const MAX_EXPONENT_LENGTH = 15;
 
 /**
  * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`, `-100` is
- * `-1e2`, every zero is `0`. It takes linear time, since it is converted to neither a double nor a bigint.
+ * `-1e2`, every zero is `0`. This takes linear time, since the number is converted to neither a double nor a bigint.
  */
 function decimalValue(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
@@ -209,8 +207,8 @@ const NO_NUMBER = /-?\b(?:NaN|Infinity)\b/g;
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * JSON as careless programs print it, made valid: NaN and infinities become null, control characters in strings are
- * escaped, and NULs behind the value are dropped. Undefined if the text has none of these.
+ * Repairs JSON as careless programs print it: NaN and infinities become null, control characters in strings are escaped,
+ * and NULs behind the value are dropped. Undefined if there is nothing to repair.
  */
 function repairJson(text: string): string | undefined {
   const pieces: string[] = [];

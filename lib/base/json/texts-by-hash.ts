@@ -1,31 +1,31 @@
 import { hash } from 'node:crypto';
 
 /*
- * Texts stored as 64 bits of their hashes: among a million texts, the probability that two are confused is
- * one in 30 million.
+ * Strings stored as 64 bits of their hashes. Among a million strings, the probability that two are confused is one in 30
+ * million.
  */
 
-/** A set of texts that takes 11 to 22 bytes for each. The texts must be well-formed. */
+/** A set of strings that takes 11 to 22 bytes for each string. The strings must be well-formed. */
 type SeenTexts = {
-  /** Adds a text; false if it was already there. */
+  /** Adds a string. Returns false if the set already had it. */
   add(text: string): boolean;
   size(): number;
 };
 
-/** Creates an empty set of texts. */
+/** Creates an empty set of strings. */
 export function createSeenTexts(): SeenTexts {
   const table = createTable(2);
   return { add: (text) => table.put(text), size: table.size };
 }
 
-/** Creates an empty map from texts to whole numbers from 1 to 2^32 - 1, in 16 to 32 bytes each. */
+/** Creates an empty map from strings to whole numbers from 1 to 2^32 - 1, which takes 16 to 32 bytes for each string. */
 export function createNumbersByText(): {
   get(text: string): number | undefined;
   set(text: string, number: number): void;
   count(): number;
 } {
   const table = createTable(3);
-  // A text with half a surrogate pair is quoted as JSON: so its bytes differ from those of every other text.
+  // JSON escapes lone surrogates, so that different strings have different bytes in UTF-8.
   const textOf = (text: string) => JSON.stringify(text);
   return {
     get: (text) => table.numberOf(textOf(text)),
@@ -38,8 +38,8 @@ const MAX_FULL = 0.75;
 const FIRST_SLOTS = 1_024;
 
 /**
- * A hash table with `width` words a slot: two for the hash, of which the second is 0 in a free slot, and
- * possibly one for a number.
+ * Creates a hash table with `width` words for a slot: two words for the hash, of which the second is 0 in a free slot, and
+ * with a width of three a word for a number.
  */
 function createTable(width: 2 | 3) {
   let words = new Uint32Array(width * FIRST_SLOTS);
@@ -68,7 +68,7 @@ function createTable(width: 2 | 3) {
   };
   return {
     size: () => size,
-    /** Adds a text, and returns whether it is new. */
+    /** Adds a string, and returns whether it is new. */
     put(text: string, number = 0): boolean {
       const digest = digestOf(text);
       const high = wordAt(digest, 0);
@@ -88,7 +88,7 @@ function createTable(width: 2 | 3) {
   };
 }
 
-/** The hash as a string of one character a byte: a buffer for each text would take twice the time. */
+/** The hash as a string with one character for each byte: a buffer for each hash would take twice the time. */
 const digestOf = (text: string): string => hash('sha256', text, 'binary');
 
 function wordAt(bytes: string, index: number): number {

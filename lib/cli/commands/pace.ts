@@ -8,7 +8,7 @@ import {
   type ThrottledOperation,
   throttledLine,
 } from '../../pace/index.ts';
-import { warnOfThisHost } from '../../places.ts';
+import { warnOfUnsharedTable } from '../../places.ts';
 import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
@@ -24,7 +24,7 @@ export default (async (_, flags, terminal) => {
   const tableName = needed(settings, 'SYNC_TABLE');
   const { host } = new URL(PLATFORM_BASE_URL);
   const { environment } = terminal;
-  warnOfThisHost(environment, terminal.err);
+  warnOfUnsharedTable(environment, terminal.err);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   // The table is checked, since a pause in a table that no worker reads would have no effect.
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];

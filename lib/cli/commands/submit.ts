@@ -1,6 +1,6 @@
 import { parseJson } from '../../base/json/index.ts';
 import { type EndedBefore, endedBeforeHere, submitJobs } from '../../jobs/index.ts';
-import { warnOfThisHost } from '../../places.ts';
+import { warnOfUnsharedTable } from '../../places.ts';
 import { type Money, maxCostWords } from '../../prices.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
@@ -24,7 +24,7 @@ export default (async ([given], flags, terminal) => {
   const cost = maxCost(checked, before, terminal);
   if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isBuilt, before, about, cost });
   for (const line of about) err(shown(`${file}: ${line}`));
-  warnOfThisHost(environment, err);
+  warnOfUnsharedTable(environment, err);
   return sendAll(jobs, { ...flags, odd: checked.odd }, terminal);
 }) satisfies Run<'submit'>;
 

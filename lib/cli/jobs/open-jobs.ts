@@ -1,5 +1,5 @@
 import { openJobState } from '../../jobs/index.ts';
-import { warnOfThisHost } from '../../places.ts';
+import { warnOfUnsharedTable } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -10,6 +10,6 @@ import type { Terminal } from '../terminal/terminal.ts';
  */
 export async function openJobs(terminal: Terminal) {
   needed(readSyncSettings(terminal.environment), 'SYNC_TABLE');
-  warnOfThisHost(terminal.environment, terminal.err);
+  warnOfUnsharedTable(terminal.environment, terminal.err);
   return openJobState(terminal.environment, await openStoreOf(terminal));
 }

@@ -73,10 +73,10 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
       ? `${host} refuses the token of this worker or of another worker: no jobs are taken until it accepts a token`
       : `${host} is unavailable (${cause}): no jobs are taken until it is available again`;
   },
-  'the platform is back': ({ host }) => `${host} is back`,
+  'the platform is available again': ({ host }) => `${host} is available again`,
   'table unavailable: nothing is sent': ({ err }) =>
     `the table with the fleet’s budget does not respond (${messageOf(err)}): nothing is sent until it does`,
-  'table back': () => 'the table with the fleet’s budget is back',
+  'table available again': () => 'the table with the fleet’s budget is available again',
 };
 
 /** The platform's failure in a logged error. */

@@ -8,7 +8,7 @@ import { systemReason } from '../../base/aws/index.ts';
 import { shortened, shownText } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
 import type { Queue } from '../../jobs/index.ts';
-import type { HoldLeft } from '../../platform/index.ts';
+import type { TrackSent } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';
@@ -63,7 +63,7 @@ export function processTerminal(): Terminal {
     pipes: { input: process.stdin, output: process.stdout },
     outputFault: () => fault,
     awaits: awaits.hold,
-    holdLeft({ operation, timeoutMs }) {
+    trackSent({ operation, timeoutMs }) {
       const left = LEFT[operation];
       const untilMs = performance.now() + timeoutMs;
       return left === undefined ? { [Symbol.dispose]: () => undefined } : awaits.hold({ ...left, untilMs });
@@ -215,7 +215,7 @@ export type Terminal = {
   /** Registers a thing that a stop waits for, or that ending immediately would lose. Absent: nothing is registered. */
   readonly awaits?: (awaited: Awaited) => Disposable;
   /** Registers a call that was sent, so that a stop waits for its response. Absent: nothing is registered. */
-  readonly holdLeft?: HoldLeft;
+  readonly trackSent?: TrackSent;
   /** How queues are polled. Absent: by long polls. */
   readonly polls?: Queue['polls'];
   /**

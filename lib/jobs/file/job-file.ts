@@ -14,20 +14,20 @@ import { definitionOf, type Job } from '../types/job-types.ts';
 
 type JobFileOptions = {
   readonly file: string;
-  /** The NDJSON itself; `file` is then only its name. */
+  /** The NDJSON itself, if it is not read from `file`, which is then only its name. */
   readonly text?: string | undefined;
   readonly template?: unknown;
   /**
-   * A name for this set of jobs: their ids begin with it. Default: a job keeps the id in its line. If it has
-   * none, its id is computed from its content, but not from the file's name.
+   * A name for this set of jobs, with which their ids begin. Default: a job keeps the id in its line, or gets an id that
+   * is computed from its content.
    */
   readonly name?: string | undefined;
   readonly separator?: string | undefined;
   readonly wholeRows?: boolean | undefined;
   readonly encoding?: string | undefined;
   /**
-   * How a line without an id gets one. `by-content`: computed as for rows of a CSV (`stableIds`). `new`: a
-   * new one. `required`: it is a fault, if the queue would have to assign the id. Default: `by-content`.
+   * How a line without an id gets one. `by-content`: computed as for rows of a CSV (`stableIds`). `new`: a random id.
+   * `required`: a missing id is a fault if the queue would assign the id. Default: `by-content`.
    */
   readonly ids?: 'by-content' | 'new' | 'required';
   readonly allow: Allow;
@@ -55,11 +55,11 @@ type CsvOfJobs = Partial<Pick<TextForm, 'encoding' | 'isMarked'>> & {
 
 export type JobFile = CsvOfJobs & {
   readonly count: number;
-  /** The maximum calls of its jobs, by type. */
+  /** The maximum calls of the jobs, by type. */
   readonly calls: Readonly<Record<string, number>>;
   readonly first: readonly string[];
   readonly odd: OddRows;
-  /** Warnings about rows. If there are more than 50, the last one says how many others there are. */
+  /** Warnings about rows. If there are more than 50, the last line says how many more there are. */
   readonly warnings: readonly string[];
   /** The calculations whose formulas the jobs replace. */
   readonly replaced: ReadonlySet<string>;
@@ -67,21 +67,22 @@ export type JobFile = CsvOfJobs & {
   readonly rows: () => AsyncGenerator<FileRow>;
 };
 
-const SHOWN = 3;
+/** How many built messages a dry run shows. */
+const SHOWN_MESSAGES = 3;
 
-/** Maximum faults: a file with other data has one in each line. */
+/** Maximum faults that are listed: a file with other data has a fault in each line. */
 const MAX_FAULTS = 50;
 
 /**
- * How many bytes of a file are read at once. It is small: a string that survives two of V8's garbage
- * collections stays in memory until a full one.
+ * How many bytes of a file are read together. The number is small, because a string that survives two of V8's garbage
+ * collections stays in memory until a full collection.
  */
 const READ_BYTES = 4_096;
 
-/** Checks all jobs of a file. Takes 50 bytes of memory for each. Throws `TextError`, and errors of the file system. */
+/** Checks all jobs of a file. Takes 50 bytes of memory for each job. Throws `TextError`, and errors of the file system. */
 export async function checkJobFile(options: JobFileOptions): Promise<
   | JobFile
-  /** Of more than 50 faults in rows, the last text says how many others there are. */
+  /** If there are more than 50 faults in rows, the last line says how many more there are. */
   | { readonly in: 'template' | 'rows'; readonly faults: readonly string[] }
 > {
   const stamp = await stampOf(options);
@@ -107,16 +108,16 @@ export async function checkJobFile(options: JobFileOptions): Promise<
     warnings.add(read.line, judged.warnings);
     if ('job' in read) calls[read.job.type] = (calls[read.job.type] ?? 0) + callsOf(read.job);
     count += 1;
-    if ('text' in read && first.length < SHOWN) first.push(read.text);
+    if ('text' in read && first.length < SHOWN_MESSAGES) first.push(read.text);
   }
-  if (count === 0) return { in: 'rows', faults: ['expected at least one job, got none'] };
+  if (count === 0) return { in: 'rows', faults: ['there are no jobs in it'] };
   const wrong = faults.all();
   if (wrong.length > 0) return { in: 'rows', faults: wrong };
   const rows = () => checkedRows(stamp, options);
   return { ...found, count, calls, first, warnings: warnings.all(), replaced, rows };
 }
 
-/** Collects messages about lines of the file: it stores the first ones, and counts the others. */
+/** Collects messages about lines of the file: stores the first 50, and counts the rest. */
 function createLines() {
   const first: string[] = [];
   let count = 0;
@@ -141,7 +142,7 @@ function createJudge({ ids }: JobFileOptions) {
         : [`id: expected an id that no other line has, got ${id}, which line ${before} has`]),
       ...faults,
       ...(ids === 'required' && !hasExplicitId
-        ? [`id: expected one, by which a ${type} runs only once, got nothing`]
+        ? [`id: expected an id, without which a repeated ${type} would run twice, got nothing`]
         : []),
     ];
     return { faults: wrong, warnings };
@@ -150,15 +151,15 @@ function createJudge({ ids }: JobFileOptions) {
 
 async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenerator<FileRow> {
   if ((await stampOf(options)) !== stamp)
-    throw new Error(`${options.file}: has changed since its rows were checked`);
+    throw new Error(`${options.file} has changed since its rows were checked`);
   for await (const row of readJobs(options)) {
     if ('faults' in row)
       throw new Error(
-        `line ${row.line}: is refused, although it was accepted when the file was checked: ${row.faults.join('; ')}`,
+        `line ${row.line} is not valid any more, so the file has changed since it was checked: ${row.faults.join('; ')}`,
       );
     if (!('text' in row)) continue;
     const { line, job, contentHash, hasExplicitId, text, fields } = row;
-    // The queue would assign a new id to each copy, so a repeated send would run the function twice.
+    // Without an id in the body, the queue would assign a new id to each copy, and a repeated send would run twice.
     yield {
       line,
       id: job.id,
@@ -227,7 +228,7 @@ async function* readJobs(
     }
     const filled = template.fill((column) => row.fields[indexes.get(column) ?? -1] ?? '');
     if ('faults' in filled) yield { line, ...filled };
-    // All rows have the same version of the format.
+    // A template need not have the version of the message format.
     else
       yield read(line, isObject(filled.value) ? { version: 1, ...filled.value } : filled.value, row.fields);
   }
@@ -250,8 +251,8 @@ async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
 }
 
 /**
- * Creates ids that depend on the content of messages, on their set, and on how many equal messages come
- * before. So the same rows get the same ids again, even if others are added, removed or sorted.
+ * Creates ids that depend on the content of a message, on the name of its set, and on how many equal messages come
+ * before it. So the same rows get the same ids again, even if other rows are added or removed, or the rows are sorted.
  */
 function stableIds(set: string | undefined): (message: object) => string {
   const seen = createNumbersByText();
@@ -266,8 +267,8 @@ function stableIds(set: string | undefined): (message: object) => string {
 const absent = Symbol('absent');
 
 /**
- * Parses a template. A text that consists of one placeholder becomes the cell's value; in a longer text, the
- * cell is inserted.
+ * Parses a template. A string that is exactly one placeholder becomes the value of the cell; in any other string the
+ * cells are inserted.
  */
 export function readTemplate(
   json: unknown,
@@ -296,7 +297,7 @@ export function readTemplate(
     return text;
   });
   if (faults.length === 0 && placeholders.size === 0)
-    faults.push('expected a column in it, such as {{id}}, got none');
+    faults.push('it has no placeholder for a column, such as {{id}}');
   if (faults.length > 0) return { faults: [...new Set(faults)] };
   return {
     fill(cellOf) {
@@ -317,7 +318,7 @@ export function readTemplate(
   };
 }
 
-/** Copies JSON with each text replaced, at any depth. A member or element that becomes `absent` is left out. */
+/** Copies JSON with each string replaced, at any depth. A member or element that becomes `absent` is left out. */
 function replaced(value: unknown, of: (text: string) => unknown): unknown {
   if (typeof value === 'string') return of(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -340,8 +341,8 @@ type Placeholder = {
 const PLACEHOLDERS = /\{\{([^{}]+)\}\}/g;
 
 /**
- * Parses the text between the braces. A column with exactly that name is tried first, even if the text has a
- * colon or a question mark.
+ * Parses the characters between the braces. They are first taken as the name of a column, even with a colon or a question
+ * mark in them.
  */
 function placeholderOf(
   inner: string,
@@ -366,7 +367,7 @@ function missingColumn(written: string, column: string, columns: ReadonlySet<str
   const names = [...columns].filter((name) => name !== '');
   const meant = nearestName(column, names);
   const hint = meant === undefined ? `its columns are ${listed(names)}` : `did you mean ${meant}?`;
-  return `${written}: expected a column of the CSV, got none of that name; ${hint}`;
+  return `${written}: the CSV has no column of this name; ${hint}`;
 }
 
 function cellValue(

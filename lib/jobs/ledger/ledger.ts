@@ -140,8 +140,8 @@ const createClaim =
     const decide = (
       row: JobRow | undefined,
     ): Decision<ClaimAnswer | LookAnswer | { readonly kind: 'no-time' }> => {
-      // Until the table's time is known, this clock may be a month off. It cannot tell whether a lease has
-      // expired, nor when a new one ends.
+      // Until the table's time is known, this clock may be a month off. It does not show whether a lease
+      // has expired, nor when a new one ends.
       if (!isTimeKnown()) return { answer: { kind: 'no-time' } };
       const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
       if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);

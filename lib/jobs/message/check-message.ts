@@ -5,7 +5,7 @@ import { canonicalJson, isDeeperThan, JsonLimitError, parseJson } from '../../ba
 import { MAX_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
 
 /*
- * Fields that several messages share. An error message says what was expected; `faultsOf` adds what was received.
+ * Fields that several messages share. A schema's error message says what was expected; `faultsOf` adds what was received.
  */
 
 /** A job's id. It names a row of the ledger and an object in the store. */
@@ -17,11 +17,11 @@ export const common = {
   version: z.literal(1, { error: '1, the version of the message format' }),
   id: z.optional(jobId),
   notBefore: z.optional(utcTime),
-  /** Which calls leave first: those of jobs with `high` before those of others. */
+  /** Calls of jobs with `high` priority leave before calls of other jobs. */
   priority: z.optional(z.enum(['high', 'normal'], { error: 'high or normal' })),
 } as const;
 
-/** The fields that identify a job and say when to do it. They are not its content: equal jobs may differ in them. */
+/** The fields that do not count as content, since they only identify a job or say when to do it. */
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
 export const isObject = (value: unknown): value is GivenMessage =>
@@ -29,7 +29,7 @@ export const isObject = (value: unknown): value is GivenMessage =>
 
 export type GivenMessage = Readonly<Record<string, unknown>>;
 
-/** The object in a JSON text; undefined for any other text. */
+/** Parses a string of JSON with an object; undefined for any other string. */
 export function objectIn(text: string): GivenMessage | undefined {
   try {
     const value = parseJson(text);
@@ -45,7 +45,7 @@ export function objectIn(text: string): GivenMessage | undefined {
  */
 type FieldRule = {
   readonly at: string;
-  /** What is expected there. `nameOf` returns the name of a field in the place where the message came from. */
+  /** What is expected there. `nameOf` returns the name of a field as the user wrote it, such as an option. */
   readonly expected: string | ((nameOf: (field: string) => string) => string);
   readonly holds: (message: GivenMessage) => boolean;
 };
@@ -67,7 +67,7 @@ export const together = (a: string, b: string): readonly FieldRule[] => [
 export type MessageChecks<Message, Input = unknown> = {
   readonly schema: z.ZodMiniType<Message, Input>;
   readonly rules?: readonly FieldRule[];
-  /** The queue's id of the message, or the hash of its content. */
+  /** `message-id`: the queue's id of the message. `content-hash`: the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
   /** Converts a message that is written in another form to the form that is checked. */
   readonly expand?: (message: GivenMessage) => ExpandedMessage;
@@ -79,18 +79,17 @@ type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** The names that fields have in the place where the message came from. */
+/** The names of fields as the user wrote them, such as options of a command. */
 type FieldNames = Readonly<Partial<Record<string, string>>>;
 
-/** Checks a message. Reports every fault at once, with its field's name in `names`. */
+/** Checks a message. Returns all of its faults, each with its field's name in `names`. */
 export function checkMessage<Message>(
   { schema, rules = [] }: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
   given: GivenMessage,
   names: FieldNames = {},
 ): CheckedMessage<Message> {
   const nameOf = (field: string) => own(names, field) ?? field;
-  // An option is repeated for each entry, so an entry's number would have no meaning: the value found says
-  // more.
+  // A repeated option has no entry numbers, so only its name is given.
   const place = ([first = '', ...rest]: readonly PropertyKey[]) =>
     own(names, String(first)) ?? [first, ...rest].join('.');
   const texts = textsIn(given['texts']);
@@ -101,8 +100,8 @@ export function checkMessage<Message>(
     ...rules
       .filter(({ holds }) => !holds(given))
       .map(({ at, expected }) => {
-        const wanted = typeof expected === 'string' ? expected : expected(nameOf);
-        return `${nameOf(at)}: expected ${wanted}, got ${preview(given[at], hide)}`;
+        const words = typeof expected === 'string' ? expected : expected(nameOf);
+        return `${nameOf(at)}: expected ${words}, got ${preview(given[at], hide)}`;
       }),
   ];
   return data === undefined || faults.length > 0
@@ -110,7 +109,7 @@ export function checkMessage<Message>(
     : { kind: 'message', message: data };
 }
 
-/** The texts to score, even if they are misplaced under `texts`. Ids are not included. */
+/** The texts to score, so that no fault quotes them, even if `texts` has the wrong form. Ids are not included. */
 function textsIn(texts: unknown): ReadonlySet<string> {
   const found = (Array.isArray(texts) ? texts : [texts]).flatMap((each) =>
     isObject(each) ? Object.entries(each).flatMap(([name, value]) => (name === 'id' ? [] : [value])) : [each],
@@ -122,8 +121,8 @@ export type JobBy<Message> = Message & { readonly id: string };
 
 /**
  * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`.
- * `hasExplicitId`: false if the id is the queue's id of the message. A copy would have another one, so the id
- * must be written into the message before anything else.
+ * `hasExplicitId`: false if the id is the queue's id of the message. A copy would get another id, so the id must be
+ * written into the message before anything else is done.
  */
 export type ReadJob<Job> = {
   readonly kind: 'job';
@@ -142,7 +141,7 @@ export type RefusedMessage = {
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
   given: GivenMessage,
-  /** `messageId`: the queue's id of the message. `faults`: faults found before. Default: none. */
+  /** `messageId`: the queue's id of the message. `faults`: faults that were already found. Default: none. */
   { messageId, faults = [] }: { readonly messageId: string; readonly faults?: readonly string[] },
 ): ReadJob<JobBy<Message>> | RefusedMessage {
   const checked = checkMessage(checks, given);
@@ -170,8 +169,8 @@ function hashOf(given: GivenMessage): string {
   return hash('sha256', canonicalJson(content));
 }
 
-/** Maximum depth of nested lists and objects: later steps are recursive. */
-const DEEPEST = 100;
+/** Maximum depth of nested lists and objects, since later steps are recursive. */
+const MAX_DEPTH = 100;
 
 type MessageJson =
   | { readonly kind: 'json'; readonly value: unknown }
@@ -179,13 +178,13 @@ type MessageJson =
 
 const fault = (text: string): MessageJson => ({ kind: 'fault', fault: `message: ${text}` });
 
-/** Parses a message's JSON text. A fault never quotes it, since it may contain a text to score. */
+/** Parses the JSON of a message. A fault never quotes it, since it may contain a text to score. */
 export function readMessageJson(text: string): MessageJson {
   const bytes = sentBytes(text);
   if (bytes > MAX_MESSAGE_BYTES)
     return fault(`expected at most ${MAX_MESSAGE_BYTES} bytes of UTF-8, got ${bytes}`);
-  if (isDeeperThan(text, DEEPEST))
-    return fault(`expected at most ${DEEPEST} levels of nested lists and objects, got more`);
+  if (isDeeperThan(text, MAX_DEPTH))
+    return fault(`expected at most ${MAX_DEPTH} levels of nested lists and objects, got more`);
   try {
     return { kind: 'json', value: parseJson(text) };
   } catch (error) {
@@ -194,7 +193,7 @@ export function readMessageJson(text: string): MessageJson {
   }
 }
 
-/** The position where a text stops being JSON. V8 reports the position of only some faults. */
+/** The position at which a string stops being JSON. V8 reports the position of only some faults. */
 function invalidAt(text: string): string {
   let valid = 0;
   let invalid = text.length + 1;
@@ -220,5 +219,5 @@ function isBeginning(text: string): boolean {
   }
 }
 
-/** Adds this id to the body of a message. Its other bytes stay unchanged. */
+/** Adds this id to the body of a message. All other bytes stay unchanged. */
 export const withId = (body: string, id: string): string => body.replace('{', `{"id":${JSON.stringify(id)},`);

@@ -15,7 +15,7 @@ import {
 } from './check-message.ts';
 
 type MessageOptions = {
-  /** The queue's id of the message. For some types it is the id of a job whose message has none. */
+  /** The queue's id of the message. For some types it becomes the job's id, if the message has no id. */
   readonly messageId: string;
   readonly allow: Allow;
 };
@@ -56,5 +56,5 @@ function faultsOfUntyped(given: GivenMessage): readonly string[] {
 
 const untypedMessage = z.looseObject({ ...common, type: jobType });
 
-/** What was received instead of an object, without its content: a bare text may be one to score. */
+/** What was received instead of an object, without its content: a bare string may be a text to score. */
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'text' : preview(value));

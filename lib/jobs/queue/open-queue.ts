@@ -4,7 +4,7 @@ import { sqlitePath, withPlaces } from '../../places.ts';
 import { openSqliteFile, tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
-/** The name of the sender on this machine: the user's name, or in a container without names, the user's number. */
+/** The name of the sender on this machine: the user's name or, in a container without user names, the user's number. */
 export function senderHere(): string {
   try {
     return userInfo().username;
@@ -13,19 +13,19 @@ export function senderHere(): string {
   }
 }
 
-/** Maximum receives, as in SQS: only a message that could not even be refused is received this often. */
+/** Maximum receives of a message, as in the template for SQS. */
 const MAX_RECEIVES = 1_000;
 
-/** Opens the queue that a setting names, in SQS or in a SQLite file. Loads only the modules of that kind. */
+/** Opens the queue that a setting names, in SQS or in a SQLite file. Loads only the adapter that is needed. */
 export async function openQueue(
-  place: string,
+  location: string,
   environment: AwsEnvironment,
   name: 'jobs' | 'dead' = 'jobs',
 ): Promise<Queue> {
-  const path = sqlitePath(place);
+  const path = sqlitePath(location);
   if (path === undefined) {
     const { createSqsClient, createSqsQueue } = await import('./sqs-queue.ts');
-    return createSqsQueue(place, createSqsClient(place, environment));
+    return createSqsQueue(location, createSqsClient(location, environment));
   }
   const [file, { createSqliteQueue }] = await Promise.all([
     openSqliteFile(path),
@@ -33,7 +33,7 @@ export async function openQueue(
   ]);
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', max: MAX_RECEIVES } };
   const queue = createSqliteQueue(file, { name, sender: senderHere(), ...deadLetters });
-  // Without the rows of earlier sends, a message would be sent again.
+  // With another table, jobs that were already sent would be sent again.
   const { SYNC_TABLE: table } = withPlaces(environment);
   const check = table === undefined ? undefined : tableCheckOf(table, environment);
   return {

@@ -3,14 +3,14 @@ import { once } from '../../base/index.ts';
 import { MAX_MESSAGE_BYTES, type Queue, total } from './queue.ts';
 
 /**
- * The minimum of `maxReceiveCount`, as in the template: workers that are merely stopped would use up fewer receives.
- * SQS allows no more than this.
+ * The minimum of `maxReceiveCount`, as in the template, and the maximum that SQS allows. Workers that are merely stopped
+ * use up receives, so with fewer receives their jobs would become dead letters.
  */
 const MIN_MAX_RECEIVES = 1_000;
 
 /**
- * The minimum retention: a waiting message is copied when it is three days old, and may then be hidden for
- * twelve hours.
+ * The minimum retention. A waiting message is copied when it is three days old, and may before that be hidden for twelve
+ * hours.
  */
 const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
 
@@ -32,7 +32,7 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
   if (limits === undefined) return { limits, faults: [], advice: ADVICE };
   const { maxReceives, deadLetters, retentionSeconds, isFifo = false, maxBytes = MAX_MESSAGE_BYTES } = limits;
-  // A worker may lack permission to read the dead letters.
+  // A worker may lack permission to read the limits of the dead-letter queue.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
   const deadSeconds = ofDead?.retentionSeconds ?? retentionSeconds;
   const isOther = dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
@@ -56,15 +56,15 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
 const nameIn = (place: string, separator: string) => place.split(separator).at(-1);
 
 /**
- * Wraps the jobs queue for a worker: messages get their maximum receives, and those that become dead letters
- * are counted. Faults in its limits are reported before the first receive.
+ * Wraps the jobs queue for a worker: adds the maximum receives to messages, and counts messages that become dead letters.
+ * Reports faults in the limits before the first receive.
  */
 export async function watchDeadLetters(
   { jobs, dead }: JobQueues,
   onFault: (fault: string) => void,
 ): Promise<{ readonly queue: Queue; arrived(): Promise<number> }> {
-  const held = () => dead?.queue.counts().then(total, () => undefined);
-  const before = await held();
+  const countDead = () => dead?.queue.counts().then(total, () => undefined);
+  const before = await countDead();
   const maxReceives = once(async () => {
     const { limits, faults } = await examineLimits({ jobs, dead }).catch(unlessDenied);
     for (const fault of faults) onFault(fault);
@@ -91,10 +91,11 @@ export async function watchDeadLetters(
   return {
     queue,
     /**
-     * SQS's count may be a minute old, but a message that was requeued at its last receive is certainly a dead letter.
+     * The count of dead letters so far. SQS's own count may be a minute old, but a message that was not deleted after its
+     * last receive is certainly a dead letter.
      */
     async arrived() {
-      const after = (await held()) ?? 0;
+      const after = (await countDead()) ?? 0;
       return Math.max(new Set(last.values()).size, after - (before ?? after));
     },
   };

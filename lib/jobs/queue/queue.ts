@@ -17,7 +17,7 @@ export type QueueMessage = {
   readonly receipt: string;
 };
 
-/** What a queue does by itself with messages that are not deleted. */
+/** How a queue treats messages that are not deleted. */
 type QueueLimits = {
   /** How often a message is received before it becomes a dead letter; undefined if it never does. */
   readonly maxReceives: number | undefined;
@@ -25,7 +25,7 @@ type QueueLimits = {
   readonly deadLetters: string | undefined;
   /** The age in seconds at which the queue deletes a message. */
   readonly retentionSeconds: number;
-  /** How long a received message stays hidden, in seconds, unless its receiver says otherwise. */
+  /** The visibility timeout, in seconds, if the receiver does not set one. */
   readonly visibilitySeconds: number;
   /** The maximum bytes of a message. Default: `MAX_MESSAGE_BYTES`. */
   readonly maxBytes?: number;
@@ -37,43 +37,43 @@ export type Polls = {
   readonly waitSeconds: number;
   /** How many polls in a row must find nothing before the queue counts as empty; at least 1. */
   readonly quiet: number;
-  /** Whether the queue's counts are exact: they include messages that were just requeued. Default: false. */
+  /** Whether the queue's counts are exact, and include messages that were just requeued. Default: false. */
   readonly areCountsExact?: boolean;
 };
 
 /** A queue of jobs. Failures are thrown as `AwsError`. A message that is not deleted is delivered again. */
 export type Queue = {
   /**
-   * Sends messages: tries all of them, and then throws `UnsentError` if some were not sent. They are
-   * delivered after `delayMs`, at most 15 minutes; default 0.
+   * Sends messages, to be delivered after `delayMs` (at most 15 minutes; default 0). Tries all of them, and then throws
+   * `UnsentError` if some were not sent.
    */
   send(bodies: readonly string[], options?: { readonly delayMs?: number }): Promise<void>;
   /**
-   * Receives at most ten messages, after at most `waitSeconds` (0 to 20). For `visibilitySeconds`, other
-   * receivers do not see them.
+   * Receives at most ten messages, after at most `waitSeconds` (0 to 20). Other receivers do not see them for
+   * `visibilitySeconds`.
    */
   receive(options: {
     readonly max: number;
     /**
-     * A separate maximum for messages of these types; then `most` is the maximum of the others. Default: no
-     * type is treated separately.
+     * A separate maximum for messages of these types; `max` then only counts messages of all other types. Default: no
+     * separate maximum.
      */
     readonly long?: { readonly types: readonly string[]; readonly max: number };
     readonly waitSeconds: number;
     readonly visibilitySeconds: number;
   }): Promise<readonly QueueMessage[]>;
   delete(receipt: string): Promise<void>;
-  /** Has the message delivered again after `delayMs`; earlier if the queue cannot hide it that long. */
+  /** Returns the message to the queue, to be delivered again after `delayMs`, or the maximum delay of the queue. */
   delay(receipt: string, delayMs: number): Promise<void>;
-  /** Hides the message, which stays with its receiver, for this long from now. Default: `delay`. */
+  /** Extends the visibility timeout of a message that the receiver still handles to this long from now. Default: `delay`. */
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<{ readonly waiting: number; readonly inFlight: number; readonly delayed: number }>;
   /**
-   * The ids of all jobs on the queue, including those in progress. Absent: the queue shows a message only to
-   * its receiver.
+   * The ids of all jobs on the queue, including those in progress. Absent for queues that cannot list their messages
+   * (SQS).
    */
   ids?(): Promise<readonly string[]>;
-  /** Reads the limits of the queue. Absent: they are those of the template. */
+  /** Reads the limits of the queue. Absent: the limits are those of the template. */
   limits?(): Promise<QueueLimits>;
   readonly polls?: Polls;
   /** Whether the queue supports `long`. Default: false. */
@@ -84,11 +84,11 @@ export type UnsentMessage = {
   /** The message's index among those to send. */
   readonly index: number;
   readonly cause: unknown;
-  /** Whether the message may be on the queue all the same, since its request got no usable response. */
+  /** Whether the message may be on the queue anyway: the response to its request was lost. */
   readonly mayBeSent: boolean;
 };
 
-/** Thrown if some messages were not sent; all others were. The failure is that of the first refused message. */
+/** Thrown if some messages were not sent, after all others were. `failure`: that of the first refused message. */
 export class UnsentError extends AwsError {
   override readonly name = 'UnsentError';
   readonly queue: string;
@@ -103,7 +103,7 @@ export class UnsentError extends AwsError {
     this.unsent = unsent;
   }
 
-  /** Whether the queue cannot be used at all, so that no other message can be sent either. */
+  /** Whether the queue cannot be used at all, so that no message can be sent. */
   get isOfQueue(): boolean {
     return QUEUE_KINDS.includes(this.failure.kind) || QUEUE_CODE.test(this.failure.code);
   }
@@ -111,8 +111,8 @@ export class UnsentError extends AwsError {
 
 const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unconfigured'];
 
-// Codes of errors about the queue as a whole: the key that encrypts it; a URL or protocol that SQS does not
-// accept; a FIFO queue, which needs a group.
+// Codes of errors about the queue as a whole: a fault of its KMS key, a URL or protocol that SQS does not accept, or a
+// FIFO queue, which requires a group.
 const QUEUE_CODE =
   /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
 
@@ -125,38 +125,38 @@ function numbers(unsent: readonly UnsentMessage[]): string {
 }
 
 /**
- * The JSON of a message, with the characters escaped that SQS refuses. Source: SendMessage in the SQS API reference.
+ * Escapes the characters in a message's JSON that SQS refuses. Source: SendMessage in the SQS API reference.
  */
 export const sendable = (body: string): string =>
   body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The bytes of UTF-8 that the body has when it is sent. Each escape takes six. */
+/** The bytes of UTF-8 that the body has when it is sent. Each escape takes six bytes. */
 export function sentBytes(body: string): number {
-  // It is measured without inserting the escapes: inserting millions of them takes seconds.
+  // Computed without inserting the escapes: to insert millions of them takes seconds.
   const accepted = body.replaceAll(REFUSED, '');
   return Buffer.byteLength(accepted) + 6 * (body.length - accepted.length);
 }
 
-// With the flag `u`, half a surrogate pair is a character of its own, and a pair is one character.
+// With the flag `u`, a lone surrogate and a surrogate pair are one character each.
 const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 /**
- * Long polls, 20 s in total, for SQS, whose short polls ask only some of its servers. Each poll is short,
- * since Ctrl-C waits for its end: aborting it would hide the messages that it was about to return. Source:
- * "Amazon SQS short and long polling", Amazon SQS Developer Guide.
+ * Long polls for SQS, whose short polls ask only some of its servers: 20 s in total before the queue counts as empty. Each
+ * poll takes only 2 s, since Ctrl-C must wait for its end: an aborted poll would hide the messages that it was about to
+ * return. Source: "Amazon SQS short and long polling", Amazon SQS Developer Guide.
  */
 export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
 
 /**
- * Creates the check, after each poll, of whether the queue is empty. Counts that are not exact may be a minute old:
- * then several polls in a row must find nothing, the counts must be zero, and one more poll must find nothing.
+ * Creates a function that decides after each poll whether the queue is empty. Counts that are not exact may be a minute
+ * old, so several polls in a row must find nothing, the counts must be zero, and one more poll must find nothing.
  */
 export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
   let quiet = 0;
   let isConfirming = false;
   /**
-   * `isQuiet`: the poll found nothing, and no message is known to become due. `staying`: how many messages
-   * are meant to stay.
+   * `isQuiet`: whether the poll found nothing, and no message is known to become due. `staying`: how many messages are
+   * not to be handled, and stay on the queue.
    */
   return async ({ isQuiet, staying = 0 }: { readonly isQuiet: boolean; readonly staying?: number }) => {
     if (polls.areCountsExact === true) return total(await queue.counts()) <= staying;
@@ -198,8 +198,8 @@ export function* batchesOf(messages: Iterable<string>): Generator<readonly strin
 }
 
 /**
- * The waits between tries while a queue is unavailable, in milliseconds. Before each wait the SDK has tried
- * three times.
+ * The waits between tries while a queue is unavailable, in milliseconds. Each try already includes three attempts of the
+ * SDK.
  */
 const TRIES = { baseDelayMs: 1_000, maxDelayMs: 20_000 };
 

@@ -16,14 +16,15 @@ import {
 type SqliteQueueOptions = {
   readonly name: string;
   readonly sender: string;
-  /** Where a message is moved instead of being received more often than `most`. Default: it stays. */
+  /** The queue to which a message is moved after `max` receives. Default: no message is moved. */
   readonly deadLetters?: { readonly name: string; readonly max: number };
 };
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /**
- * Creates a queue in a SQLite file. When a process ends, the messages that it had received are delivered again at once.
+ * Creates a queue in a SQLite file. When a process ends, the messages that it had received are delivered again
+ * immediately.
  */
 export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): Queue {
   const { name, sender } = options;
@@ -64,7 +65,7 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
             })
           : [];
         if (received.length > 0 || performance.now() >= endMs) return received.map(toMessage);
-        await sleep(LOOK_MS);
+        await sleep(POLL_MS);
       }
     },
     delete: (receipt) => write('delete from', (db) => void db.prepare(DELETE).run(named(name, receipt))),
@@ -90,8 +91,7 @@ const isDue = (db: DatabaseSync, name: string, file: SqliteFile, room: Room): bo
   dueIds(db, name, { ...room, short: Math.min(1, room.short), long: Math.min(1, room.long) }).length > 0;
 
 /**
- * The ids of due messages, as many as there is room for. They are found by an index on the type, however many
- * messages wait.
+ * The ids of due messages, up to the free capacity. An index on the type finds them, however many messages wait.
  */
 function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): readonly string[] {
   const due = db.prepare(DUE);
@@ -121,17 +121,17 @@ const take = (
   { room, ...given }: { readonly self: string; readonly room: Room; readonly forMs: number },
 ) => db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
 
-/** If a message is hidden for longer than this from now, in milliseconds, the clock here was set back or was wrong. */
+/** A message that was hidden later than this from now, in milliseconds, shows that the clock was set back or was wrong. */
 const WRONG_CLOCK_MS = 10_000;
 
-/** The parameters of a receipt, which begins with the id of its message. */
+/** The SQL parameters for a receipt, which begins with the id of its message. */
 const named = (name: string, receipt: string) => ({
   name,
   receipt,
   id: receipt.slice(0, receipt.lastIndexOf('/')),
 });
 
-/** For how many messages of short and of long jobs there is room. */
+/** How many more messages of short and of long jobs this worker can take. */
 type Room = ReturnType<typeof roomOf>;
 
 function roomOf({
@@ -146,8 +146,8 @@ function roomOf({
 const messageOf = (body: string) => ({ id: randomUUID(), body, type: typeIn(body) });
 
 /**
- * Gives messages that a wrong clock hid the intended wait from now, makes messages visible whose processes
- * have ended, and moves those with too many receives to the dead letters.
+ * Hides messages that a wrong clock has hidden too long for the intended time from now, makes messages visible whose
+ * processes have ended, and moves messages with too many receives to the dead letters.
  */
 function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: SqliteQueueOptions): void {
   const now = Date.now();
@@ -204,7 +204,7 @@ const EXTEND = `UPDATE messages SET visible = :visible, hidden = :now ${OF_RECEI
 const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = NULL ${OF_RECEIPT}`;
 
 /**
- * SQL that returns the ids of the jobs on a queue. If a message has no `id`, its job has the queue's id of the message.
+ * SQL that returns the ids of the jobs on a queue. The job of a message without `id` has the queue's id of the message.
  */
 const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
 
@@ -227,7 +227,7 @@ const toMessage = (row: Record<string, unknown>): QueueMessage => ({
   receipt: String(row['receipt']),
 });
 
-/** Reports failures that SQS has too by SQS's codes. A failure of the disk is rethrown unchanged. */
+/** Throws failures that SQS knows too as `AwsError` with SQS's codes. Rethrows any other failure unchanged. */
 async function asQueueError<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

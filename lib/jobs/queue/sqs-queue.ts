@@ -45,8 +45,8 @@ export function createSqsClient(queueUrl: string, environment: AwsEnvironment): 
 }
 
 /**
- * Creates a queue in SQS. The client tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response
- * was lost is on the queue twice.
+ * Creates a queue in SQS. The client tries three times, or `AWS_MAX_ATTEMPTS` times, so a batch whose response was lost
+ * is on the queue twice.
  */
 export function createSqsQueue(
   queueUrl: string,
@@ -106,7 +106,7 @@ function toLimits(
   attributes: Readonly<Record<string, string | undefined>>,
 ): Awaited<ReturnType<NonNullable<Queue['limits']>>> {
   const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout, MaximumMessageSize } = attributes;
-  // Some engines write the count as text.
+  // Some engines write the count as a string.
   const { maxReceiveCount, deadLetterTargetArn } = parseOwnJson(RedrivePolicy || '{}') as {
     readonly maxReceiveCount?: number | string;
     readonly deadLetterTargetArn?: string;
@@ -138,12 +138,12 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
 }
 
 /**
- * Maximum delay in seconds. SQS hides a message for at most 12 hours from its receipt; a Lambda may already
- * have had it for 15 minutes, and 5 minutes are a reserve.
+ * Maximum delay, in seconds. SQS hides a message for at most 12 hours from its receipt. A Lambda may already have had it
+ * for 15 minutes, and 5 minutes are a reserve.
  */
 const MAX_DELAY_SECONDS = 43_200 - 900 - 300;
 
-/** How often a message is sent if SQS fails to accept it, and how long the first pause is, in milliseconds. */
+/** How often a message is sent if SQS fails to accept it, and the first pause between two tries, in milliseconds. */
 const MAX_ROUNDS = 3;
 const PAUSE_MS = 200;
 
@@ -154,8 +154,8 @@ type SendBatch = (
 ) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
 
 /**
- * Sends messages in batches, and repeats those that SQS failed to accept, in up to three rounds. Then throws
- * `UnsentError`.
+ * Sends messages in batches, and messages that SQS failed to accept again, in up to three rounds. Throws `UnsentError` if
+ * some were not sent.
  */
 async function sendMessages(
   queue: string,
@@ -165,7 +165,7 @@ async function sendMessages(
   const unsent: UnsentMessage[] = [];
   let index = 0;
   for (const batch of batchesOf(bodies.map(sendable))) {
-    let left: readonly Numbered[] = batch.map((body, place) => ({ index: index + place, body }));
+    let left: readonly Numbered[] = batch.map((body, position) => ({ index: index + position, body }));
     index += batch.length;
     for (let round = 1; left.length > 0; round += 1) {
       if (round > 1) await sleep(PAUSE_MS * (round - 1));
@@ -180,14 +180,14 @@ async function sendMessages(
   if (first !== undefined) throw new UnsentError(queue, bodies.length, [first, ...others]);
 }
 
-/** Sends one request, and returns the messages that were not sent. `mayPass`: SQS does not blame the message. */
+/** Sends one request, and returns the messages that were not sent. `mayPass`: whether another try may succeed. */
 async function sendBatch(
   messages: readonly Numbered[],
   send: SendBatch,
 ): Promise<readonly (Numbered & UnsentMessage & { readonly mayPass: boolean })[]> {
   try {
     const { Failed = [] } = await send(
-      messages.map(({ body }, place) => ({ Id: `${place}`, MessageBody: body })),
+      messages.map(({ body }, position) => ({ Id: `${position}`, MessageBody: body })),
     );
     return Failed.flatMap(({ Id, Code, Message, SenderFault }) => {
       const message = messages[Number(Id)];

@@ -10,8 +10,8 @@ import type { JobClock, RunJob } from '../send-context.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
 
 /**
- * Everything that is specific to one job type. `Message`: the message after it was checked; `Input`: the
- * message as sent.
+ * Everything that is specific to one job type. `Message`: the message after it was checked. `Input`: the message as
+ * sent.
  */
 export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
@@ -20,25 +20,23 @@ export type JobTypeDefinition<
   /** Whether a send with an unknown outcome may be repeated, because it does no harm or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
   /**
-   * Whether a job is claimed before its work begins rather than by its first send, because the work before
-   * the first request takes long.
+   * Whether a job is claimed before its work begins, because the work before its first request takes long. Default: the
+   * first send claims it.
    */
   readonly isClaimedFirst?: boolean;
   /**
-   * Whether a job sends many requests. It stops between two of them once a person cancels it, and short jobs
-   * do not wait for its end.
+   * Whether a job sends many requests. Such a job can be cancelled between two requests, and does not block short jobs.
    */
   readonly sendsMany?: boolean;
-  /** Whether a job is one of many of a batch: then calls of other jobs leave first. */
+  /** Whether a job belongs to a batch, so that calls of other jobs leave before its own. */
   readonly isBulk?: (job: JobBy<Message>) => boolean;
   /** Timeout of one platform request, in milliseconds. Default: the configured one. */
   readonly timeoutMs?: number | undefined;
-  /** Why the lists of SYNC_ALLOW do not allow a job. Its type has been checked already. */
+  /** Why the lists of SYNC_ALLOW do not allow a job; undefined if they do. The job's type was already checked. */
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /**
-   * The faults and warnings of a job with a valid message, as far as they can be found without the platform.
-   * A job with a fault is refused, a job with only warnings is not. The parser is passed in: it is large, and
-   * a deployed worker never checks a formula.
+   * The faults and warnings of a job with a valid message that can be found without the platform. A job with a fault is
+   * refused. The parser of formulas is passed in, since it is large and a deployed worker never needs it.
    */
   readonly judgeHere?: (
     job: JobBy<Message>,
@@ -46,11 +44,11 @@ export type JobTypeDefinition<
   ) => { readonly faults: readonly string[]; readonly warnings: readonly string[] };
   /** The calculation whose formula a job replaces. Default: jobs replace no formula. */
   readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
-  /** The maximum calls that a job makes if none is repeated; undefined if it is not known beforehand. */
+  /** The maximum calls that a job makes if no call is repeated; undefined if that is not known beforehand. */
   readonly maxCalls: (job: JobBy<Message>) => number | undefined;
-  /** Creates the runner, whose code is imported only here. Throws if a setting is invalid. */
+  /** Creates the runner. Imports its code only now. Throws if a setting is invalid. */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
-  /** Called once the job's end is in the ledger, and again whenever its message is received again. */
+  /** Called after the job's end was stored in the ledger, and again whenever its message is received again. */
   readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
   /** Called before a failed job is reopened, and again if the process dies in between. */
   readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
@@ -60,7 +58,7 @@ export type JobTypeDefinition<
     row: JobRow,
     parts: Pick<EndParts, 'store'>,
   ) => Promise<string | undefined>;
-  /** A message for the tour, with an id to wait for. Its job must succeed on the reference platform. */
+  /** A message for the tour, with the id that the tour waits for. Its job must succeed on the reference platform. */
   readonly sample: (records: {
     readonly packageId: string;
     readonly calculationId: string;
@@ -72,10 +70,10 @@ export type JobTypeDefinition<
 };
 
 export type RunnerParts = JobClock & {
-  /** The session, whose client waits for its turn as long as the settings allow. */
+  /** The session. Its client waits for its turn as long as the settings allow. */
   readonly session: Session;
   readonly storage: JobStorage;
-  /** A client that requeues a job rather than wait long for its turn. */
+  /** A client that throws if its turn is far off, so that the job is requeued. */
   readonly platform: Platform;
   readonly onSentiment?: ((response: Sentiment) => void) | undefined;
 };

@@ -25,7 +25,7 @@ type Messages = {
   readonly [Type in JobType]: z.infer<(typeof table)[Type]['schema']> & { readonly type: Type };
 };
 
-/** A job of this type: what its message requests, and its id. */
+/** A job of this type: its checked message with an id. */
 type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
 
 export type Job = JobOf<JobType>;
@@ -45,7 +45,7 @@ export const definitionOf = <Type extends JobType>({
   readonly type: Type;
 }): JobTypeDefinition<Messages[Type]> => definitions[type];
 
-/** Whether jobs of the type send many requests, and stop between two of them once a person cancels them. */
+/** Whether jobs of the type send many requests, and can be cancelled between two requests. */
 export const sendsMany = (type: string): boolean => (longTypes as readonly string[]).includes(type);
 
 /** The types of jobs that send many requests, and so spend most of their time waiting for the pace. */

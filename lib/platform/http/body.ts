@@ -11,9 +11,9 @@ import {
 import { gatherBytes } from '../../base/json/index.ts';
 import type { ExchangeResponse } from './exchange.ts';
 
-/* The bytes of a response: how they are received within the budget of memory, decompressed and made UTF-8. */
+/* Receives the bytes of a response within a budget of memory, decompresses them, and converts them to UTF-8. */
 
-/** A body in UTF-8 if its mark or its content type names another encoding, and it is in that one. */
+/** Converts a body to UTF-8, if its byte order mark or its content type names another encoding. */
 export function inUtf8(body: Buffer<ArrayBuffer>, contentType: string): Buffer<ArrayBuffer> {
   const marked =
     body[0] === 0xff && body[1] === 0xfe
@@ -30,7 +30,7 @@ export function inUtf8(body: Buffer<ArrayBuffer>, contentType: string): Buffer<A
   try {
     return Buffer.from(new TextDecoder(marked ?? named).decode(body));
   } catch {
-    // Its name is not known: the bytes decide.
+    // The name of the encoding is unknown, so the bytes are taken for UTF-8.
     return body;
   }
 }
@@ -43,7 +43,7 @@ export async function readBody(
   maxBytes: number,
   makeRoom?: (bytes: number) => Promise<void>,
 ): Promise<
-  /** The body shares its memory with nothing else, and now belongs to the caller. */
+  /** The body shares its memory with no other buffer, and now belongs to the caller. */
   | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
   | { readonly kind: 'too-large'; readonly readBytes: number }
 > {
@@ -70,7 +70,7 @@ function expectedBytes({ headers }: ExchangeResponse, maxBytes: number): number 
 type Body = AsyncIterable<Uint8Array>;
 type Decode = (body: Body) => Body;
 
-/** More encodings than any response has, one in another. */
+/** Maximum encodings of a response, one within another: more than any real response has. */
 const MAX_ENCODINGS = 4;
 
 /** The names of a response's encodings, in the order in which they were applied. */
@@ -79,7 +79,7 @@ const encodingsOf = ({ headers }: ExchangeResponse): readonly string[] =>
     .split(',')
     .map((name) => name.trim().toLowerCase());
 
-/** Says which encodings of a response are not known; empty if all are. */
+/** Names the unknown encodings of a response; empty if all are known. */
 export function unknownEncoding(response: ExchangeResponse): string {
   const unknown = encodingsOf(response).filter(
     (name) => name !== '' && name !== 'identity' && !DECODERS.has(name),
@@ -88,8 +88,8 @@ export function unknownEncoding(response: ExchangeResponse): string {
 }
 
 /**
- * The decoded body. Proxies decode a body and keep the header, or the other way round: where the bytes show what they
- * are, they decide, and a name that is not known changes nothing.
+ * The decoded body. Proxies may decode a body and keep the header, or remove the header of an encoded body. So the bytes
+ * decide if they show their encoding, and an unknown name changes nothing.
  */
 function decoded(response: ExchangeResponse): Body {
   const names = encodingsOf(response).slice(-MAX_ENCODINGS).reverse();
@@ -114,7 +114,7 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['zstd', decodeIf(isZstd, createZstdDecompress)],
 ]);
 
-/** Decodes a body that begins like this; any other is decoded by `otherwise`, or left as it is. */
+/** Decodes a body that begins as `isIt` says. Any other body is decoded by `otherwise`, or stays unchanged. */
 function decodeIf(isIt: IsIt, createDecoder: (() => Transform) | undefined, otherwise?: Decode): Decode {
   return async function* (body) {
     const chunks = body[Symbol.asyncIterator]();

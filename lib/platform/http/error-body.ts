@@ -6,13 +6,13 @@ type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
 const MAX_DETAIL_LENGTH = 300;
 
-/** Matches a reference, such as a number or `AB-12`. A private text does not look like that. */
+/** Matches a reference, such as a number or `AB-12`. No private text has this form. */
 const REFERENCE = /^\d+$|^[A-Z0-9]+(?:[-_][A-Z0-9]+)+$/;
 
 /**
  * Reads `{status, statusReason, path?, message, toe}`, `{errorCode, errorMessage}`, `{message}`, a bare JSON
- * string, an HTML page, plain text, or nothing. Never throws. A reference is passed through `hideToken` only,
- * everything else through `hide`.
+ * string, an HTML page, plain text, or nothing. Never throws. A reference is passed only through `hideToken`, everything
+ * else through `hide`.
  */
 export function readErrorBody(
   text: string,
@@ -44,7 +44,7 @@ const isFilled = (value: unknown): value is string => typeof value === 'string' 
 /** The beginning of an HTML page, behind comments and an XML declaration. */
 const PAGE = /^\ufeff?\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html|head|body)/i;
 
-/** The title of an HTML page, `untitled` if it has no complete title, or undefined for anything else. */
+/** The title of an HTML page, or `untitled` if it has no complete title; undefined if the text is no HTML page. */
 export function pageTitle(text: string, hide: Hide): string | undefined {
   if (!PAGE.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim();
@@ -67,12 +67,12 @@ function tryParse(text: string): unknown {
 /** The maximum wait that a `Retry-After` can cause, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 900_000;
 
-/** A longer `Retry-After` is ignored: it cannot be meant. */
-const ABSURD_MS = 365 * 86_400_000;
+/** A longer `Retry-After` is ignored, since it must be a mistake. */
+const MAX_CREDIBLE_MS = 365 * 86_400_000;
 
 /**
  * The milliseconds that a `Retry-After` header asks to wait (RFC 9110, 10.2.3), at most 15 minutes; undefined if it is
- * invalid or in the past. A date counts from the response's `Date`, or without one from `nowMs`, in epoch milliseconds.
+ * invalid or in the past. A date counts from the response's `Date`, or without a `Date` from `nowMs` (epoch milliseconds).
  */
 export function parseRetryAfter(
   {
@@ -85,7 +85,7 @@ export function parseRetryAfter(
   const isSeconds = /^\d+(\.\d+)?$/.test(value);
   const untilMs = parseHttpDate(value, nowMs) - (parseHttpDate(date ?? '', nowMs) || nowMs);
   const ms = isSeconds ? Math.ceil(Number(value) * 1000) : untilMs;
-  const isMeant = ms <= ABSURD_MS && (ms > 0 || (isSeconds && ms === 0));
+  const isMeant = ms <= MAX_CREDIBLE_MS && (ms > 0 || (isSeconds && ms === 0));
   return isMeant ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
 }
 

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { createHttpsAgent, MAX_IDLE_MS, type NetworkEnvironment } from '../../base/aws/index.ts';
 import type { ConnectionPhase } from '../failure.ts';
 
-// Not a static import: as an ES module it would load all of undici, whose classes are among its exports,
-// which takes 20 ms of a cold start.
+// Not a static import: the ES module `node:http` loads all of undici, whose classes it exports, which takes 20 ms of a
+// cold start.
 const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule('node:http');
 
 /** The head of a response, and its body as the bytes arrive, still encoded. */
@@ -25,11 +25,11 @@ type Exchange = (
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string | undefined;
-    /** The time limit for connecting through a proxy, which no signal can abort; the signal aborts everything else. */
+    /** The time limit for connecting through a proxy, which a signal cannot abort. The signal aborts everything else. */
     readonly timeoutMs: number;
     /**
-     * Whether to open a new connection: a reused one may be closing at the other end, which would leave an
-     * unknown outcome.
+     * Whether to open a new connection. A reused connection may be closing at the other end, and the outcome would then be
+     * unknown.
      */
     readonly fresh: boolean;
   },
@@ -38,15 +38,15 @@ type Exchange = (
 ) => Promise<ExchangeResponse>;
 
 /**
- * Creates the exchange. It uses `node:http` rather than `fetch`: `fetch` does not show how far a connection
- * got before it broke (the evidence for `sent`), gives up after 300 s, which a code function may need, and
- * takes no proxy as an argument. A connection that was idle for `maxIdleMs` is not reused.
+ * Creates the exchange. It uses `node:http`, because `fetch` does not show in which phase a connection broke (the evidence
+ * for `sent`). `fetch` also gives up after 300 s, although a code function may take longer, and takes no proxy as an
+ * argument. A connection that was idle for `maxIdleMs` is not reused.
  */
 export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_IDLE_MS): Exchange {
   const agents = createAgents(proxyEnv, maxIdleMs);
   return async (request, signal, onPhase) => {
     const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
-    // Node reports an abort only once there is a socket: not while it waits for a proxy to open one.
+    // Node reports an abort only once there is a socket, and so not while a proxy is opening one.
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -77,7 +77,7 @@ export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_ID
   };
 }
 
-/** Policies and cookies of gateways make heads longer than the 16 KB that Node reads by default. */
+/** Maximum bytes of a head. Policies and cookies of gateways make heads longer than the 16 KB that Node reads by default. */
 const MAX_HEAD_BYTES = 65_536;
 
 const closedWithoutResponse = () =>
@@ -91,7 +91,7 @@ function createAgents(proxyEnv: NetworkEnvironment = {}, maxIdleMs: number) {
   return { reused: of(true), fresh: of(false) };
 }
 
-/** Reports the phases of a socket until the platform may act; when in doubt, it reports the later phase. */
+/** Reports the phases of a socket until the platform may act. In doubt, reports the later phase. */
 function watchPhases(socket: Socket, onPhase: (phase: ConnectionPhase) => void): void {
   const isSecuring = () => 'secureConnecting' in socket && socket.secureConnecting === true;
   const report = () => {

@@ -12,33 +12,33 @@ import type { createExchange, ExchangeResponse } from './exchange.ts';
 type PlatformRequest = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: string;
-  /** The body as JSON text. */
+  /** The body as a string of JSON. */
   readonly body?: string | undefined;
   readonly timeoutMs: number;
   /** The time limit for connecting, in milliseconds. Absent: only `timeoutMs` applies. */
   readonly connectMs?: number | undefined;
-  /** Whether a repeat does no harm: then a reused connection may be used, since at worst it costs a retry. */
+  /** Whether a repeat does no harm. If so, a connection may be reused, which at worst costs a retry. */
   readonly mayRepeat: boolean;
-  /** Whether the request is private: then no failure quotes the response, which may quote the request. */
+  /** Whether the request is private. If so, no failure quotes the response, which may quote the request. */
   readonly isPrivate: boolean;
   /** Reads the decoded body. Must throw `SyntaxError` unless it is complete, valid JSON. */
   readonly read: ReadResponse<unknown>;
   /** The kind of body that is valid although it is not JSON, as in `Endpoint`. */
   readonly otherBody?: 'empty' | 'any' | undefined;
-  /** Receives the function that frees the memory of the body, if it stays in use. Default: it is freed at once. */
+  /** Receives the function that frees the memory of the body, if the body stays in use. Default: it is freed immediately. */
   readonly hold?: ((release: () => void) => void) | undefined;
 };
 
 type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 
-/** A response as text and as a parsed value. */
+/** A response as a string of JSON and as a parsed value. */
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
 /** Parses a body. Throws `SyntaxError` unless it is complete JSON, valid once it is repaired (see `repairBytes`). */
 export const readAsJson = (body: Buffer, onOdd?: (odd: readonly string[]) => void): JsonResponse => {
   const isValid = isUtf8(body);
   const text = new TextDecoder().decode(body);
-  // The parsed value takes enough memory by itself.
+  // Freed now, since the parsed value takes much memory too.
   freeMemory(body);
   if (!isValid) onOdd?.([INVALID_JSON]);
   try {
@@ -51,10 +51,10 @@ export const readAsJson = (body: Buffer, onOdd?: (odd: readonly string[]) => voi
   }
 };
 
-/** How a response that had to be repaired is counted among the odd ones. */
+/** The name under which a response that had to be repaired is counted as odd. */
 export const INVALID_JSON = 'the response: invalid JSON';
 
-/** A response is an error although its status says that it is a success. */
+/** Thrown if a response is an error although its status says that it is a success. */
 export class ErrorAnswerError extends Error {
   override readonly name = 'ErrorAnswerError';
   readonly body: string;
@@ -219,15 +219,15 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
 /** No range is ever requested, so a partial response is a failure, even if its body is valid JSON. */
 const PARTIAL_CONTENT = 206;
 
-/** The body of an error; empty if it cannot be read: the known status means more than a broken body. */
+/** The body of an error; empty if it cannot be read, since the status is known anyway. */
 async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
   const read = await readBody(head, MAX_ERROR_BYTES).catch(() => undefined);
   return read?.kind === 'whole' ? read.body : Buffer.alloc(0);
 }
 
 /**
- * Reads a body by what it is, whatever its content type: servers and gateways send JSON under many types, and pages as
- * JSON. The type only says what a body was meant to be that is neither.
+ * Reads a body by its bytes and not by its content type, since servers and gateways send JSON under many types, and pages
+ * as JSON. The type only decides about a body that is neither JSON nor a page.
  */
 async function readJson(
   head: ExchangeResponse,
@@ -245,7 +245,7 @@ async function readJson(
   const given = isEmpty ? 'application/json' : String(head.headers['content-type'] ?? '');
   const body = isEmpty ? Buffer.from('null') : inUtf8(sent, given);
   const isMarkup = /^(\xef\xbb\xbf)?\s*</.test(body.toString('latin1', 0, 100));
-  // The body may be gone once it is read.
+  // `read` may free the body, so its beginning is copied first.
   const start = isMarkup || otherBody === 'any' ? startOf(body) : '';
   const title = pageTitle(start, hide);
   const words = [given, unknownEncoding(head)].filter((word) => word !== '');
@@ -271,7 +271,7 @@ async function readJson(
   }
 }
 
-/** Why a complete response is no result. What costs money for each answer is not asked again: `shape`. */
+/** Why a complete response is no result. If each response costs money, the failure is `shape`, which is not retried. */
 function unreadFailure(
   error: unknown,
   options: Pick<ReadOptions, 'hide' | 'hideToken'> & {
@@ -286,13 +286,13 @@ function unreadFailure(
     const said = readErrorBody(error.body, options);
     return isPaid ? shape(`an error: ${said.detail ?? said.reference}`) : { kind: 'status', status, ...said };
   }
-  // The parser's own message quotes the text, which may be private; its length is enough.
+  // The parser's own message is not used, since it quotes the response, which may be private.
   if (error instanceof SyntaxError)
     return isPaid
       ? shape(`${INVALID_JSON}, ${sizeBytes} bytes`)
       : { kind: 'cut', detail: `${sizeBytes} bytes received` };
   const words = errorText(error);
-  // A limit's message does not quote the body.
+  // The message about a limit does not quote the body, so it is shown unchanged.
   return shape(error instanceof JsonLimitError ? words : hide(words));
 }
 
@@ -318,7 +318,7 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
 
 const MAX_HEADER_LENGTH = 300;
 
-/** Removes the packet from an error of Node's parser: it may contain anything that the server sent. */
+/** Removes the packet from an error of Node's parser, since it may contain anything that the server sent. */
 function withoutPacket(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'rawPacket');
   return error;
@@ -343,7 +343,7 @@ function brokenConnection(
   return HANDSHAKE.test(code) ? { ...failed, phase: 'tls' } : failed;
 }
 
-/** The code of an error; if several addresses were tried, the first one's. */
+/** The code of an error. If several addresses were tried, that of the first address. */
 function errorCode(error: unknown): string {
   if (error instanceof AggregateError && !('code' in error)) return errorCode(error.errors[0]);
   if (typeof error === 'object' && error !== null && 'code' in error) return String(error.code);

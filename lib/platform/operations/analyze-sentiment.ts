@@ -24,7 +24,7 @@ const body = z.strictObject({
     .array(z.looseObject({ type: filledText, text: z.optional(z.string()) }), { error: 'a list of messages' })
     .check(z.minLength(1, { error: 'at least one message' })),
   topics: z.optional(
-    // The length is checked last: if it were first, zod would not report the faults of the topics.
+    // The length is checked last. After a fault of a first check, zod would not report the faults of the topics.
     z.array(topic, { error: 'a list of topics' }).check(
       z.refine((topics) => new Set(topics.map((each) => each.topic)).size === topics.length, {
         error: 'topics with different names',
@@ -42,13 +42,13 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
-/** One text to score: by topic if `topics` are given (at most 50), otherwise overall. Each request costs credits. */
+/** One text to score: by topic with `topics` (at most 50), otherwise overall. Each request costs credits. */
 export type SentimentRequest = { readonly text: string } & Omit<
   z.input<typeof body>,
   'input' | 'targetedSentiment' | 'simpleSentiment'
 >;
 
-/** The sentiment of each topic; null for a topic without one, though the text was scored and paid for. */
+/** The sentiment of each topic; null for a topic without a sentiment, although the text was scored and paid for. */
 const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknown> =>
   z.pipe(
     anyAnswer,
@@ -68,8 +68,8 @@ function listed(sent: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Splits the values into those of the requested topics, by their exact name or else in another letter case,
- * and all other values.
+ * Renames values to the requested topics that they match in another letter case, and adds null for requested topics
+ * without a value. Keeps all other values.
  */
 function byTopic(named: Readonly<Record<string, unknown>>, topics: readonly string[]) {
   const values = new Map(Object.entries(named));

@@ -28,7 +28,7 @@ export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
 }
 
 /**
- * The lines of an execution's log (`stdout` or `stderr`) or of its `errorInformation`, as texts whatever their shape.
+ * The lines of an execution's log (`stdout` or `stderr`) or of its `errorInformation`, as strings, whatever their shape.
  */
 export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly string[] {
   const found: unknown = typeof given === 'object' ? Object(given ?? {})[name] : given;

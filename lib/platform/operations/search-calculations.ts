@@ -5,7 +5,7 @@ import { calculationRow, isNothing, nullAsEmpty, recordIn } from '../records.ts'
 
 const filter = z.looseObject({
   field: filledText,
-  /** The text that the field must have. To filter by a dataset, card or owner, use `idList` instead. */
+  /** The value that the field must have. To filter by a dataset, card or owner, use `idList` instead. */
   value: z.optional(z.string({ error: 'text' })),
   idList: z.optional(z.array(z.union([z.string(), z.int()], { error: 'an id' }), { error: 'a list of ids' })),
 });

@@ -34,7 +34,7 @@ const body = z.strictObject({
   ),
 });
 
-/** Any text that a URL can hold. */
+/** Any string that a URL can contain. */
 const urlText = z.string({ error: 'text' }).check(wellFormed);
 
 const query = z.strictObject({
@@ -49,7 +49,7 @@ const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query:
 /** Where a response has its files, and which field names one. */
 const fileRows = { member: 'files', keys: ['id'], keyIs: 'text', members: file } as const;
 
-/** The cursor and the total of a `pageContext`; each is null if missing. Throws `Error` for an invalid cursor. */
+/** The cursor and the total of a `pageContext`, each null if it is missing. Throws `Error` for an invalid cursor. */
 export function pageContextOf(given: unknown): {
   readonly next: string | null;
   readonly total: number | null;

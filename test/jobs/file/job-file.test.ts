@@ -44,7 +44,7 @@ test('a file that changes after its rows were checked is not read further', asyn
   await writeFile(file, `${files('a')}\n${files('b')}`);
 
   await expect(Array.fromAsync(found.rows())).rejects.toThrow(
-    `${file}: has changed since its rows were checked`,
+    `${file} has changed since its rows were checked`,
   );
 });
 

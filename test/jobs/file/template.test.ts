@@ -59,10 +59,8 @@ test('a placeholder refers first to the column with that whole name', () => {
 
 test('all missing columns are named, each with the nearest existing one', () => {
   expect(faultsOf('{"a":"{{custmer}}","b":{"c":["x {{shop}} {{custmer}}"]}}')).toEqual([
-    '{{custmer}}: expected a column of the CSV, got none of that name; did you mean customer?',
-    expect.stringContaining(
-      '{{shop}}: expected a column of the CSV, got none of that name; its columns are "id"',
-    ),
+    '{{custmer}}: the CSV has no column of this name; did you mean customer?',
+    expect.stringContaining('{{shop}}: the CSV has no column of this name; its columns are "id"'),
   ]);
 });
 
@@ -72,7 +70,7 @@ test.each([
     '{{price:integer}}: expected one of text, number, boolean, json after the colon',
   ],
   ['{"a":"€ {{price:number}}"}', '{{price:number}}: must be the whole string'],
-  ['{"a":"b"}', 'expected a column in it, such as {{id}}, got none'],
+  ['{"a":"b"}', 'it has no placeholder for a column, such as {{id}}'],
 ])('%s is refused as a template', (json, fault) => {
   expect(faultsOf(json)).toEqual([expect.stringContaining(fault)]);
 });

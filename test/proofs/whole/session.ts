@@ -44,7 +44,7 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
     ...{ now, sleep, random: own.fraction, sawItem },
     sawRow: clock.saw,
   });
-  const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen({ breaker: seen });
+  const onBreaker = (seen: OpenBreaker | undefined) => breaker.onBudget({ breaker: seen });
   const stored = shared.budget(onBreaker);
   const budget = {
     ...stored,
@@ -63,7 +63,7 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
     steady: world.sinceStartMs,
     sleep,
     onTableUnavailable: (cause) => log(`table away: ${String(cause)}`),
-    onTableAvailable: () => log('table back'),
+    onTableAvailable: () => log('table available again'),
   });
   const { observe, counts } = countCalls();
   const send = scene.platform.sendFor(process);

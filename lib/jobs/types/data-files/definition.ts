@@ -43,9 +43,9 @@ export const dataFiles: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof
 };
 
 /**
- * Creates the runner: it reads the metadata of data files in parallel and returns `{files, missing}`, each
- * file as the platform sent it. Ids with a 404 or 403 are missing, and do not fail the job. A response that
- * is not the metadata of the requested file fails the job; its result still has the other files.
+ * Creates the runner. It reads the metadata of data files in parallel, and returns `{files, missing}`, each file as the
+ * platform sent it. Ids with a 404 or 403 are missing, and do not fail the job. A response that is not the metadata of
+ * the requested file fails the job, whose result still has all other files.
  */
 function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
   return async ({ ids, expand = [] }, { beforeSend, onSend, priority, signal }) => {

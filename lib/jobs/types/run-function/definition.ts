@@ -41,7 +41,7 @@ const schema = z.strictObject({
 
 type RunFunctionJob = JobBy<z.infer<typeof schema>>;
 
-/** Runs a code function. Two messages without an id are two runs. Messages of event rules get an id from the event. */
+/** Runs a code function. Each message without an id is a separate job. Messages of event rules get an id from the event. */
 export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   defaultId: 'message-id',
@@ -51,7 +51,7 @@ export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<type
   allowFault: functionFault,
   maxCalls: () => 1,
   openRunner: async ({ platform }) => functionRunner(platform.call),
-  /** Imports the formulas that it returned. */
+  /** Imports the formulas that the function returned, if the message asks for that. */
   async afterEnd({ importFormulas: isAsked }, ended, { store }) {
     if (!isAsked || (ended.outcome.status !== 'done' && !wasExecuted(ended.outcome.error))) return;
     await (await import('./import-formulas.ts')).importFormulas(store, ended);
@@ -89,8 +89,8 @@ const matches = (entry: string, full: string, functionName: string) =>
     : entry === functionName;
 
 /**
- * Creates the runner, which runs a code function once. If the execution did not succeed, the job fails; its
- * result has the whole execution.
+ * Creates the runner, which runs a code function once. If the execution did not succeed, the job fails, and its result
+ * has the whole execution.
  */
 function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async (job, context) => {
@@ -119,8 +119,8 @@ function functionRunner(call: Call): RunJob<RunFunctionJob> {
 }
 
 /**
- * A response with more bytes than this stays in bytes, which are validated as JSON: as text and values it would take
- * eight times as much memory.
+ * A larger response stays a buffer of bytes, which are validated as JSON: as a string and values it would take eight
+ * times as much memory.
  */
 const MAX_PARSED_BYTES = 1_000_000;
 
@@ -138,12 +138,12 @@ async function readExecution(body: Buffer): Promise<Read> {
     return { response: text.trim(), json };
   } catch (error) {
     if (!(error instanceof JsonLimitError)) throw error;
-    // The response is nested deeper than readers of the result may expect, so the result has it as text.
+    // The response is nested too deeply for readers of the result, so the result has it as a string.
     return { response: JSON.stringify(body.toString()), json: await decidingIn(body, { isDeep: true }) };
   }
 }
 
-/** The members of an execution that are used here, without large values. */
+/** The members of an execution in `DECIDING`, without large values. */
 async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object> {
   if (!isUtf8(body)) throw new SyntaxError('the body is not UTF-8');
   const { memberJson } = await import('../../../snapshot/history/index.ts');

@@ -4,15 +4,14 @@ import { type ExpandedMessage, type GivenMessage, isObject } from '../../message
 import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 
 /*
- * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in
- * `rule`. Its `inputVariables` name fields of the event, which are filled in here rather than by EventBridge:
- * if a field is missing, EventBridge sends something that is not JSON.
+ * The message of an event rule: a `run-function` message, with the whole event in `event` and the rule's name in
+ * `rule`. Its `inputVariables` name fields of the event. They are filled in here, because EventBridge would send invalid
+ * JSON if a field were missing.
  */
 
 /**
- * Fills in `inputVariables` from `event`, and the id: the rule's name, a dot, and the event's id. So two
- * rules make two jobs of one event, and an event that one rule delivers twice is one job. A message without
- * `event` is returned unchanged.
+ * Fills in `inputVariables` from `event`, and the id: the rule's name, a dot, and the event's id. So one event becomes
+ * one job for each rule, even if a rule delivers it twice. A message without `event` is returned unchanged.
  */
 export function fromEvent(message: GivenMessage): ExpandedMessage {
   if (!Object.hasOwn(message, 'event')) return { given: message, faults: [] };
@@ -29,8 +28,8 @@ const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
 /**
- * Whether a text is an event's id. A job's id has at most 128 characters: the rule's name, a dot, and this.
- * Neither contains a dot, so different pairs have different ids.
+ * Whether a value may be an event's id in a job's id, which has at most 128 characters: the rule's name, a dot, and the
+ * event's id. Neither part contains a dot, so no two pairs have the same job id.
  */
 const isEventId = (value: unknown) => isName(value) && value.length <= 63;
 
@@ -47,7 +46,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
   if (inputVariables === undefined) return { given: message, faults: [] };
   const faults: string[] = [];
   const missing: string[] = [];
-  // The bytes are counted, since paths may repeat a field any number of times.
+  // The bytes are limited, since paths may repeat a large field any number of times.
   let bytesLeft = MAX_MESSAGE_BYTES;
   const value = replaced(inputVariables, {
     field({ path, otherwise }, at) {
@@ -76,7 +75,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
 const place = (path: readonly PropertyKey[]): string =>
   shortened(['inputVariables', ...path].join('.'), MAX_LENGTH);
 
-/** Maximum faults that are listed; the message's other faults are listed as well. */
+/** Maximum faults of event fields to list. Faults of the rest of the message are listed in addition. */
 const MAX_FAULTS = 25;
 const MAX_LENGTH = 300;
 

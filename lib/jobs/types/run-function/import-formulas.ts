@@ -10,10 +10,10 @@ import type { EndedJobRow } from '../../ledger/job-row.ts';
 import { responseOf } from '../../result.ts';
 import { openRows, type RowsOptions } from '../../texts/rows/read-rows.ts';
 
-/** The formulas of a list, each calculation once, and the faults of the list. */
+/** The formulas of a list, at most one for each calculation, and the faults of the list. */
 type FormulaList = {
   readonly formulas: readonly Omit<ImportedFormula, 'importedAt'>[];
-  /** How many rows have an empty formula or null: they are ignored. */
+  /** How many rows were ignored because their formula is empty or null. */
   readonly empty: number;
   readonly faulty: number;
   /** The first faults, a line each. */
@@ -22,7 +22,7 @@ type FormulaList = {
 
 const MAX_FAULTS = 50;
 
-/** Maximum characters of all formulas of a list, since they are in memory. */
+/** Maximum characters of all formulas of a list together, since they are in memory. */
 const MAX_CHARACTERS = 200_000_000;
 
 /** A formula of a list, with its first line and the number of its rows. */
@@ -33,9 +33,9 @@ type Listed = {
 };
 
 /**
- * Reads a list of `{id, expression, name?, datasetId?}` as CSV, NDJSON or a JSON array. If several rows have
- * the same calculation and formula, they name several of its datasets. If they have different formulas, none
- * of them is used. Throws `TextError` for any other text.
+ * Reads a list of `{id, expression, name?, datasetId?}` as CSV, NDJSON or a JSON array. Several rows with the same
+ * calculation and formula name several datasets of the calculation. If the rows of a calculation have different formulas,
+ * none of them is used. Throws `TextError` if the bytes are no such list.
  */
 export async function readFormulaList(
   bytes: AsyncIterable<Uint8Array>,
@@ -86,13 +86,13 @@ export async function readFormulaList(
 }
 
 /**
- * The list that a code function returned, from its execution as JSON: a list of objects, or a text that
- * contains one. Throws `TextError`.
+ * The list that a code function returned, from its execution as JSON: a list of objects, or a string that contains such
+ * a list. Throws `TextError`.
  */
 async function formulasOf(execution: string | Buffer): Promise<FormulaList> {
   const { memberJson } = await import('../../../snapshot/history/index.ts');
   const body = Buffer.isBuffer(execution) ? execution : Buffer.from(execution);
-  // If an execution is nested too deeply, the result of its job has it as text.
+  // The result of a job has an execution that is nested too deeply as a string, which does not begin with `{`.
   const members = body[0] === 0x7b ? memberJson(body, ['status', 'result'], ALL) : new Map<string, string>();
   const status = members.get('status') ?? 'null';
   const result = members.get('result') ?? 'null';
@@ -119,15 +119,14 @@ export async function faultOfFormulas(execution: string | Buffer): Promise<strin
   return `${faulty} rows or lists are not as expected, and ${formulas.length} formulas are imported: ${faults.slice(0, 5).join('; ')}`;
 }
 
-/** An empty list for a text that is not a list; the error is its only fault. */
+/** Converts the error of something that is not a list into an empty list with one fault. */
 function asFault(error: unknown): FormulaList {
   if (!(error instanceof TextError)) throw error;
   return { formulas: [], empty: 0, faulty: 1, faults: [error.message] };
 }
 
 /**
- * The formulas that the function of an ended job returned. Throws `TextError` if it returned no formulas, or
- * something else.
+ * The formulas that the function of an ended job returned. Throws `TextError` if it did not return a list of formulas.
  */
 export const formulasOfJob = async (
   store: Store,
@@ -135,8 +134,8 @@ export const formulasOfJob = async (
 ): Promise<FormulaList> => formulasOf((await responseOf(store, outcome)) ?? '{}');
 
 /**
- * Stores the formulas that a job's function returned, once, as of the time when it was started. A result that
- * is not a list is ignored.
+ * Stores the formulas that a job's function returned, as of the start of the job. A repeat stores nothing new. Ignores a
+ * result that is not a list.
  */
 export async function importFormulas(store: Store, ended: EndedJobRow): Promise<void> {
   const { id: job, startedAt: atMs = ended.createdAt } = ended;

@@ -9,8 +9,7 @@ export const MAX_TEXTS = 100;
 export const MAX_TEXT_BYTES = 200 * 1024;
 
 /**
- * Text with at least one character that is not white space. It may contain half a surrogate pair, for example
- * a cut emoji.
+ * Text with at least one character that is not white space. It may contain a lone surrogate, for example of a cut emoji.
  */
 const anyText = z.string({ error: 'text' }).check(z.regex(/\S/, { error: 'text that is not empty' }));
 
@@ -43,7 +42,7 @@ const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
 const textBytes = (each: unknown) =>
   isObject(each) && typeof each['text'] === 'string' ? Buffer.byteLength(each['text']) : 0;
 
-/** Schema of a field that is sent to the platform unchanged: the endpoint's own rules check it. */
+/** Schema of a field that is sent to the platform unchanged. The schema of the endpoint checks it. */
 const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name) =>
   z.optional(
     z
@@ -71,7 +70,7 @@ const batchName = z.string({ error: 'text' }).check(
  */
 export const MAX_BATCH_NAME_LENGTH = 114;
 
-/** Whether a text may name a batch. */
+/** Whether a string may be the name of a batch. */
 export const isBatchName = (name: string): boolean =>
   batchName.safeParse(name).success && name.length <= MAX_BATCH_NAME_LENGTH;
 

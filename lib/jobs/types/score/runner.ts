@@ -17,9 +17,9 @@ import type { RunnerParts } from '../job-type-definition.ts';
 import type { ScoreJob } from './message.ts';
 
 /**
- * Creates the runner, which scores texts and pays for each once. The response is `{results}`, one for each text in
- * order. For a chunk of a batch it is `{batch, chunk, part}` with the cost of the chunk, and the results are in that
- * part. A job that was stopped and ends has a response too: what was scored, and its cost.
+ * Creates the runner, which scores texts and pays for each text once. The response is `{results}`, in the order of the
+ * texts. For a chunk of a batch it is `{batch, chunk, part}` with the chunk's cost, and the results are in that part. If a
+ * stopped job ends, its response has the results so far and their cost.
  */
 export function scoreRunner(
   parts: Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'concurrency'> & {
@@ -39,7 +39,7 @@ export function scoreRunner(
         ...options,
         priority: context.priority,
         finishes: true,
-        // The job's own record comes first: a job that may not send must not record a text as sent.
+        // The job's send is recorded first, since a job that may not send must not record a text as sent.
         beforeSend: async () => {
           await context.beforeSend();
           await beforeSend?.();
@@ -71,7 +71,7 @@ export function scoreRunner(
 /** How long a stopped job waits if it has made progress, in milliseconds. */
 const AFTER_PROGRESS_MS = 10_000;
 
-/** The error that ends the try of a stopped job. As long as tries score something, they do not count. */
+/** The error that ends the try of a stopped job. A try that scored some texts does not count as a try. */
 function stoppedBy(
   { error, results, progress }: Extract<Awaited<ReturnType<typeof scoreTexts>>, { readonly kind: 'stopped' }>,
   { batch, chunk }: ScoreJob,

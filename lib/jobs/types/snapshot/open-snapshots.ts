@@ -11,8 +11,8 @@ import type { RunJob } from '../../send-context.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
 /**
- * Opens the runner of snapshots, which starts durable executions if there is a function for them. Throws
- * `SettingsError` for SYNC_FOLLOWERS and SYNC_GATES.
+ * Opens the runner of snapshots, which starts durable executions if a function for them is set. Throws `SettingsError` if
+ * SYNC_FOLLOWERS or SYNC_GATES is invalid.
  */
 export async function openSnapshots(
   session: Session,
@@ -86,7 +86,7 @@ class ExecutionInputError extends Error {
   }
 }
 
-/** The input of a snapshot's execution: the checked job, and its followers, since a replay must find the same ones. */
+/** The input of a snapshot's execution: the checked job, and its followers, since a replay must find the same followers. */
 const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 

@@ -41,7 +41,7 @@ export function snapshotRunner(
     readonly gates?: ReturnType<typeof readGates>;
     readonly callCounts: () => CallCounts;
     readonly paceCounts?: () => PaceCounts;
-    /** Called with what failed after a publication, although the job ended well. */
+    /** Called if a step after a publication failed, which does not fail the job. */
     readonly warn?: ((what: string, reason: Error) => void) | undefined;
   },
 ): RunJob<SnapshotJob> {
@@ -53,7 +53,7 @@ export function snapshotRunner(
     const saved = (await resumable(store, job.id, place)) ?? (await begin());
     await putRun(store, job.id, saved.checkpoint.run);
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
-    // Recorded once, before the first page is requested.
+    // A snapshot records only one send, before its first request.
     await beforeSend();
     onSend();
     const publication = await takeRun(saved, scan, {
@@ -65,15 +65,14 @@ export function snapshotRunner(
       onSaved,
     }).catch(async (error: unknown) => {
       const cause = error instanceof SnapshotStoppedError ? error.cause : error;
-      // The error that stopped the run decides whether the job is worth another attempt, which would resume
-      // the run.
+      // After such an error, another attempt of the job resumes the run.
       if (cause instanceof PlatformError || cause instanceof ServiceError) throw cause;
       // Any other error, such as another platform, would stop the run again.
       if (!signal.aborted) await putRun(store, job.id, null);
       throw error;
     });
     await putRun(store, job.id, null);
-    // This is not done earlier: otherwise another attempt would find no run to resume.
+    // Cleared only after the run of the job was forgotten: before that, another attempt may have to resume it.
     if (publication.kind === 'published')
       await clearPublishedWork(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
@@ -93,8 +92,8 @@ const runSchema = z.object({ run: z.nullable(z.string()) });
 const putRun = (store: Store, id: string, run: string | null) => store.put(keyOf(id), printStored({ run }));
 
 /**
- * The run that an earlier attempt of the job began; undefined if it cannot be resumed, for example because it
- * has expired.
+ * The run that an earlier attempt of the job began; undefined if it cannot be resumed, for
+ * example because it has expired.
  */
 async function resumable(store: Store, id: string, place: Place): Promise<Saved | undefined> {
   const run = (await findStored(store, keyOf(id), runSchema))?.value.run;

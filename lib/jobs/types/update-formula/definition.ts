@@ -22,7 +22,7 @@ const schema = z.strictObject({
   name: z.optional(filledText),
 });
 
-/** Sets a formula. Two messages without an id are two updates: in A, B, A, the third is not a repeat of the first. */
+/** Sets a formula. Each message without an id is a separate job: of the formulas A, B, A, the third is not a repeat. */
 export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   rules: together('unlessChangedSince', 'name'),
@@ -35,8 +35,8 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
   replacesFormulaOf: ({ calculationId }) => calculationId,
   openRunner: async ({ platform }) => formulaRunner(platform),
   /**
-   * Adds the formula that was set to the log of formulas, also an invalid one. If a person settled the job,
-   * it gets the time of its send.
+   * Adds the formula that was set to the log of formulas, even if it is invalid. If a person settled the job, the formula
+   * gets the time at which the job became unknown.
    */
   async afterEnd({ calculationId, expression }, { outcome, finishedAt, earlierFinishedAt }, { store }) {
     if (outcome.status !== 'done' && outcome.error?.kind !== INVALID_FORMULA) return;

@@ -10,8 +10,8 @@ type CalculationToFind = {
 };
 
 /**
- * Finds a calculation by a search, since the platform has no other way. `degraded`: rows may be missing,
- * possibly this one.
+ * Finds a calculation by a search, since the platform has no other way. `degraded`: rows may be missing from the
+ * responses, so an undefined row proves nothing.
  */
 export async function findCalculation({
   platform,

@@ -212,7 +212,7 @@ test('a batch with added rows is reported as partly split, and one with changed 
   const changed = splitBatch(batchOf(grown.with(400, row(401, 'changed'))), one.split);
 
   expect(status).toMatchObject({ status: 'unfinished', rows: null });
-  await expect(changed).rejects.toThrow('more may follow at the end');
+  await expect(changed).rejects.toThrow('you may add rows at the end');
   expect(one.messages).toHaveLength(sent);
 });
 

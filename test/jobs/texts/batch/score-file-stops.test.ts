@@ -91,7 +91,7 @@ test('a chunk that is reopened meanwhile is reported, and does not count as scor
 
   const scored = scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), { ...optionsOf(one), table, progress });
 
-  await expect(scored).rejects.toThrow('batch b1: expected all 1 chunks to have ended');
+  await expect(scored).rejects.toThrow('batch b1 is not complete: some of its 1 chunks');
 });
 
 /** 400 rows in four chunks; the platform refuses those from one line to another. */

@@ -37,7 +37,7 @@ describe('a text that was split at a line break without quotes', () => {
     const error = await read(text, { name: 'a.csv' }).catch(String);
 
     expect(error).toMatch(`a.csv: line ${line}: rows: expected quotes around a text with line breaks`);
-    expect(error).toMatch(/ by --whole-rows .*\n {2}line \d+: .*\n {2}line \d+: \w/);
+    expect(error).toMatch(/ use --whole-rows .*\n {2}line \d+: .*\n {2}line \d+: \w/);
   });
 
   test.each(halves)('(%s) is read if each line is a row', async (_, text) => {
@@ -216,7 +216,7 @@ describe('an unusable header', () => {
 
   test('names a column twice', async () => {
     await expect(read('id,text,text\n1,one,two\n')).rejects.toThrow(
-      'expected each requested name once, got "text" more than once',
+      'expected each requested name only once, got "text" more than once',
     );
   });
 
@@ -294,7 +294,7 @@ describe('a bad row does not stop the others:', () => {
     expect(await read(bytes, { encoding: 'utf-8' })).toEqual([
       bad(
         2,
-        'the line: expected utf-8, got invalid bytes: --encoding names another one (lines 2 to 3 are skipped)',
+        'the line: expected utf-8, got invalid bytes: name another encoding by --encoding (lines 2 to 3 are skipped)',
       ),
       good(4, '2', 'b'),
     ]);
@@ -466,8 +466,8 @@ describe('a JSON array', () => {
 
   test.each([
     ['[{"id":1,"text":"one"}', 'a JSON array that does not end'],
-    ['[{"id":1,"text":"one"}] {"id":2}', 'a JSON array with something after it'],
-    ['[{"id":1,"text":"one"}][]', 'a JSON array with something after it'],
+    ['[{"id":1,"text":"one"}] {"id":2}', 'a JSON array with other characters after it'],
+    ['[{"id":1,"text":"one"}][]', 'a JSON array with other characters after it'],
   ])('is refused if it is %s', async (text, got) => {
     await expect(read(text)).rejects.toThrow(
       `line 1: expected CSV, NDJSON or a JSON array of objects, got ${got}`,
