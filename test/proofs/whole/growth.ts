@@ -19,7 +19,6 @@ export function watchGrowth({ world, table, store }: Scene) {
     samples.push(
       `day ${day}: CPU ${(cpuS() - startedS).toFixed(1)} s, heap ${heapMb.toFixed()} MB, ${rows} rows, ${objects.length} objects of ${sizeMb.toFixed(1)} MB`,
     );
-    console.error(samples.at(-1), globalThis.process.memoryUsage().rss / 1e6);
   };
   const watch = async () => {
     for (let day = EVERY_DAYS; day * DAY_MS <= world.plan.calmFromMs; day += EVERY_DAYS) {

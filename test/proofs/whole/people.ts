@@ -81,7 +81,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
       return;
     case 'prune':
       sent.prunedAtMs.push(world.sinceStartMs());
-      return prune(scene).catch((error: unknown) => world.log('person', `prune ends: ${String(error)}`));
+      return pruneUntilDone(scene);
     case 'cancel batch':
     case 'redrive batch':
     case 'forget':
@@ -124,22 +124,35 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
   }
 }
 
+/** How often a prune that fails is given again, and how long after it. One that dies waits for the next morning. */
+const PRUNES = 5;
+const AGAIN_MS = 5_000;
+
+async function pruneUntilDone(scene: Scene): Promise<void> {
+  const { world } = scene;
+  for (let tries = 1; tries <= PRUNES; tries += 1) {
+    try {
+      return await prune(scene);
+    } catch (error) {
+      world.log('person', `prune ends: ${String(error)}`);
+      await world.clock.sleep(AGAIN_MS);
+    }
+  }
+}
+
 /** `prune calculations --keep 3` in a process of its own, which may die in the middle of it. */
 async function prune({ world, store: shared }: Scene): Promise<void> {
   // The name of a process seeds what happens to it, so each prune dies at another operation.
   const process = world.start(`prune at ${Math.round(world.sinceStartMs())}`);
   const store = storeFor(shared, process, world);
   const rule = { kind: 'keep', keep: KEPT } as const;
-  const plan = await planPrune({ store, place: 'calculations', rule, nowMs: world.now() });
   const { signal } = new AbortController();
-  await pruneRuns({
-    ...plan,
-    store,
-    removePartition: undefined,
-    signal,
-    onRemoved: () => {},
-  });
-  world.end(process, 'ends');
+  try {
+    const plan = await planPrune({ store, place: 'calculations', rule, nowMs: world.now() });
+    await pruneRuns({ ...plan, store, removePartition: undefined, signal, onRemoved: () => {} });
+  } finally {
+    world.end(process, 'ends');
+  }
 }
 
 /** What `runs` lists, and how many jobs the report counts. `faults`: what they miss, in words. */

@@ -54,7 +54,7 @@ const LISTED_MS = 10 * 60_000;
 
 /** **No row is lost silently**: each published run holds every record that existed throughout the scan, each once. */
 export async function checkPublished(ended: Finished) {
-  const { plan, scene, sent, published, broken } = ended;
+  const { plan, scene, sent, published, read, broken } = ended;
   let [pruned, mostRecords] = [0, 0];
   const startMs = scene.world.now() - scene.world.sinceStartMs();
   /** A run that began once another was published comes after it, whatever the clocks of the two say. */
@@ -78,7 +78,10 @@ export async function checkPublished(ended: Finished) {
         const there = moves.filter(({ atMs }) => atMs <= ms + LISTED_MS).map(({ run }) => run);
         return new Set(there.filter((run) => run > moved.run || run === there.at(-1))).size;
       };
+      const isListed = read.listed.some(({ run }) => run === moved.run);
       const mayBeGone = source === 'calculations' && sent.prunedAtMs.some((ms) => newer(ms) >= KEPT);
+      if (!isListed && !mayBeGone)
+        broken(`One truth: run ${moved.run} of ${source} is published, and not listed`);
       if (isGone && mayBeGone) pruned += 1;
       else if (isGone)
         broken(
