@@ -10,7 +10,7 @@ type LineOptions = {
   readonly byType?: Readonly<Record<string, object>>;
 };
 
-/** A log line with sums, whose fields queries read. */
+/** A log line of sums. Queries in Logs Insights read its fields. */
 export const measuredLine = (
   sums: Readonly<Partial<Record<MeasureName, number>>>,
   { at, service, place, byType = {} }: LineOptions,

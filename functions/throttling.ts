@@ -11,29 +11,29 @@ const WINDOWS = 3;
 const MIN_EVENTS = 10;
 
 /**
- * Creates the mean of numbers from 0 to 1, one for each event. `percent`: the lowest mean of the last three windows of
- * five minutes, in percent; 0 if one of the windows had too few events.
+ * Measures the mean of values from 0 to 1, one an event, in windows of five minutes. `percent` returns the lowest mean of
+ * the last three complete windows, in percent; 0 if one of them had too few events.
  */
-function createShare(now: () => number) {
+function createWindowedMean(now: () => number) {
   let window = { slot: 0, events: 0, sum: 0 };
-  let shares: readonly number[] = [];
-  function turn(): void {
+  let means: readonly number[] = [];
+  function startNewWindow(): void {
     const slot = Math.floor(now() / WINDOW_MS);
     if (slot === window.slot) return;
     const { events, sum } = window;
-    const share = events < MIN_EVENTS ? 0 : (100 * sum) / events;
-    shares = slot === window.slot + 1 ? [...shares, share].slice(-WINDOWS) : [];
+    const mean = events < MIN_EVENTS ? 0 : (100 * sum) / events;
+    means = slot === window.slot + 1 ? [...means, mean].slice(-WINDOWS) : [];
     window = { slot, events: 0, sum: 0 };
   }
   return {
     add(events: number, sum: number): void {
-      turn();
+      startNewWindow();
       window.events += events;
       window.sum += sum;
     },
     percent(): number {
-      turn();
-      return shares.length < WINDOWS ? 0 : Math.min(...shares);
+      startNewWindow();
+      return means.length < WINDOWS ? 0 : Math.min(...means);
     },
   };
 }
@@ -45,8 +45,8 @@ function createShare(now: () => number) {
  * calls are refused. All processes share one budget, so the percentage in one process is that of the fleet.
  */
 export function createThrottling(configuredRate: number, now: () => number) {
-  const throttled = createShare(now);
-  const reduced = createShare(now);
+  const throttled = createWindowedMean(now);
+  const reduced = createWindowedMean(now);
   let effectiveRate = () => configuredRate;
   return {
     /** Sets the function that returns the fleet's present rate, in requests a second. */
@@ -68,16 +68,16 @@ export function createThrottling(configuredRate: number, now: () => number) {
 }
 
 /**
- * The maximum age of the last refusal of an operation that is still reported, in milliseconds. Waiting calls are tried
- * every half minute, so after an older refusal no call is waiting.
+ * An operation is no longer reported when its last 429 is older than this, in milliseconds. Waiting calls are tried every
+ * half minute, so after that none is waiting.
  */
-const LAST_REFUSED_MS = 3_600_000;
+const MAX_REFUSAL_AGE_MS = 3_600_000;
 
-/** The operations that alone are throttled, each with the minutes since that began. */
+/** One problem for each operation that the platform throttles separately; its value is the minutes since that began. */
 export const throttledProblems = (
   operations: readonly ThrottledOperation[],
   nowMs: number,
 ): readonly (readonly [`${'Throttling'}-${string}`, minutes: number])[] =>
   operations
-    .filter(({ refusedAtMs }) => nowMs - refusedAtMs < LAST_REFUSED_MS)
+    .filter(({ refusedAtMs }) => nowMs - refusedAtMs < MAX_REFUSAL_AGE_MS)
     .map(({ operation, sinceMs }) => [`Throttling-${operation}`, Math.floor((nowMs - sinceMs) / 60_000)]);

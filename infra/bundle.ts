@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { bundleHandler } from './bundle-handler.ts';
 import { root } from './bundle-options.ts';
-import { bundled } from './bundled.ts';
 
 /*
  * Bundles the handler with the given path, and writes the bundle and its source maps into the given folder. It runs in a
@@ -10,7 +10,7 @@ import { bundled } from './bundled.ts';
  */
 
 const [file = '', folder = ''] = process.argv.slice(2);
-const { outputFiles } = await bundled(file);
+const { outputFiles } = await bundleHandler(file);
 for (const { path, contents } of outputFiles) await writeFile(join(folder, basename(path)), contents);
 
 /** write-report reads the script and the style of the page from a file beside its code. */

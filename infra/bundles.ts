@@ -37,7 +37,7 @@ export const HANDLER = 'index.handler';
  * bundle that is already built is used unchanged. A module that is loaded only when needed has its own file beside
  * `index.mjs`, since esbuild can remove unused parts only from a separate file.
  */
-export function bundled(name: string, folder = FUNCTIONS): Code {
+export function lambdaCodeOf(name: string, folder = FUNCTIONS): Code {
   if (existsSync(join(folder, name, ENTRY))) return Code.fromAsset(join(folder, name));
   const file = handlerFile(name, folder);
   if (!existsSync(file)) throw new Error(`functions/${name}: expected ${ENTRY} or handler.ts, got neither`);

@@ -156,8 +156,8 @@ function partConditions({ workers, watch, move, tables, report }: ConditionsProp
 }
 
 const SAYS = {
-  PartMissing: 'need a table, a bucket, a queue or another part that does not exist.',
-  PartRefused: 'may not use a table, a bucket, a queue or another part, or its key.',
+  PartMissing: 'need a table, a bucket, a queue or another AWS resource that does not exist.',
+  PartRefused: 'may not use a table, a bucket, a queue or another AWS resource, or its key.',
 } as const satisfies Partial<Record<ProblemName, string>>;
 
 /** Jobs that may end as unknown: they change the platform, so they are not sent again to find out their outcome. */

@@ -65,14 +65,14 @@ export function loopFaults(
     if (own === undefined) return [];
     const { source, detailType } = own;
     const narrower = NARROWER[source] ?? 'other calls in detail.eventName';
-    const expected = `a pattern that cannot match events of its own function (${source}, ${detailType}), which would start it again and again: outside $or, name another source or detail-type, or ${narrower}`;
+    const expected = `a pattern that does not match the events that its own function causes (${source}, ${detailType}), since they would start the function again and again. At the top level, not in $or, use another source, another detail-type, or ${narrower}`;
     return [{ path: ['eventRules', index, 'pattern'], expected }];
   });
 }
 
 const NARROWER: Readonly<Record<string, string>> = {
   'platform-sync': 'other types in detail.type',
-  'aws.s3': 'another bucket in detail.bucket.name, or keys that are not of the store in detail.object.key',
+  'aws.s3': 'another bucket in detail.bucket.name, or keys outside the store in detail.object.key',
 };
 
 /** A bus of the same account and region: a rule of another bus would need a role to send to the stack's queue. */

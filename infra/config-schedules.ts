@@ -121,7 +121,7 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
   return { version: 1, type: 'snapshot', ...request };
 }
 
-/** Whether the snapshot follows another one, as cards without datasets follow the calculations, which link to datasets. */
+/** Whether the snapshot follows another one, as cards follow the calculations, which link to datasets, if no datasets are given. */
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 
 /**
@@ -164,7 +164,7 @@ function cronRules(source: Source): readonly ScheduleRule[] {
   return [
     {
       at: 'cron',
-      expected: `nothing, since ${source} without ${field} follow the ${linked.from}`,
+      expected: `nothing, since a schedule of ${source} that does not set ${field} follows the ${linked.from}`,
       holds: ({ source: of, [field]: given, cron: at }) =>
         of !== source || given !== undefined || at === undefined,
     },
@@ -186,15 +186,21 @@ export const scheduleRules: readonly ScheduleRule[] = [
     expected: 'a name, since the schedule does not copy the whole source',
     holds: (schedule) => {
       const source = sources.find((each) => each === schedule['source']);
-      const isNamed = schedule['as'] !== undefined || OWN_RULES.some(({ holds }) => !holds(schedule));
-      return source === undefined || isNamed || narrowings(source, schedule).length === 0;
+      // These rules report a missing name themselves.
+      const isReported = NAME_RULES.some(({ holds }) => !holds(schedule));
+      return (
+        source === undefined ||
+        schedule['as'] !== undefined ||
+        isReported ||
+        narrowings(source, schedule).length === 0
+      );
     },
   },
   ...sources.flatMap(cronRules),
 ];
 
-/** The rules about `as` of sources that require it. */
-const OWN_RULES = requestRules.filter(({ at }) => at === 'as');
+/** The rules of single sources that require `as`. */
+const NAME_RULES = requestRules.filter(({ at }) => at === 'as');
 
 /** Finds snapshots that would never be taken, since they follow a source that has no schedule. */
 export const followFaults = (schedules: readonly Raw[]): readonly RuleFault[] =>

@@ -15,6 +15,7 @@ export type CronField = {
 
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'] as const;
 const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const;
+const STEPS = '(lists with ",", ranges with "-", steps with "/" and "*" are allowed)';
 const ONE_OR_TWO = /^\d{1,2}$/;
 
 /** Source: "Schedule types" in EventBridge Scheduler's user guide. Its parser limits steps as Quartz does. */
@@ -28,16 +29,16 @@ export const cronFields: readonly [
 ] = [
   {
     name: 'minute',
-    expected: '0 to 59 with , - * /',
+    expected: `0 to 59 ${STEPS}`,
     min: 0,
     max: 59,
     digits: ONE_OR_TWO,
     maxStep: 59,
   },
-  { name: 'hour', expected: '0 to 23 with , - * /', min: 0, max: 23, digits: ONE_OR_TWO, maxStep: 23 },
+  { name: 'hour', expected: `0 to 23 ${STEPS}`, min: 0, max: 23, digits: ONE_OR_TWO, maxStep: 23 },
   {
     name: 'day of the month',
-    expected: '1 to 31 with , - * /, or ?, L, LW or a day with W',
+    expected: `1 to 31 ${STEPS}, or "?", "L", "LW" or a day followed by W, such as 15W`,
     min: 1,
     max: 31,
     digits: ONE_OR_TWO,
@@ -47,7 +48,7 @@ export const cronFields: readonly [
   },
   {
     name: 'month',
-    expected: '1 to 12 or JAN to DEC with , - * /',
+    expected: `1 to 12 or JAN to DEC ${STEPS}`,
     min: 1,
     max: 12,
     names: MONTHS,
@@ -56,7 +57,8 @@ export const cronFields: readonly [
   },
   {
     name: 'day of the week',
-    expected: '1 to 7 or SUN to SAT with , - *, or ?, L, a day with L, or a day with # and 1 to 5',
+    expected:
+      '1 to 7 or SUN to SAT (lists with ",", ranges with "-" and "*" are allowed), or "?", "L", a day followed by L, such as 6L, or a day followed by # and 1 to 5, such as 6#2',
     min: 1,
     max: 7,
     names: WEEKDAYS,
@@ -65,7 +67,7 @@ export const cronFields: readonly [
   },
   {
     name: 'year',
-    expected: '1970 to 2199 with , - * /',
+    expected: `1970 to 2199 ${STEPS}`,
     min: 1970,
     max: 2199,
     digits: /^\d{4}$/,

@@ -13,7 +13,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { FunctionEnvironment } from '../lib/contract.ts';
-import { bundled, HANDLER } from './bundles.ts';
+import { HANDLER, lambdaCodeOf } from './bundles.ts';
 import type { LogSettings } from './log-settings.ts';
 import type { Network } from './network.ts';
 
@@ -52,7 +52,7 @@ export class SyncFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: HANDLER,
-      code: bundled(handler),
+      code: lambdaCodeOf(handler),
       memorySize: memoryMb,
       environment: { ...environment },
       role: this.role,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { InHand, ProblemName } from './base/aws/index.ts';
 import { once, sleep } from './base/index.ts';
+import { warnOfUnsharedTable } from './locations.ts';
 import { createLogger } from './logger.ts';
 import {
   type Breaker,
@@ -15,7 +16,6 @@ import {
   type Pace,
   type PaceCounts,
 } from './pace/index.ts';
-import { warnOfUnsharedTable } from './places.ts';
 import {
   callOutcome,
   countCalls,

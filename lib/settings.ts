@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { networkFaults } from './base/aws/index.ts';
 import { hideUser, preview } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
-import { DEFAULT_STORE, SettingsError, withPlaces } from './places.ts';
+import { DEFAULT_STORE, SettingsError, withDefaultLocations } from './locations.ts';
 import { pricesSchema } from './prices.ts';
 
 export { SettingsError };
@@ -50,11 +50,11 @@ type Check = (given: Environment) => readonly string[];
 
 function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: readonly Check[]): T {
   const set = Object.fromEntries(Object.entries(tidied(environment)).filter(([, value]) => value !== ''));
-  const placed = placesIn(set);
-  const given: Environment = { ...set, ...placed.places };
+  const located = locationsIn(set);
+  const given: Environment = { ...set, ...located.locations };
   const parsed = schema.safeParse(given);
   const faults = [
-    ...placed.faults,
+    ...located.faults,
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => fault(issue, given))),
     ...checks.flatMap((check) => check(given)),
   ];
@@ -62,12 +62,12 @@ function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: rea
   return parsed.data;
 }
 
-function placesIn(set: Environment) {
+function locationsIn(set: Environment) {
   try {
-    return { places: withPlaces(set), faults: [] };
+    return { locations: withDefaultLocations(set), faults: [] };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    return { places: {}, faults: error.faults };
+    return { locations: {}, faults: error.faults };
   }
 }
 

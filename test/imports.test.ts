@@ -11,7 +11,7 @@ const ROOMS = [
   'lib/base',
   'lib/text',
   'lib/formula',
-  'lib/places.ts',
+  'lib/locations.ts',
   'lib/store',
   'lib/columns.ts',
   'lib/prices.ts',

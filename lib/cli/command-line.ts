@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, Option } from 'commander';
 import { nearestName, quoted, shortened, shownJson } from '../base/index.ts';
 import { printJson } from '../base/json/index.ts';
-import { storePlace } from '../places.ts';
+import { storeLocation } from '../locations.ts';
 import type { Environment } from '../settings.ts';
 import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
@@ -114,7 +114,7 @@ export async function runCommandLine(
 /** Throws a `bad-location` StoreError if the store does not exist, as in the wrong folder. Creates nothing. */
 async function checkStoreOf(command: Command, { environment, openStore }: Terminal): Promise<void> {
   const { needsStore }: CommandFamily[string] = commands[pathOf(command) as CommandPath];
-  if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
+  if (needsStore !== false && openStore === undefined) await checkStoreExists(storeLocation(environment));
 }
 
 /** Whether the output of a command contains command lines to paste, rather than rows, formulas or files. */
@@ -147,7 +147,7 @@ function addSettingsOptions(command: Command, isHidden = false): void {
 export function createProgram(terminal: Terminal, finish: (ended: Ended) => void): Command {
   const program = new Command('platform-sync')
     .description(
-      'Copies the metadata of an analytics platform into S3 or a directory, and sends work back to it.',
+      'Copies the metadata of a cloud BI platform to S3 or a folder, and sends work back to it in bulk.',
     )
     .version(packageVersion(), '-v, --version', 'print the version')
     .helpCommand('help [command...]', 'print the help of a command')

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { jsonSetting } from '../places.ts';
+import { jsonSetting } from '../locations.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
 import { definitionOf, type Job, jobType } from './types/job-types.ts';
 

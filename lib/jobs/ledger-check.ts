@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { anyRecord, once } from '../base/index.ts';
 import { parseJson, printJson } from '../base/json/index.ts';
-import { sqlitePath, storePlace } from '../places.ts';
+import { sqlitePath, storeLocation } from '../locations.ts';
 import type { Sentiment } from '../platform/index.ts';
 import type { Environment } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
@@ -47,7 +47,7 @@ export function ledgerCheckOf(
     readonly checkTable?: CheckTable;
   },
 ): CheckTable {
-  const store = given?.store ?? (() => openStore(storePlace(environment), { s3: environment }));
+  const store = given?.store ?? (() => openStore(storeLocation(environment), { s3: environment }));
   const checkTable = given?.checkTable ?? tableCheckOf(table, environment, store);
   return once(async () => {
     await checkTable();

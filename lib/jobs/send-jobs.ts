@@ -1,6 +1,6 @@
 import { AwsError, isPassing } from '../base/aws/index.ts';
 import { sleep as realSleep } from '../base/index.ts';
-import { sqlitePath } from '../places.ts';
+import { sqlitePath } from '../locations.ts';
 import { type Environment, needed, readSyncSettings } from '../settings.ts';
 import { ledgerCheckOf } from './ledger-check.ts';
 import { openQueue } from './queue/open-queue.ts';

@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { once, sleep } from '../base/index.ts';
-import { RESERVED_FOLDER } from '../places.ts';
+import { RESERVED_FOLDER } from '../locations.ts';
 import { errorCode, StoreError, unlessCode } from './error.ts';
 import { checkKey, IGNORE_FILE } from './key.ts';
 import { createReserve, isFullDisk } from './reserve.ts';

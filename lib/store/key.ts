@@ -1,4 +1,4 @@
-import { RESERVED_FOLDER } from '../places.ts';
+import { RESERVED_FOLDER } from '../locations.ts';
 import { StoreError } from './error.ts';
 
 /** The file that keeps a directory store out of git; no key has this name. */
@@ -51,7 +51,7 @@ function refuse(tried: string, got: string, expected: string | undefined): void 
  * | `!!order-17!` | `ORDER-17`: four capitals or colons or more, with only digits, `.` and `-` between; `_` is a colon. |
  * | `!-` | a colon. |
  * | `!.`, `!_` | `.` and `_` at the beginning. |
- * | `!0` | nothing, after `.` at the end and before a name that Windows reserves, such as `con`. |
+ * | `!0` | nothing: it follows a final `.`, and precedes a name that Windows reserves, such as `con`. |
  *
  * `!` is among the characters that S3 calls safe, is allowed in file names everywhere and unescaped in the path of a URL,
  * and occurs in no id. `%` would be decoded along the way, `=` makes a folder a partition, and `~` is one to avoid in S3.

@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { AwsEnvironment } from '../base/aws/index.ts';
-import { sqlitePath } from '../places.ts';
+import { sqlitePath } from '../locations.ts';
 import type { ClientLimits } from './dynamo-table.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Table } from './table.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { once } from '../base/index.ts';
-import { sqlitePath, storePlace } from '../places.ts';
+import { sqlitePath, storeLocation } from '../locations.ts';
 import { findStored, openStore, printStored, type Store, StoreError } from '../store/index.ts';
 import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
@@ -42,7 +42,7 @@ export const tableCheckOf = (
   table: string,
   environment: Readonly<Partial<Record<string, string>>>,
   open: () => Promise<Pick<Store, 'get' | 'put' | 'location'>> = () =>
-    openStore(storePlace(environment), { s3: environment }),
+    openStore(storeLocation(environment), { s3: environment }),
 ): CheckTable =>
   once(async () => {
     try {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BuildResult, build, type Metafile } from 'esbuild';
+import { bundleHandler } from '../../infra/bundle-handler.ts';
 import { bundleOptions, root } from '../../infra/bundle-options.ts';
-import { bundled } from '../../infra/bundled.ts';
 import { once } from '../../lib/base/async.ts';
 import { atMost, type Bench, bounded } from './bench.ts';
 import { median } from './measured-process.ts';
@@ -44,7 +44,7 @@ export const cold: Bench = {
 /** The memory of a fresh process with a function's bundle when it could handle its first event, in MB. */
 export async function memoryAtStart(name: string): Promise<number> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-cold-'));
-  const { outputFiles, ...made } = await bundled(join('functions', name, 'handler.ts'));
+  const { outputFiles, ...made } = await bundleHandler(join('functions', name, 'handler.ts'));
   const files = outputFiles.filter(({ path }) => !path.endsWith('.map'));
   const start = await write(join(folder.path, 'whole-'), { ...made, outputFiles: files });
   return Number(await importing(start, '', 'process.memoryUsage.rss()')) / 1e6;
@@ -54,7 +54,7 @@ export async function memoryAtStart(name: string): Promise<number> {
 export async function startOf(name: string, runs: number) {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-cold-'));
   const entry = join('functions', name, 'handler.ts');
-  const made = await bundled(entry);
+  const made = await bundleHandler(entry);
   const whole = { ...made, outputFiles: made.outputFiles.filter(({ path }) => !path.endsWith('.map')) };
   const start = await write(join(folder.path, 'whole-'), whole);
   const loaded = new Set((await loadedBy(start)).map((file) => basename(file)));

@@ -147,7 +147,7 @@ describe('formula apply', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
   });
 
-  test('lets the platform refuse what only it can check with --strict', async () => {
+  test('with --strict, still sends a formula with an error that only the platform can find, and reports that it was refused', async () => {
     const [a] = calculations();
     const file = await csv(['id', 'expression', 'was'], [a?.id ?? '', 'SUM(`No such column`)', '1']);
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSubmission } from '../../lib/cli/commands/mcp.ts';
-import { withPlaces } from '../../lib/places.ts';
+import { withDefaultLocations } from '../../lib/locations.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
@@ -87,7 +87,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
 });
 
 test('an assistant’s submit refuses it too, and names what a person can do', async () => {
-  const settings = withPlaces(settingsOf(sandbox, folder.path));
+  const settings = withDefaultLocations(settingsOf(sandbox, folder.path));
   const submission = createSubmission(createFakeTerminal(settings).terminal);
 
   const lost = await submission.check(job());

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LEASES } from '../../lib/jobs/job-storage.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
-import { withPlaces } from '../../lib/places.ts';
+import { withDefaultLocations } from '../../lib/locations.ts';
 import type { PlatformOptions } from '../../lib/sandbox/platform/options.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openTable } from '../../lib/table/open-table.ts';
@@ -41,7 +41,7 @@ async function start(plannedFaults: Faults = {}) {
       );
     },
     async ledger(now: () => number = Date.now) {
-      const { SYNC_TABLE = '' } = withPlaces(settings);
+      const { SYNC_TABLE = '' } = withDefaultLocations(settings);
       return createLedger({ ...(await openTable(SYNC_TABLE, settings, { leases: LEASES })), now });
     },
     result: async () => {

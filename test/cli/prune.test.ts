@@ -61,7 +61,7 @@ const execute = async (differences: Partial<PruneOptions> = {}) =>
     ...differences,
   });
 
-test('--keep N keeps the newest runs, and removes all objects of the others and the facts of their records', async () => {
+test('--keep N keeps the newest runs, and deletes all objects of the others, also their stored uses', async () => {
   await store.put(`parquet/uses/${publishedFolder(PLACE, monday)}part-00000-aa.parquet`, Buffer.from('x'));
 
   const { code, out } = await prune('--keep', '2', '--json');

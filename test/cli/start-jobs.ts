@@ -6,7 +6,7 @@ import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 import { LEASES } from '../../lib/jobs/job-storage.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
-import { withPlaces } from '../../lib/places.ts';
+import { withDefaultLocations } from '../../lib/locations.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openTable } from '../../lib/table/open-table.ts';
@@ -46,7 +46,7 @@ export async function startJobs({
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '1000',
   };
-  const { SYNC_TABLE = '', SYNC_QUEUE_URL = '', SYNC_DEAD_LETTER_URL = '' } = withPlaces(shared);
+  const { SYNC_TABLE = '', SYNC_QUEUE_URL = '', SYNC_DEAD_LETTER_URL = '' } = withDefaultLocations(shared);
   const queue = await openQueue(SYNC_QUEUE_URL, shared);
   const deadLetters = await openQueue(SYNC_DEAD_LETTER_URL, shared, 'dead');
   const { table } = await openTable(SYNC_TABLE, shared, { leases: LEASES });

@@ -85,10 +85,10 @@ describe('the configuration', () => {
       'instances.1.name: expected a name that no other instance has, got "least"',
       'instances.1.schedules.0 (calculations).as: expected a place of its own, since name or filters narrow the snapshot, got nothing',
       'instances.1.schedules.1 (files).directory: expected a directory, since immediate is given, got nothing',
-      'instances.1.schedules.2 (cards).cron: expected nothing, since cards without datasets follow the calculations, got "0 2 * * ? *"',
+      'instances.1.schedules.2 (cards).cron: expected nothing, since a schedule of cards that does not set datasets follows the calculations, got "0 2 * * ? *"',
       'instances.1.schedules.3 (cards).as: expected a place that no other schedule has, got nothing',
       expect.stringMatching(
-        /^instances.1.eventRules.0 \(rule\).pattern: expected a pattern that cannot match/,
+        /^instances.1.eventRules.0 \(rule\).pattern: expected a pattern that does not match/,
       ),
       'instances.1.workers: expected at least 9: 2 for jobs, 2 for code functions, 1 for each schedule, got 3',
     ]);
@@ -202,7 +202,7 @@ describe('synth accepts exactly what the functions accept:', () => {
     ]);
   });
 
-  test('cards without datasets follow the calculations', () => {
+  test('a schedule of cards that does not set datasets follows the calculations', () => {
     expect(readFollowers(followersOf(instance?.schedules ?? []))).toMatchObject([
       { type: 'snapshot', source: 'cards', drill: true },
     ]);
@@ -433,7 +433,7 @@ describe('a rule that would trigger itself', () => {
     ['rows that a trail records', 'aws.dynamodb, AWS API', { ...trail, source: ['aws.dynamodb'] }],
   ])('is refused: %s', (_, event, pattern, place) => {
     expect(faultsOfPattern(pattern, place)).toEqual([
-      expect.stringContaining(`cannot match events of its own function (${event}`),
+      expect.stringContaining(`does not match the events that its own function causes (${event}`),
     ]);
   });
 

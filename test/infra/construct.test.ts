@@ -16,7 +16,7 @@ import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api';
 import { CodePipeline, CodePipelineSource, ShellStep } from 'aws-cdk-lib/pipelines';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bundled } from '../../infra/bundles.ts';
+import { lambdaCodeOf } from '../../infra/bundles.ts';
 import { ConfigError, PlatformSync, type PlatformSyncProps } from '../../infra/index.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { filesetId, full, packageId, propertiesOf } from './instances.ts';
@@ -646,16 +646,16 @@ describe('a function', () => {
     const folder = folderWith('index.mjs');
     const stack = new Stack(new App({ analyticsReporting: false }), 'built');
 
-    const { s3Location } = bundled('some', folder).bind(stack);
+    const { s3Location } = lambdaCodeOf('some', folder).bind(stack);
 
     expect(s3Location).toBeDefined();
     const [staged] = stack.node.findAll().filter((each) => each instanceof AssetStaging);
     expect(readdirSync(staged?.absoluteStagedPath ?? '')).toEqual(['index.mjs']);
-    expect(bundled('some', folder)).toBeInstanceOf(Code);
+    expect(lambdaCodeOf('some', folder)).toBeInstanceOf(Code);
   });
 
   test('with neither source nor bundle is an error', () => {
-    expect(() => bundled('some', folderWith('other.mjs'))).toThrow(
+    expect(() => lambdaCodeOf('some', folderWith('other.mjs'))).toThrow(
       'functions/some: expected index.mjs or handler.ts, got neither',
     );
   });

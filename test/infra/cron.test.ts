@@ -28,13 +28,22 @@ describe('a cron expression', () => {
   });
 
   test.each([
-    ['*/60 2 * * ? *', 'minute is 0 to 59 with , - * /, not "*/60"'],
-    ['0 */24 * * ? *', 'hour is 0 to 23 with , - * /, not "*/24"'],
+    [
+      '*/60 2 * * ? *',
+      'minute is 0 to 59 (lists with ",", ranges with "-", steps with "/" and "*" are allowed), not "*/60"',
+    ],
+    [
+      '0 */24 * * ? *',
+      'hour is 0 to 23 (lists with ",", ranges with "-", steps with "/" and "*" are allowed), not "*/24"',
+    ],
     [
       '0 2 ? * L-3 *',
-      'day of the week is 1 to 7 or SUN to SAT with , - *, or ?, L, a day with L, or a day with # and 1 to 5, not "L-3"',
+      'day of the week is 1 to 7 or SUN to SAT (lists with ",", ranges with "-" and "*" are allowed), or "?", "L", a day followed by L, such as 6L, or a day followed by # and 1 to 5, such as 6#2, not "L-3"',
     ],
-    ['0 *-5 * * ? *', 'hour is 0 to 23 with , - * /, not "*-5"'],
+    [
+      '0 *-5 * * ? *',
+      'hour is 0 to 23 (lists with ",", ranges with "-", steps with "/" and "*" are allowed), not "*-5"',
+    ],
   ])('%s is refused by Scheduler, although other cron parsers accept it', (expression, fault) => {
     expect(cronFaults(expression)).toEqual([`a cron expression whose ${fault}`]);
   });

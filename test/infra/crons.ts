@@ -21,22 +21,34 @@ export const validCrons: readonly string[] = [
 const refused: readonly (readonly [cron: string, field: string, parts: readonly string[]])[] = [
   [
     '_ 2 * * ? *',
-    'minute is 0 to 59 with , - * /',
+    'minute is 0 to 59 (lists with ",", ranges with "-", steps with "/" and "*" are allowed)',
     '99 60 -1 005 /5 */0 0/ 0/5/5 , 1,,2 *,5 1-2-3 1- ? 1.5'.split(' '),
   ],
-  ['0 _ * * ? *', 'hour is 0 to 23 with , - * /', ['24']],
+  [
+    '0 _ * * ? *',
+    'hour is 0 to 23 (lists with ",", ranges with "-", steps with "/" and "*" are allowed)',
+    ['24'],
+  ],
   [
     '0 2 _ * ? *',
-    'day of the month is 1 to 31 with , - * /, or ?, L, LW or a day with W',
+    'day of the month is 1 to 31 (lists with ",", ranges with "-", steps with "/" and "*" are allowed), or "?", "L", "LW" or a day followed by W, such as 15W',
     '0 32 32W 1W,2 L-3'.split(' '),
   ],
-  ['0 2 * _ ? *', 'month is 1 to 12 or JAN to DEC with , - * /', '0 13 FOO MON'.split(' ')],
+  [
+    '0 2 * _ ? *',
+    'month is 1 to 12 or JAN to DEC (lists with ",", ranges with "-", steps with "/" and "*" are allowed)',
+    '0 13 FOO MON'.split(' '),
+  ],
   [
     '0 2 ? * _ *',
-    'day of the week is 1 to 7 or SUN to SAT with , - *, or ?, L, a day with L, or a day with # and 1 to 5',
+    'day of the week is 1 to 7 or SUN to SAT (lists with ",", ranges with "-" and "*" are allowed), or "?", "L", a day followed by L, such as 6L, or a day followed by # and 1 to 5, such as 6#2',
     '0 8 01 XYZ 2#6 2#0 2#1,3#1 2/2 LW #1'.split(' '),
   ],
-  ['0 2 * * ? _', 'year is 1970 to 2199 with , - * /', '1969 2200 26 L'.split(' ')],
+  [
+    '0 2 * * ? _',
+    'year is 1970 to 2199 (lists with ",", ranges with "-", steps with "/" and "*" are allowed)',
+    '1969 2200 26 L'.split(' '),
+  ],
 ];
 
 export const invalidCrons: readonly (readonly [cron: string, fault: string])[] = refused.flatMap(

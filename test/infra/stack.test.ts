@@ -255,7 +255,7 @@ describe('an instance has', () => {
   const descriptions = (template: typeof small) =>
     propertiesOf(template, 'AWS::Lambda::Function').map(({ Description }) => Description);
 
-  test('a queue for texts only if it is configured, with a function of half the memory that takes nothing else', () => {
+  test('a function for texts only if it is configured; it accepts only score jobs, and has half the memory of the function for all types', () => {
     const template = templateOf({ ...minimal, textsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of texts');
@@ -270,7 +270,7 @@ describe('an instance has', () => {
     });
   });
 
-  test('a queue for code functions only with event rules, or if it is configured', () => {
+  test('a function for code functions only with event rules, or if it is configured', () => {
     const onItsOwn = templateOf({ ...minimal, functionsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of code functions');

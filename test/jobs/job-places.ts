@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sqlitePath, withPlaces } from '../../lib/places.ts';
+import { sqlitePath, withDefaultLocations } from '../../lib/locations.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 
@@ -25,7 +25,7 @@ export const jobPlaces: Readonly<Record<string, () => Promise<JobPlace>>> = {
   },
   async 'a folder alone'() {
     const folder = await mkdtemp(join(tmpdir(), 'killed-worker-'));
-    const { SYNC_QUEUE_URL = '' } = withPlaces({ SYNC_STORE: folder });
+    const { SYNC_QUEUE_URL = '' } = withDefaultLocations({ SYNC_STORE: folder });
     const close = async () => {
       sqliteFile(sqlitePath(SYNC_QUEUE_URL) ?? '').close();
       await rm(folder, { recursive: true });

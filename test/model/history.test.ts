@@ -226,7 +226,7 @@ test('counts stay after their run is removed, and a damaged state is skipped', a
   expect(await sinceIn()).toMatchObject({ 1: { unused: monday.startedAt } });
 });
 
-test('as of a morning, no flag has the date of the following night', async () => {
+test('a store that is opened as of a morning shows no flag with the date of a later run', async () => {
   await publish(tuesday, [owned(1)]);
   await renew();
   await publish({ id: '20261117T120000Z-eeeeee', startedAt: '2026-11-17T12:00:00.000Z' }, [

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import type { SettingName } from '../../contract.ts';
-import { DEFAULT_STORE } from '../../places.ts';
+import { DEFAULT_STORE } from '../../locations.ts';
 
 import type { FlagsOf, Run } from '../command.ts';
 import type { CheckName } from '../doctor/checks.ts';

@@ -1,4 +1,5 @@
 import { ledgerCheckOf } from '../../jobs/index.ts';
+import { warnOfUnsharedTable } from '../../locations.ts';
 import {
   type Budget,
   type BudgetItem,
@@ -8,7 +9,6 @@ import {
   type ThrottledOperation,
   throttledLine,
 } from '../../pace/index.ts';
-import { warnOfUnsharedTable } from '../../places.ts';
 import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf } from '../../table/index.ts';
 import type { FlagsOf, Run } from '../command.ts';

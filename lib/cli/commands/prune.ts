@@ -1,6 +1,6 @@
 import { needClients } from '../../base/aws/index.ts';
 import { findOldJobs } from '../../jobs/index.ts';
-import { sqlitePath } from '../../places.ts';
+import { sqlitePath } from '../../locations.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { planPrunes, pruneRuns } from '../../snapshot/index.ts';
 import type { Place } from '../../snapshot/sources/index.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { stateFolder } from '../../places.ts';
+import { stateFolder } from '../../locations.ts';
 import { savedQueries } from '../../tables/catalog/index.ts';
 import { openTables, savedSql, type Tables } from '../../tables/index.ts';
 import type { FlagsOf, Run } from '../command.ts';

@@ -1,6 +1,6 @@
 import { parseJson } from '../../base/json/index.ts';
 import { type EndedBefore, endedBeforeHere, submitJobs } from '../../jobs/index.ts';
-import { warnOfUnsharedTable } from '../../places.ts';
+import { warnOfUnsharedTable } from '../../locations.ts';
 import { type Money, maxCostWords } from '../../prices.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 

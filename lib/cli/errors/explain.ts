@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { AwsError, proxyOf, remedyOf, ServiceError } from '../../base/aws/index.ts';
 import { errorText, hideUser, PeerMissingError, shortened } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
-import { sqlitePath } from '../../places.ts';
+import { sqlitePath } from '../../locations.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import { type Environment, SettingsError } from '../../settings.ts';
 import { SnapshotStoppedError } from '../../snapshot/sources/index.ts';

@@ -103,7 +103,7 @@ export const jobs = {
       ['--drain', 'stop when the queue is empty'],
       [
         '--concurrency <n>',
-        'the maximum number of short jobs to run at the same time, and as many long jobs (texts, ids) beside them (default: PLATFORM_CONCURRENCY)',
+        'how many short jobs to run at the same time; the same number of long jobs (score, data-files) may run in addition (default: PLATFORM_CONCURRENCY)',
         numberOption(1, 1_000),
       ],
     ],
@@ -170,7 +170,7 @@ export const jobs = {
   redrive: {
     description:
       'Return failed jobs to the queue. Without ids: all failed jobs that were not executed, and dead letters. Jobs that were cancelled, or that failed although the platform executed them, are returned only by id; jobs with an unknown outcome never are.',
-    arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
+    arguments: [['[id...]', 'the ids of the jobs (default: see above)', collected(jobArgument)]],
     options: [
       ['--batch <name>', 'score the failed rows of this batch, including cancelled ones', batchOption],
       ['--executed', 'also return jobs that the platform executed; lists them before it asks'],

@@ -21,7 +21,7 @@ import { requestOptions } from '../options/request-options.ts';
 
 const NO_TABLES = [
   '--no-tables',
-  'do not build the SQL tables now: the first query builds them, or the command tables',
+  'do not build the SQL tables now: the first query, or `tables`, builds them',
 ] as const;
 const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
 
@@ -53,7 +53,7 @@ export const snapshots = {
   },
   'snapshot all': {
     description:
-      'Repeat every snapshot that has been published, with the same selection. In an empty store: all calculations, then the cards of their datasets. If runs end differently, the exit code is 2, else 1, else 3, else 0.',
+      'Repeat every snapshot that has been published, with the same selection. In an empty store: all calculations, then the cards of their datasets. The exit code is the worst of all runs; from worst to best: 2, 1, 3, 0.',
     needsStore: false,
     options: [NO_TABLES],
     examples: ['snapshot all', 'snapshot all --json'],

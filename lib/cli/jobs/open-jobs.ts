@@ -1,5 +1,5 @@
 import { openJobState } from '../../jobs/index.ts';
-import { warnOfUnsharedTable } from '../../places.ts';
+import { warnOfUnsharedTable } from '../../locations.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';

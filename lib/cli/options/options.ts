@@ -149,7 +149,7 @@ export const sinceOf = (help: string) =>
 /** The option `--at`: read the store as of a time, in epoch milliseconds. */
 export const AT = [
   '--at <date>',
-  'show what was published by the end of this day (UTC), or by a time such as 2026-11-21T09:15:00Z',
+  'read what was published by the end of this day (UTC), or by a time such as 2026-11-21T09:15:00Z',
   (text: string): number => {
     const { data, error } = pastMoment.safeParse(text);
     if (data !== undefined) return data;

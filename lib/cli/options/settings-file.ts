@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { nearestName } from '../../base/index.ts';
-import { homeFolder, pathOf } from '../../places.ts';
+import { homeFolder, pathOf } from '../../locations.ts';
 import { type Environment, settingNames, tidied } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
 import { readWholeText } from '../../text/index.ts';

@@ -142,7 +142,9 @@ function createJudge({ ids }: JobFileOptions) {
         : [`id: expected an id that no other line has, got ${id}, which line ${before} has`]),
       ...faults,
       ...(ids === 'required' && !hasExplicitId
-        ? [`id: expected an id, without which a repeated ${type} would run twice, got nothing`]
+        ? [
+            `id: expected an id, got nothing: without an id, this ${type} job would run again if you send the file again`,
+          ]
         : []),
     ];
     return { faults: wrong, warnings };

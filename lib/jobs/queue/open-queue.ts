@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { AwsEnvironment } from '../../base/aws/index.ts';
-import { sqlitePath, withPlaces } from '../../places.ts';
+import { sqlitePath, withDefaultLocations } from '../../locations.ts';
 import { openSqliteFile, tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
@@ -34,7 +34,7 @@ export async function openQueue(
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', max: MAX_RECEIVES } };
   const queue = createSqliteQueue(file, { name, sender: senderHere(), ...deadLetters });
   // With another table, jobs that were already sent would be sent again.
-  const { SYNC_TABLE: table } = withPlaces(environment);
+  const { SYNC_TABLE: table } = withDefaultLocations(environment);
   const check = table === undefined ? undefined : tableCheckOf(table, environment);
   return {
     ...queue,

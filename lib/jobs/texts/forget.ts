@@ -1,5 +1,5 @@
 import { preview } from '../../base/index.ts';
-import { sqlitePath } from '../../places.ts';
+import { sqlitePath } from '../../locations.ts';
 import { type Environment, readSyncSettings } from '../../settings.ts';
 import { type OldVersion, type Store, type StoredObject, updateObject } from '../../store/index.ts';
 import { openSqliteFile, type Table } from '../../table/index.ts';

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { createTemporaryFolder } from '../../places.ts';
+import { createTemporaryFolder } from '../../locations.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import { createFramePacker } from '../frames/frame-packer.ts';
 import { type Compression, compressionOf, type Place, runOfId, sourceOf } from '../keys.ts';

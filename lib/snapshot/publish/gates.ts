@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { own } from '../../base/index.ts';
 import { canonicalJson } from '../../base/json/index.ts';
-import { jsonSetting } from '../../places.ts';
+import { jsonSetting } from '../../locations.ts';
 import { type Place, placeSchema, runOfKey, sourceOf } from '../keys.ts';
 import type { Latest, Manifest } from '../manifest.ts';
 import type { GateName, MissingId } from '../scan.ts';

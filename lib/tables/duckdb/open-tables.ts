@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { createTemporaryFolder } from '../../places.ts';
+import { createTemporaryFolder } from '../../locations.ts';
 import type { Store } from '../../store/index.ts';
 import { viewsOver } from '../catalog/tables.ts';
 import type { View } from '../catalog/view.ts';

@@ -207,7 +207,7 @@ async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<re
   for (const [column, field] of unsentColumns(source))
     if (session.namesColumn(column) && (manifest.fields[field] ?? []).every((type) => type === 'null'))
       session.note(
-        `${column} is null in all ${source}: the platform sends no ${field} in a list. What is known of formulas is in the table formulas`,
+        `${column} is null in all ${source}: the platform’s search does not return it. The formulas that are known are in the table formulas`,
       );
   const found = await stored();
   return manifest.parts.map((part, index) =>
@@ -258,8 +258,8 @@ const changesTable = (session: Session, places: readonly Place[]): Table => ({
 });
 
 /**
- * The file of a run's changes; empty if the run has no changes. A file that no longer exists is reported, since no
- * rows would be a wrong result.
+ * The file of a run's changes; empty if the run has no changes. If the file no longer exists, reading it reports that,
+ * since an empty result would be wrong.
  */
 async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;

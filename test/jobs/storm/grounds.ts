@@ -6,9 +6,9 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { openQueue } from '../../../lib/jobs/queue/open-queue.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
+import { sqlitePath, withDefaultLocations } from '../../../lib/locations.ts';
 import type { BudgetItem } from '../../../lib/pace/budget.ts';
 import { openBudget } from '../../../lib/pace/stored-budget.ts';
-import { sqlitePath, withPlaces } from '../../../lib/places.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
@@ -95,7 +95,7 @@ const DELAY_MS = 200;
 
 async function startFolder(): Promise<Grounds> {
   const folder = await mkdtemp(join(tmpdir(), 'storm-'));
-  const { SYNC_TABLE: place = '' } = withPlaces({ SYNC_STORE: folder });
+  const { SYNC_TABLE: place = '' } = withDefaultLocations({ SYNC_STORE: folder });
   const settings = { SYNC_STORE: folder, SYNC_TABLE: place, SYNC_QUEUE_URL: place };
   const file = sqliteFile(sqlitePath(place) ?? '');
   const queue = await openQueue(place, settings);

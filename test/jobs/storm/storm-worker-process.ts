@@ -28,7 +28,7 @@ const { openQueue } = await import('../../../lib/jobs/queue/open-queue.ts');
 const { work } = await import('../../../lib/jobs/work.ts');
 const { openSession } = await import('../../../lib/session.ts');
 const { needed } = await import('../../../lib/settings.ts');
-const { sqlitePath } = await import('../../../lib/places.ts');
+const { sqlitePath } = await import('../../../lib/locations.ts');
 const { sleep } = await import('../../../lib/base/async.ts');
 
 const VISIBILITY_SECONDS = 3;

@@ -199,7 +199,7 @@ test('parts whose staged chunks and rows have expired are erased too', async () 
   expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, undefined]);
 });
 
-test('objects that are not chunks are not touched', async () => {
+test('forget does not touch objects that are not chunks', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
   await one.store.put('work/scores/b1/good.txt', Buffer.from('good'));

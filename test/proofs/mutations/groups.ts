@@ -125,10 +125,10 @@ export const groups = {
     ],
   },
   table: {
-    mutate: ['lib/table/{check-row,dynamo-table,sqlite-table,store-table}.ts', 'lib/places.ts'],
+    mutate: ['lib/table/{check-row,dynamo-table,sqlite-table,store-table}.ts', 'lib/locations.ts'],
     tests: [
       'test/table/{table,lost-responses,dynamo-refusals,dynamo-table,sqlite-table,store-table}.test.ts',
-      'test/{places,settings,base/aws/{client-attempts,missing-settings}}.test.ts',
+      'test/{locations,settings,base/aws/{client-attempts,missing-settings}}.test.ts',
     ],
   },
   store: {

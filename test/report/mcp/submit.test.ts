@@ -130,7 +130,7 @@ describe('submit', () => {
 
     expect(wrong.text).toContain('line 1: type: expected one of');
     expect(wrong.text).toContain('line 2: ');
-    expect(nameless.text).toContain('by which a run-function runs only once');
+    expect(nameless.text).toContain('without an id, this run-function job would run again');
     for (const { isError, value } of [wrong, nameless])
       expect({ isError, value }).toEqual({ isError: true, value: {} });
   });

@@ -34,7 +34,7 @@ async function publishKilled(run: Run): Promise<void> {
 
 const listed = async () => (await publishedRuns(store, 'calculations')).map(({ run }) => run);
 
-test('no run is published before the first publication, even if its manifest exists', async () => {
+test('no run is listed until latest.json was written once, even if its manifest exists', async () => {
   await publishKilled(monday);
 
   expect(await listed()).toEqual([]);

@@ -112,7 +112,7 @@ function functionRunner(call: Call): RunJob<RunFunctionJob> {
     return {
       ...(fault === undefined
         ? end
-        : executed(execution, `returned a list that cannot be imported as it is: ${fault}`)),
+        : executed(execution, `returned formulas that cannot all be imported: ${fault}`)),
       response,
     };
   };

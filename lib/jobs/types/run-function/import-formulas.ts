@@ -116,7 +116,7 @@ const ALL = { maxBytes: Number.POSITIVE_INFINITY, isDeep: true };
 export async function faultOfFormulas(execution: string | Buffer): Promise<string | undefined> {
   const { formulas, faulty, faults } = await formulasOf(execution).catch(asFault);
   if (faulty === 0) return formulas.length > 0 ? undefined : 'expected formulas, got none';
-  return `${faulty} rows or lists are not as expected, and ${formulas.length} formulas are imported: ${faults.slice(0, 5).join('; ')}`;
+  return `${formulas.length} formulas are imported, and ${faulty} rows or lists are not, because they are invalid: ${faults.slice(0, 5).join('; ')}`;
 }
 
 /** Converts the error of something that is not a list into an empty list with one fault. */

@@ -124,19 +124,26 @@ export function readFollowers(text: string | undefined): readonly SnapshotJob[] 
 function followersIn(text: string): readonly SnapshotJob[] {
   const followers = snapshotJobsOf('SYNC_FOLLOWERS', jsonOf(text));
   const faults = followers.flatMap((job, index) =>
-    linkedSource(job) === undefined ? [`[${index}]: expected ${MAY_FOLLOW}, got ${job.source}`] : [],
+    linkedSource(job) === undefined ? [`[${index}]: expected ${MAY_FOLLOW}, got ${gotOf(job)}`] : [],
   );
   if (faults.length > 0) throw new ExecutionInputError('SYNC_FOLLOWERS', faults);
   return followers;
 }
 
-/** The requests that may be followers, in words: `cards without datasets`. */
+/** The requests that may be followers, in words. */
 const MAY_FOLLOW = sources
   .flatMap((source) => {
     const { ids } = sourceDefinitions[source];
-    return ids?.linked === undefined ? [] : [`${source} without ${ids.field}`];
+    return ids?.linked === undefined
+      ? []
+      : [`a snapshot of ${source} in which the field ${ids.field} is not set`];
   })
   .join(' or ');
+
+function gotOf({ source }: SnapshotJob): string {
+  const { ids } = sourceDefinitions[source];
+  return ids?.linked === undefined ? `one of ${source}` : `one with ${ids.field}`;
+}
 
 function jsonOf(text: string): unknown {
   try {

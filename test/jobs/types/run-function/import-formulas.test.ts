@@ -145,7 +145,7 @@ describe('a job that imports formulas', () => {
     [
       'a list of something else',
       [{ name: 'x' }],
-      /1 rows or lists are not as expected, and 0 formulas are imported: line 1: .*expected a field, got none/,
+      /0 formulas are imported, and 1 rows or lists are not, because they are invalid: line 1: .*expected a field, got none/,
     ],
   ])('has failed, and counts as executed, if its function returns %s', async (_, result, message) => {
     const { outcome, imports } = await known({ result });

@@ -168,7 +168,11 @@ describe('followers', () => {
     ['[{"version":1,"type":"snapshot","source":"gadgets"}]', 'SYNC_FOLLOWERS[0]: source: expected one of'],
     [
       '[{"version":1,"type":"snapshot","source":"cards","datasets":["11111111-1111-4111-8111-111111111111"]}]',
-      'SYNC_FOLLOWERS: [0]: expected cards without datasets, got cards',
+      'SYNC_FOLLOWERS: [0]: expected a snapshot of cards in which the field datasets is not set, got one with datasets',
+    ],
+    [
+      '[{"version":1,"type":"snapshot","source":"calculations"}]',
+      'SYNC_FOLLOWERS: [0]: expected a snapshot of cards in which the field datasets is not set, got one of calculations',
     ],
   ])('must not be %s', (text, fault) => {
     expect(() => readFollowers(text)).toThrow(fault);

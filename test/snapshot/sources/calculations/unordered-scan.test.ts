@@ -105,7 +105,7 @@ test('an unordered scan is resumed from each position, with the same rounds, tot
   for (const each of resumed) expect(each).toEqual(whole);
 });
 
-test('an unordered scan reads everything again after a resumed round if the earlier part of that round brought something new', async () => {
+test('an unordered scan that is resumed in a pass with new records makes one more pass', async () => {
   const before = roundsOf([1, 2, 3]);
   const { positions } = await scanned(scanOf(before.readPage));
   const after = roundsOf([1, 2, 3], [4, 1, 2, 3]);

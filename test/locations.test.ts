@@ -5,19 +5,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   createTemporaryFolder,
   stateFolder,
-  storePlace,
+  storeLocation,
   warnOfUnsharedTable,
-  withPlaces,
-} from '../lib/places.ts';
+  withDefaultLocations,
+} from '../lib/locations.ts';
 import { readSyncSettings, SettingsError } from '../lib/settings.ts';
 
 test('an empty setting counts as unset: all locations follow from the store', () => {
   const empty = { SYNC_STORE: '/data', SYNC_TABLE: '', SYNC_QUEUE_URL: '', SYNC_DEAD_LETTER_URL: '' };
 
-  const places = withPlaces(empty);
+  const locations = withDefaultLocations(empty);
 
-  expect(places).toEqual(withPlaces({ SYNC_STORE: '/data' }));
-  expect(places.SYNC_TABLE).toMatch(/^sqlite:/);
+  expect(locations).toEqual(withDefaultLocations({ SYNC_STORE: '/data' }));
+  expect(locations.SYNC_TABLE).toMatch(/^sqlite:/);
 });
 
 test.each([
@@ -33,10 +33,10 @@ const [SQS, DEAD] = [
   'https://sqs.eu-west-1.amazonaws.com/1/jobs',
   'https://sqs.eu-west-1.amazonaws.com/1/dead',
 ];
-const allIn = (place: string) => ({
-  SYNC_TABLE: place,
-  SYNC_QUEUE_URL: place,
-  SYNC_DEAD_LETTER_URL: place,
+const allIn = (location: string) => ({
+  SYNC_TABLE: location,
+  SYNC_QUEUE_URL: location,
+  SYNC_DEAD_LETTER_URL: location,
 });
 
 test.each([
@@ -55,12 +55,16 @@ test.each([
     { SYNC_QUEUE_URL: SQS, SYNC_TABLE: 'sqlite:a.db' },
   ],
   ['dead letters', { SYNC_DEAD_LETTER_URL: DEAD }, { ...allIn(IN_STORE), SYNC_DEAD_LETTER_URL: DEAD }],
-])('if %s is set, the other locations are the table’s file, or unset', (_, given, places) => {
-  expect(withPlaces({ SYNC_STORE: '/data', ...given })).toStrictEqual({ SYNC_STORE: '/data', ...places });
+])('if %s is set, the other locations are the table’s file, or unset', (_, given, locations) => {
+  expect(withDefaultLocations({ SYNC_STORE: '/data', ...given })).toStrictEqual({
+    SYNC_STORE: '/data',
+    ...locations,
+  });
 });
 
 test('a store in S3 has one table file on this host, with or without a slash at its end', () => {
-  const tableOf = (SYNC_STORE: string) => withPlaces({ SYNC_STORE, XDG_STATE_HOME: '/state' }).SYNC_TABLE;
+  const tableOf = (SYNC_STORE: string) =>
+    withDefaultLocations({ SYNC_STORE, XDG_STATE_HOME: '/state' }).SYNC_TABLE;
 
   expect(tableOf('s3://bucket/a')).toMatch(/^sqlite:[/\\]state[/\\]platform-sync[/\\][0-9a-f]{16}\.db$/);
   expect(tableOf('s3://bucket/a/')).toBe(tableOf('s3://bucket/a'));
@@ -92,12 +96,14 @@ describe('the home folder', () => {
     ['/data/~', '/data/~'],
     ['s3://bucket/~', 's3://bucket/~'],
     ['', './platform-sync-data'],
-  ])('in the store %j is expanded to %j', (SYNC_STORE, place) => {
-    expect(storePlace({ ...ME, SYNC_STORE })).toBe(place);
+  ])('in the store %j is expanded to %j', (SYNC_STORE, path) => {
+    expect(storeLocation({ ...ME, SYNC_STORE })).toBe(path);
   });
 
   test.each(['SYNC_TABLE', 'SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const)('replaces ~ in %s', (name) => {
-    expect(withPlaces({ ...ME, [name]: 'sqlite:~/a.db' })[name]).toBe(`sqlite:${join('/home/me', 'a.db')}`);
+    expect(withDefaultLocations({ ...ME, [name]: 'sqlite:~/a.db' })[name]).toBe(
+      `sqlite:${join('/home/me', 'a.db')}`,
+    );
   });
 
   test('of another user is refused with the name of the setting, together with all other faults', () => {
@@ -142,12 +148,12 @@ test.each([
   'C:\\data',
   'd:/data',
   '\\\\server\\share',
-])('%s is refused, since it would be a folder of that name', (place) => {
-  expect(() => storePlace({ SYNC_STORE: place })).toThrow(
-    /SYNC_STORE: expected a path, got ".*means nothing here/,
+])('%s is refused, since it would be a folder of that name', (path) => {
+  expect(() => storeLocation({ SYNC_STORE: path })).toThrow(
+    /SYNC_STORE: expected a path, got ".*is not expanded here/,
   );
-  expect(() => withPlaces({ SYNC_TABLE: `sqlite:${place}` })).toThrow('SYNC_TABLE: expected a path');
-  expect(storePlace({ SYNC_STORE: `./${place}` })).toBe(`./${place}`);
+  expect(() => withDefaultLocations({ SYNC_TABLE: `sqlite:${path}` })).toThrow('SYNC_TABLE: expected a path');
+  expect(storeLocation({ SYNC_STORE: `./${path}` })).toBe(`./${path}`);
 });
 
 test('a folder for temporary files that cannot be created is a fault of TMPDIR', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { bundled } from '../../infra/bundled.ts';
+import { bundleHandler } from '../../infra/bundle-handler.ts';
 
 test('a bundle contains only what its function uses of the rooms that it imports', async () => {
-  const { metafile, outputFiles } = await bundled('functions/move-jobs/handler.ts');
+  const { metafile, outputFiles } = await bundleHandler('functions/move-jobs/handler.ts');
   const inBundle = Object.values(metafile.outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
   );

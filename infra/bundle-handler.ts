@@ -4,10 +4,10 @@ import { bundleOptions } from './bundle-options.ts';
 import { bundlePlugins, pendingIn } from './bundle-plugins.ts';
 
 /**
- * Bundles a handler, with its source maps. Only dynamic imports that survive tree shaking are needed. So the first bundle
- * has none of them; then the imports that the output still contains are added, until none is pending.
+ * Bundles a handler, with its source maps. A dynamic import is bundled only if tree shaking leaves it in the output. So
+ * the first bundle has none of them; then those that the output still contains are added, until none is pending.
  */
-export async function bundled(file: string) {
+export async function bundleHandler(file: string) {
   const needed = new Set<string>();
   for (;;) {
     const made = await build({

@@ -35,7 +35,7 @@ function jsonIn(name: string, text: string): unknown {
 
 type Home = { readonly HOME?: string | undefined };
 
-type Places = Home &
+type Locations = Home &
   Readonly<
     Partial<
       Record<
@@ -46,9 +46,9 @@ type Places = Home &
   >;
 
 /** The path in `sqlite:FILE`; undefined for the name of a DynamoDB table or the URL of a queue. */
-export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)/s.exec(place)?.[1];
+export const sqlitePath = (location: string): string | undefined => /^sqlite:(.*)/s.exec(location)?.[1];
 
-const fileIn = (place = '') => (sqlitePath(place) === undefined ? undefined : place);
+const fileIn = (location = '') => (sqlitePath(location) === undefined ? undefined : location);
 
 /** The folder for a directory store's locks and temporary files; no key begins with it. */
 export const RESERVED_FOLDER = '.store';
@@ -59,7 +59,7 @@ export const DEFAULT_STORE = './platform-sync-data';
  * The location of the store: an address in S3 or a folder. Throws `SettingsError` if `~` is used and there is no home
  * folder.
  */
-export const storePlace = (given: Places): string =>
+export const storeLocation = (given: Locations): string =>
   pathOf('SYNC_STORE', given.SYNC_STORE || DEFAULT_STORE, given);
 
 /**
@@ -70,7 +70,7 @@ export function pathOf(name: string, path: string, given: Home): string {
   const unresolved = UNRESOLVED.exec(path)?.[0];
   if (unresolved !== undefined)
     throw new SettingsError([
-      `${name}: expected a path, got ${JSON.stringify(path)}: ${JSON.stringify(unresolved)} means nothing here; ./ before it takes it as a name`,
+      `${name}: expected a path, got ${JSON.stringify(path)}: ${JSON.stringify(unresolved)} is not expanded here. For a folder with that name, write ${JSON.stringify(`./${path}`)}`,
     ]);
   const [, of, rest = ''] = /^~([^/\\]*)(.*)$/s.exec(path) ?? [];
   if (of === undefined) return path;
@@ -104,7 +104,7 @@ function systemHome(): string | undefined {
 
 /**
  * Creates a folder for temporary files, which only this user can read, and returns its path. Throws `SettingsError` if
- * none can be created, which TMPDIR decides.
+ * none can be created. TMPDIR sets the folder in which it is created.
  */
 export async function createTemporaryFolder(purpose: string, folder = tmpdir()): Promise<string> {
   try {
@@ -117,18 +117,18 @@ export async function createTemporaryFolder(purpose: string, folder = tmpdir()):
 }
 
 /**
- * The settings, completed by default places: a file in the store, or, for a store in S3, a file of this host.
- * The queues are in the table's file. For a queue in SQS there is no default, since its other workers would
- * not share the file. Throws `SettingsError` if a default needs a home folder that the user does not have.
+ * Fills in the locations that are not set. The table is a file in the store; for a store in S3, it is a file of this host.
+ * The queues are in the table's file. For a queue in SQS, the table has no default, since other workers of that queue
+ * would not share the file. Throws `SettingsError` if a default needs a home folder that the user does not have.
  */
-export function withPlaces(set: Places): Places {
-  const store = storePlace(set);
+export function withDefaultLocations(set: Locations): Locations {
+  const store = storeLocation(set);
   const files = ['SYNC_TABLE', 'SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const;
   const written = files.flatMap((name) => {
     const path = sqlitePath(set[name] ?? '');
     return path === undefined ? [] : [[name, `sqlite:${pathOf(name, path, set)}`]];
   });
-  const given: Places = {
+  const given: Locations = {
     ...set,
     ...(set.SYNC_STORE ? { SYNC_STORE: store } : {}),
     ...Object.fromEntries(written),
@@ -148,25 +148,25 @@ export function withPlaces(set: Places): Places {
 }
 
 /** Warns if the table is a file that only commands of this host share, although others may use the store. */
-export function warnOfUnsharedTable(given: Places, err: (text: string) => void): void {
-  if (given.SYNC_STORE?.startsWith('s3://') && !given.SYNC_TABLE && withPlaces(given).SYNC_TABLE)
+export function warnOfUnsharedTable(given: Locations, err: (text: string) => void): void {
+  if (given.SYNC_STORE?.startsWith('s3://') && !given.SYNC_TABLE && withDefaultLocations(given).SYNC_TABLE)
     err(UNSHARED_TABLE);
 }
 
 const UNSHARED_TABLE =
   'platform-sync: SYNC_TABLE is not set: sent jobs and paid texts are recorded in a file of this host, which other hosts do not share';
 
-function fileOf(store: string, given: Places): string {
+function fileOf(store: string, given: Locations): string {
   if (!store.startsWith('s3://')) return join(store, RESERVED_FOLDER, 'jobs.db');
   const name = createHash('sha256').update(store.replace(/\/$/, '')).digest('hex').slice(0, 16);
   return join(stateFolder(given), `${name}.db`);
 }
 
 /** The folder for state of this user and host. */
-export function stateFolder(places: Places, platform: NodeJS.Platform = process.platform): string {
-  const { XDG_STATE_HOME: given } = places;
+export function stateFolder(environment: Locations, platform: NodeJS.Platform = process.platform): string {
+  const { XDG_STATE_HOME: given } = environment;
   const words = STATE_FOLDERS[platform] ?? ['.local', 'state'];
-  const state = given || join(homeFolder(places, 'or XDG_STATE_HOME, or SYNC_TABLE'), ...words);
+  const state = given || join(homeFolder(environment, 'or XDG_STATE_HOME, or SYNC_TABLE'), ...words);
   return join(state, 'platform-sync');
 }
 
