@@ -6,7 +6,7 @@ import {
   endpointNames,
   type JobType,
   type ProblemName,
-  parts,
+  resources,
 } from '../lib/contract.ts';
 import { allowedTypes } from './allowed-types.ts';
 import type { Instance } from './config-schema.ts';
@@ -65,7 +65,7 @@ type Conditions = Readonly<Record<string, Condition>>;
 /** All conditions of an instance. */
 export const conditionsOf = (props: ConditionsProps): Conditions => ({
   ...platformConditions(props),
-  ...partConditions(props),
+  ...resourceConditions(props),
   ...jobConditions(props),
   ...deadLetterConditions(props),
   ...snapshotConditions(props),
@@ -129,7 +129,7 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
  * The conditions about missing or forbidden resources. They are urgent if jobs and snapshots need the resource; tables and
  * the report can be built later.
  */
-function partConditions({ workers, watch, move, tables, report }: ConditionsProps): Conditions {
+function resourceConditions({ workers, watch, move, tables, report }: ConditionsProps): Conditions {
   const now = [...workers, watch, ...ifDefined(move)];
   const later = [...ifDefined(tables), ...ifDefined(report)];
   const condition = (
@@ -143,21 +143,21 @@ function partConditions({ workers, watch, move, tables, report }: ConditionsProp
     logs,
     pattern: `$.problem = "${name}-*"`,
     field: '$.problem',
-    shown: parts.map((part) => `${name}-${part}`),
+    shown: resources.map((resource) => `${name}-${resource}`),
   });
   return {
-    PartMissing: condition('page', 'PartMissing', now),
-    PartRefused: condition('page', 'PartRefused', now),
+    ResourceMissing: condition('page', 'ResourceMissing', now),
+    ResourceRefused: condition('page', 'ResourceRefused', now),
     ...(later.length > 0 && {
-      TablesPartMissing: condition('ticket', 'PartMissing', later),
-      TablesPartRefused: condition('ticket', 'PartRefused', later),
+      TablesResourceMissing: condition('ticket', 'ResourceMissing', later),
+      TablesResourceRefused: condition('ticket', 'ResourceRefused', later),
     }),
   };
 }
 
 const SAYS = {
-  PartMissing: 'need a table, a bucket, a queue or another AWS resource that does not exist.',
-  PartRefused: 'may not use a table, a bucket, a queue or another AWS resource, or its key.',
+  ResourceMissing: 'need a table, a bucket, a queue or another AWS resource that does not exist.',
+  ResourceRefused: 'may not use a table, a bucket, a queue or another AWS resource, or its key.',
 } as const satisfies Partial<Record<ProblemName, string>>;
 
 /** Jobs that may end as unknown: they change the platform, so they are not sent again to find out their outcome. */

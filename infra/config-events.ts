@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { valueFaults } from '../lib/contract.ts';
 import { atSynth, isToken, name, orToken, text, uuid } from './config-fields.ts';
 import type { RuleFault } from './config-schedules.ts';
-import { feedsItself, type OwnPlace } from './own-events.ts';
+import { feedsItself, type OwnStore } from './own-events.ts';
 import { at } from './template-size.ts';
 
 const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';
@@ -57,11 +57,11 @@ const pattern = z.record(z.string(), z.unknown(), { error: EXPECTED_PATTERN }).c
 /** Finds rules whose functions would start themselves again whenever they end. */
 export function loopFaults(
   rules: readonly Readonly<Record<string, unknown>>[],
-  place: OwnPlace,
+  store: OwnStore,
 ): readonly RuleFault[] {
   return rules.flatMap(({ pattern: given }, index) => {
     if (typeof given !== 'object' || given === null) return [];
-    const own = feedsItself(given as Readonly<Record<string, unknown>>, place);
+    const own = feedsItself(given as Readonly<Record<string, unknown>>, store);
     if (own === undefined) return [];
     const { source, detailType } = own;
     const narrower = NARROWER[source] ?? 'other calls in detail.eventName';

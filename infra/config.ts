@@ -1,9 +1,9 @@
 import type * as z from 'zod/mini';
 import { allowFaults } from './allowed-types.ts';
 import { minWorkers } from './capacity.ts';
+import { arnFaults, type Home, textAt } from './config-arns.ts';
 import { loopFaults } from './config-events.ts';
 import { isToken } from './config-fields.ts';
-import { type Home, placeFaults, textAt } from './config-places.ts';
 import { followFaults, scheduleRules } from './config-schedules.ts';
 import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
 
@@ -118,7 +118,7 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
     ...[
       ...followFaults(schedules),
       ...allowFaults(instance),
-      ...placeFaults(instance),
+      ...arnFaults(instance),
       ...loopFaults(rules, { bucket: textAt(instance, 'bucket'), prefix: textAt(instance, 'prefix') }),
     ].map((fault) => describe(fault.path, fault.expected)),
     ...(rules.length > 0 && instance['functionsQueue'] === false

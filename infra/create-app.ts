@@ -1,7 +1,7 @@
 import { App, type AppProps, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config.ts';
-import { homeOf } from './config-places.ts';
+import { homeOf } from './config-arns.ts';
 import { PlatformSyncStack } from './stack.ts';
 
 /**

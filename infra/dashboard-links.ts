@@ -1,7 +1,7 @@
 import { Stack, Token } from 'aws-cdk-lib';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { partitionOf } from './config-places.ts';
+import { partitionOf } from './config-arns.ts';
 
 /** The domains of the AWS console in the partitions whose domain differs. */
 const DOMAINS: Readonly<Record<string, string>> = {

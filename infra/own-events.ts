@@ -7,7 +7,7 @@ type Pattern = Readonly<Record<string, unknown>>;
 type OwnEvent = Readonly<Record<string, readonly string[]>>;
 
 /** The store of an instance, if it is known before deployment. */
-export type OwnPlace = { readonly bucket?: string | undefined; readonly prefix?: string | undefined };
+export type OwnStore = { readonly bucket?: string | undefined; readonly prefix?: string | undefined };
 
 /**
  * The value for names that are known only at deployment. No exact value of a pattern equals it; any other match type is
@@ -16,7 +16,7 @@ export type OwnPlace = { readonly bucket?: string | undefined; readonly prefix?:
 const UNKNOWN_NAME = '';
 
 /** Events of S3 for objects that a job stores, from the bucket and from CloudTrail. */
-function storeEvents({ bucket = UNKNOWN_NAME, prefix }: OwnPlace): readonly OwnEvent[] {
+function storeEvents({ bucket = UNKNOWN_NAME, prefix }: OwnStore): readonly OwnEvent[] {
   const root = prefix === undefined ? '' : `${prefix.replaceAll(/^\/+|\/+$/g, '')}/`;
   const keys = ['results/*', 'work/*', 'refused/*'].map((folder) => `${root}${folder}`);
   return [
@@ -56,9 +56,9 @@ const CALLS = {
   'aws.logs': ['CreateLogStream', 'PutLogEvents'],
 };
 
-const ownEvents = (place: OwnPlace): readonly OwnEvent[] => [
+const ownEvents = (store: OwnStore): readonly OwnEvent[] => [
   { source: ['platform-sync'], 'detail-type': ['JobFinished'], 'detail.type': ['run-function'] },
-  ...storeEvents(place),
+  ...storeEvents(store),
   ...Object.entries(CALLS).map(([source, calls]) => ({
     source: [source],
     'detail-type': [BY_CLOUDTRAIL],
@@ -73,9 +73,9 @@ const ownEvents = (place: OwnPlace): readonly OwnEvent[] => [
  */
 export function feedsItself(
   pattern: Pattern,
-  place: OwnPlace,
+  store: OwnStore,
 ): { source: string; detailType: string } | undefined {
-  const found = ownEvents(place).find((event) =>
+  const found = ownEvents(store).find((event) =>
     Object.entries(event).every(([path, own]) => admits(valuesAt(pattern, path), own)),
   );
   return found && { source: String(found['source']), detailType: String(found['detail-type']) };

@@ -25,7 +25,7 @@ import { allowedTypes } from './allowed-types.ts';
 import { capacityOf, minWorkers } from './capacity.ts';
 import { Catalog } from './catalog.ts';
 import { ConfigError, readSettings } from './config.ts';
-import { foreignFields } from './config-places.ts';
+import { foreignFields } from './config-arns.ts';
 import { type CompleteSettings, OWN_TAG } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
 import { linksOf } from './dashboard-links.ts';

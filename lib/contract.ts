@@ -11,8 +11,8 @@ export {
   type MeasureName,
   measureNames,
   type ProblemName,
-  parts,
   problemNames,
+  resources,
 } from './base/aws/index.ts';
 export {
   type Allow,

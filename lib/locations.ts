@@ -22,7 +22,9 @@ export function jsonSetting<T>(name: string, text: string, schema: z.ZodMiniType
   const given = jsonIn(name, text);
   const parsed = checkedBy(schema, given);
   if (parsed.success) return parsed.data;
-  throw new SettingsError(faultsOf(parsed.error, given, { place: (path) => [name, ...path].join('.') }));
+  throw new SettingsError(
+    faultsOf(parsed.error, given, { describePath: (path) => [name, ...path].join('.') }),
+  );
 }
 
 function jsonIn(name: string, text: string): unknown {

@@ -22,12 +22,12 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
   );
 
 /**
- * For alarms: adds `problem` to the line of a permanent failure, for example `PartMissing-table` or
- * `PartRefused-event-bus`.
+ * For alarms: adds `problem` to the line of a permanent failure, for example `ResourceMissing-table` or
+ * `ResourceRefused-event-bus`.
  */
 function withProblem(line: Record<string, unknown>): Record<string, unknown> {
   const failure = lastingFailure(line['err']);
-  return failure === undefined ? line : { ...line, problem: `${failure.problem}-${failure.part}` };
+  return failure === undefined ? line : { ...line, problem: `${failure.problem}-${failure.resource}` };
 }
 
 /**

@@ -198,10 +198,10 @@ function paceOf(
 }
 
 function tokenOf(
-  { PLATFORM_TOKEN: token, PLATFORM_TOKEN_SECRET: place = '' }: Settings,
+  { PLATFORM_TOKEN: token, PLATFORM_TOKEN_SECRET: location = '' }: Settings,
   environment: Environment,
 ): TokenSource {
-  return token === undefined ? openStoredToken({ place, environment }) : fixedToken(token);
+  return token === undefined ? openStoredToken({ location, environment }) : fixedToken(token);
 }
 
 /** Logs calls: problems as warnings, other events at lower levels. Logs only the first odd response of each operation. */

@@ -97,7 +97,7 @@ test('a line about a lasting failure names the part for alarms, at any level tha
   const denied = new StoreError('put a', { kind: 'denied', code: 'AccessDenied' });
   const cause = new Error('stopped', { cause: denied });
 
-  expect(lineOf((logger) => logger.warn({ err: cause }, 'failed')).problem).toBe('PartRefused-store');
+  expect(lineOf((logger) => logger.warn({ err: cause }, 'failed')).problem).toBe('ResourceRefused-store');
   expect(lineOf((logger) => logger.error({ err: busy }, 'failed'))).not.toHaveProperty('problem');
   expect(lineOf((logger) => logger.warn({ job: 'a' }, 'said'))).not.toHaveProperty('problem');
 });

@@ -284,7 +284,7 @@ describe('the snapshot function', () => {
 describe('the links into the platform', () => {
   const links = (value: object) => ({ ...minimal, PLATFORM_LINKS: JSON.stringify(value) });
 
-  test('are URLs by kind, with {id} in place of the id', () => {
+  test('are URLs by kind, with {id} instead of the id', () => {
     const given = { card: 'https://acme.example.com/cards/{id}', 'data-file': 'http://localhost:80/{id}' };
 
     expect(readSettings(links(given)).PLATFORM_LINKS).toEqual(given);

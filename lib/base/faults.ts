@@ -3,23 +3,28 @@ import type * as z from 'zod/mini';
 
 /**
  * The faults that a schema found, each as a string: the path, what was expected, and what was found. If there are more
- * than `max`, the last string says how many more there are. `shown`: the value that was checked. `place` describes a path.
+ * than `max`, the last string says how many more there are. `shown`: the value that was checked. `describePath` describes a path.
  * `hide` removes secrets from keys and values.
  */
 export function faultsOf(
   error: z.core.$ZodError,
   shown: unknown,
   parts: {
-    readonly place?: (path: readonly PropertyKey[]) => string;
+    readonly describePath?: (path: readonly PropertyKey[]) => string;
     readonly hide?: Hide;
     readonly show?: (value: unknown) => string;
     readonly max?: number;
   } = {},
 ): readonly string[] {
-  const { place = (path) => path.join('.'), hide = (text) => text, max = MAX_FAULTS, ...options } = parts;
+  const {
+    describePath = (path) => path.join('.'),
+    hide = (text) => text,
+    max = MAX_FAULTS,
+    ...options
+  } = parts;
   const show = options.show ?? ((value) => preview(value, hide));
   const named = (path: readonly PropertyKey[]) =>
-    shortened(hide(place(path).slice(0, MAX_READ)), MAX_PLACE_LENGTH);
+    shortened(hide(describePath(path).slice(0, MAX_READ)), MAX_PATH_LENGTH);
   const faults: string[] = [];
   let others = 0;
   for (const issue of widestFirst(error.issues, max)) {
@@ -45,7 +50,7 @@ const widestFirst = (issues: readonly z.core.$ZodIssue[], max: number) =>
 
 /** Maximum faults in one message: without a limit, a hostile input would cause a message of its own size. */
 const MAX_FAULTS = 50;
-const MAX_PLACE_LENGTH = 300;
+const MAX_PATH_LENGTH = 300;
 /** Maximum characters of a string that are searched for secrets. */
 export const MAX_READ = 4_000;
 

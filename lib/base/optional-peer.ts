@@ -60,11 +60,11 @@ function isInstalled(peer: PeerName): boolean {
 }
 
 /**
- * The name of the SDK client that reads a token from this place. Only an ARN is read from Secrets Manager: a
+ * The name of the SDK client that reads a token from this location. Only an ARN is read from Secrets Manager: a
  * secret's name looks like a parameter's.
  */
-export const tokenClient = (place: string) =>
-  /^arn:[^:]+:ssm:/.test(place) ? '@aws-sdk/client-ssm' : '@aws-sdk/client-secrets-manager';
+export const tokenClient = (location: string) =>
+  /^arn:[^:]+:ssm:/.test(location) ? '@aws-sdk/client-ssm' : '@aws-sdk/client-secrets-manager';
 
 /** The optional packages of AWS clients, by the setting that needs them. */
 const CLIENTS = {

@@ -28,7 +28,7 @@ export function sendToEventBridge(options: {
       Detail: JSON.stringify({ ...event, store }),
     };
     const tried = `JobFinished of ${event.id} to ${bus}`;
-    const { FailedEntryCount = 0, Entries = [] } = await asAwsError({ part: 'event-bus', tried }, () =>
+    const { FailedEntryCount = 0, Entries = [] } = await asAwsError({ resource: 'event-bus', tried }, () =>
       client.send(new PutEventsCommand({ Entries: [entry] })),
     );
     // The response is 200 even if the event was refused.

@@ -202,8 +202,9 @@ export function parseInboxRequest(
   const json = readMessageJson(Buffer.from(body).toString('utf8'));
   if (json.kind === 'fault') return { faults: [...faults, json.fault.replace('message: ', 'the request: ')] };
   const parsed = checkedBy(inboxSchema, json.value);
-  const place = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
-  if (!parsed.success) return { faults: [...faults, ...faultsOf(parsed.error, json.value, { place })] };
+  const describePath = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
+  if (!parsed.success)
+    return { faults: [...faults, ...faultsOf(parsed.error, json.value, { describePath })] };
   if (faults.length > 0) return { faults };
   const { object, text, id, columns, encoding, separator, wholeRows, maxCalls, ...request } = parsed.data;
   return { batch, object, text, id, columns, encoding, separator, wholeRows, maxCalls, request };

@@ -182,8 +182,8 @@ function checkedInput<Input extends EndpointInput>(
 ): Input {
   const checked = checkedBy(schema, input);
   if (checked.success) return checked.data;
-  const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
-  const faults = faultsOf(checked.error, input, { place });
+  const describePath = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
+  const faults = faultsOf(checked.error, input, { describePath });
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
 
@@ -305,7 +305,7 @@ function shapeErrorOf(
 ): PlatformError {
   const { json, token, context, isPrivate } = options;
   const found = faultsOf(error, json, {
-    place: placeIn(json),
+    describePath: pathDescriber(json),
     // Faults quote the response, which may echo the token.
     hide: (text) => redact(text, token),
     max: MAX_FAULTS,
@@ -316,7 +316,7 @@ function shapeErrorOf(
 }
 
 /** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
-function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
+function pathDescriber(json: unknown): (path: readonly PropertyKey[]) => string {
   return (path) => {
     let at: object = Object(json);
     let id: unknown;
@@ -325,8 +325,8 @@ function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
       // The outermost id is that of the record, since objects within the record may have ids too.
       id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
     }
-    const place = path.join('.') || 'the response';
-    return typeof id === 'object' || id === undefined ? place : `${place} (id ${String(id)})`;
+    const named = path.join('.') || 'the response';
+    return typeof id === 'object' || id === undefined ? named : `${named} (id ${String(id)})`;
   };
 }
 

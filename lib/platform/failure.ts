@@ -109,7 +109,7 @@ export function wasSent(failure: PlatformFailure): boolean {
   }
 }
 
-/** Whether there was no connection to the platform, and no other server responded in its place. */
+/** Whether there was no connection to the platform, and no other server responded instead. */
 export const isUnreached = (failure: PlatformFailure): boolean =>
   failure.kind === 'connection'
     ? failure.phase !== 'exchange' && failure.proxyStatus === undefined

@@ -65,30 +65,30 @@ export function secretToken({
 
 const limits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 } as const;
 
-type StoredOptions = { readonly place: string; readonly environment: AwsEnvironment };
+type StoredOptions = { readonly location: string; readonly environment: AwsEnvironment };
 
 /**
  * The token in a SecureString of Parameter Store, by the parameter's ARN, or in a secret of Secrets Manager,
  * by its id or ARN. The first read loads the SDK. Throws `AwsError`, also for a parameter that is not
  * encrypted, and `PeerMissingError` if the client is not installed.
  */
-export function openStoredToken({ place, environment }: StoredOptions): TokenSource {
-  const isParameter = tokenClient(place) === '@aws-sdk/client-ssm';
-  const named = `${isParameter ? 'parameter' : 'secret'} ${place}`;
+export function openStoredToken({ location, environment }: StoredOptions): TokenSource {
+  const isParameter = tokenClient(location) === '@aws-sdk/client-ssm';
+  const named = `${isParameter ? 'parameter' : 'secret'} ${location}`;
   const open = once(async (): Promise<() => Promise<StoredText>> => {
     if (isParameter) {
       const { openParameter } = await loadPeer('@aws-sdk/client-ssm', () => import('./parameter-store.ts'));
-      return openParameter(place, environment, limits);
+      return openParameter(location, environment, limits);
     }
     const { openSecret } = await loadPeer(
       '@aws-sdk/client-secrets-manager',
       () => import('./secrets-manager.ts'),
     );
-    return openSecret(place, environment, limits);
+    return openSecret(location, environment, limits);
   });
   const fetchSecret = async () => {
     const get = await open();
-    const { text, type } = await asAwsError({ part: 'token', tried: `read ${named}` }, get);
+    const { text, type } = await asAwsError({ resource: 'token', tried: `read ${named}` }, get);
     if (isParameter && type !== 'SecureString')
       throw notAToken(named, `a SecureString, got ${type ?? 'nothing'}`);
     return storedToken(named, text);
@@ -103,7 +103,7 @@ type StoredText = { readonly text: string | undefined; readonly type?: string | 
  * Extracts the token from a stored secret: the secret itself, a JSON string, or the value of a JSON object with a single
  * key, as the console of Secrets Manager stores it. For any other secret, throws an `AwsError` that does not show it.
  */
-function storedToken(place: string, stored: string | undefined): string {
+function storedToken(location: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
   const json = /^["{[]/.test(text) ? jsonIn(text) : text;
   const pairs = typeof json === 'object' && json !== null ? Object.entries(json) : [['', json]];
@@ -118,17 +118,17 @@ function storedToken(place: string, stored: string | undefined): string {
         : token !== ''
           ? 'a text with spaces or other invisible characters in it'
           : `JSON with ${pairs.length === 1 ? 'the key' : 'the keys'} ${listed(pairs.map(([name]) => String(name)))}`;
-  throw notAToken(place, `the token as plain text, or as JSON with one key and a string, got ${got}`);
+  throw notAToken(location, `the token as plain text, or as JSON with one key and a string, got ${got}`);
 }
 
 /**
  * The error for a stored secret that is not a token. It is permanent, and counts as an error of the secret, not of the
  * calls that need the token.
  */
-const notAToken = (place: string, expected: string): AwsError =>
+const notAToken = (location: string, expected: string): AwsError =>
   new AwsError(
     'token',
-    `read ${place}`,
+    `read ${location}`,
     Object.assign(new Error(`expected ${expected}`), { name: 'NotAToken' }),
   );
 

@@ -269,16 +269,16 @@ export async function findOccupant(
 
 /** Throws `key-conflict` unless an object can be stored under the key. */
 async function checkRoom(root: string, key: string): Promise<void> {
-  const place = await findOccupant(root, key);
-  if (place.kind === 'folder') throw conflict(root, key, `a folder of objects, ${key}/,`);
-  if (place.kind === 'below-object') throw conflict(root, key, `the object ${place.at}`);
+  const occupant = await findOccupant(root, key);
+  if (occupant.kind === 'folder') throw conflict(root, key, `a folder of objects, ${key}/,`);
+  if (occupant.kind === 'below-object') throw conflict(root, key, `the object ${occupant.at}`);
 }
 
 /** Throws `key-conflict` unless `folder`, which is internal to the store, is a real folder or can be created. */
 async function checkOwnFolder(root: string, folder: string): Promise<void> {
-  const place = await findOccupant(root, folder);
-  if (place.kind === 'object') throw conflict(root, folder, 'a file');
-  if (place.kind === 'below-object') throw conflict(root, folder, `the file ${place.at}`);
+  const occupant = await findOccupant(root, folder);
+  if (occupant.kind === 'object') throw conflict(root, folder, 'a file');
+  if (occupant.kind === 'below-object') throw conflict(root, folder, `the file ${occupant.at}`);
 }
 
 async function kindAt(root: string, at: string): Promise<'object' | 'folder' | 'absent'> {
@@ -445,7 +445,7 @@ export async function makeFolder(
     try {
       return await make(folder);
     } catch (error) {
-      // A file in place of the folder is reported when something is stored there.
+      // A file instead of the folder is reported when something is stored there.
       if (errorCode(error) === 'EEXIST') return;
       const parent = dirname(folder);
       if (errorCode(error) !== 'ENOENT' || attempt === MAX_ATTEMPTS || parent === folder) throw error;

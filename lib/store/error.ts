@@ -22,7 +22,7 @@ export type StoreFailure =
 /** The error of `lib/store`. Its message says what was tried, on what, and what came back. */
 export class StoreError extends ServiceError {
   override readonly name = 'StoreError';
-  readonly part = 'store';
+  readonly resource = 'store';
   readonly failure: StoreFailure;
 
   /** `tried` names the action and its object: `put latest.json in s3://bucket/prefix`. */

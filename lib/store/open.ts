@@ -22,8 +22,8 @@ export async function openStore(
   } = {},
 ): Promise<Store> {
   const { s3 = {} } = options;
-  const place = parseLocation(location);
-  if (place.kind === 'directory') {
+  const parsed = parseLocation(location);
+  if (parsed.kind === 'directory') {
     const stats = await statsOf(location);
     if (stats !== undefined && !stats.isDirectory()) throw badLocation('a directory', location);
     const { createDirectoryStore } = await import('./directory.ts');
@@ -31,16 +31,16 @@ export async function openStore(
   }
   const { createS3Store } = await import('./s3.ts');
   const client = typeof s3 === 'function' ? await s3() : (await import('./s3-client.ts')).createS3Client(s3);
-  return createS3Store({ client, bucket: place.bucket, prefix: place.prefix });
+  return createS3Store({ client, bucket: parsed.bucket, prefix: parsed.prefix });
 }
 
 /** How the bucket of a store changes stored objects by itself (see `examineBucket`); undefined for a directory. */
 export async function examineStore(location: string, environment: AwsEnvironment, signal?: AbortSignal) {
-  const place = parseLocation(location);
-  if (place.kind === 'directory') return undefined;
+  const parsed = parseLocation(location);
+  if (parsed.kind === 'directory') return undefined;
   const { examineBucket } = await import('./s3-bucket.ts');
   const { createS3Client } = await import('./s3-client.ts');
-  return examineBucket(createS3Client(environment), place, signal);
+  return examineBucket(createS3Client(environment), parsed, signal);
 }
 
 const OPENING = 'open the store (SYNC_STORE)';
@@ -109,12 +109,12 @@ export async function linkToObject(
   key: string,
   options: { readonly seconds: number; readonly environment: AwsEnvironment },
 ) {
-  const place = parseLocation(location);
-  if (place.kind === 'directory') return undefined;
+  const parsed = parseLocation(location);
+  if (parsed.kind === 'directory') return undefined;
   const { signLink } = await import('./s3-link.ts');
   return signLink({
-    bucket: place.bucket,
-    key: place.prefix === '' ? key : `${place.prefix}/${key}`,
+    bucket: parsed.bucket,
+    key: parsed.prefix === '' ? key : `${parsed.prefix}/${key}`,
     ...options,
   });
 }

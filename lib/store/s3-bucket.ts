@@ -76,20 +76,20 @@ function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly str
     const isTagged = Filter?.Tag !== undefined || (Filter?.And?.Tags ?? []).length > 0;
     const isApart = !under.startsWith(root) && !root.startsWith(under);
     if (Status !== 'Enabled' || isTagged || isApart) return [];
-    const place = under === '' ? 'everything' : `what begins with ${under}`;
+    const objects = under === '' ? 'everything' : `what begins with ${under}`;
     const mayExpire = MAY_EXPIRE.some((folder) => under.startsWith(root + folder));
     const expires = Expiration?.Days !== undefined || Expiration?.Date !== undefined;
     const archive = Transitions.find(({ StorageClass = '' }) => ARCHIVES.includes(StorageClass));
     return [
       ...(expires && !mayExpire
         ? [
-            `its rule ${ID} deletes ${place} ${Expiration?.Days === undefined ? 'at a date' : `after ${Expiration.Days} days`}: published runs are lost`,
+            `its rule ${ID} deletes ${objects} ${Expiration?.Days === undefined ? 'at a date' : `after ${Expiration.Days} days`}: published runs are lost`,
           ]
         : []),
       ...(archive === undefined
         ? []
         : [
-            `its rule ${ID} moves ${place} to ${archive.StorageClass}: it cannot be read until it is restored`,
+            `its rule ${ID} moves ${objects} to ${archive.StorageClass}: it cannot be read until it is restored`,
           ]),
     ];
   });

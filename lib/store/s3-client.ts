@@ -34,7 +34,7 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
 }
 
 /**
- * Throws for a page in place of S3, such as the login page of a network: the SDK reads HTML as XML without any member,
+ * Throws for a page instead of S3, such as the login page of a network: the SDK reads HTML as XML without any member,
  * so that a copy, a deletion or an empty list would seem to have succeeded. An object that is a page has an ETag.
  */
 function refusePage(response: unknown): void {
@@ -46,7 +46,7 @@ function refusePage(response: unknown): void {
   const isPage = /html/i.test(headers['content-type'] ?? '') && headers['etag'] === undefined;
   if (statusCode >= 300 || !isPage) return;
   body?.destroy?.();
-  throw notOfS3('a page responded in place of S3', statusCode);
+  throw notOfS3('a page responded instead of S3', statusCode);
 }
 
 /** The error for a response that S3 cannot have sent, as the SDK throws one for a response that it cannot parse. */

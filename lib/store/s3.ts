@@ -60,19 +60,21 @@ export function createS3Store(
     location,
     get: (key, { maxBytes = MAX_OBJECT_BYTES, signal } = {}) =>
       run(`get ${key}`, signal, async (tried) =>
-        getObject(client, placeOf(own, key), { tried, maxBytes, maxPauseMs, signal }),
+        getObject(client, addressOf(own, key), { tried, maxBytes, maxPauseMs, signal }),
       ),
     stream: (key, { signal } = {}) =>
       run(`stream ${key}`, signal, async () => {
-        const found = await openBody(client, placeOf(own, key), signal);
+        const found = await openBody(client, addressOf(own, key), signal);
         return found && each(`stream ${key}`, signal, () => bytesOf(found.body, maxPauseMs));
       }),
     put: (key, Body, given = {}) =>
-      run(`put ${key}`, given.signal, async () => putS3Object(client, { ...placeOf(own, key), Body }, given)),
+      run(`put ${key}`, given.signal, async () =>
+        putS3Object(client, { ...addressOf(own, key), Body }, given),
+      ),
     putStream: (key, pieces, given = {}) =>
       withPieces(pieces, (watched) =>
         run(`put ${key}`, given.signal, async () => {
-          await putS3Object(client, { ...placeOf(own, key), Body: Readable.from(watched) }, given);
+          await putS3Object(client, { ...addressOf(own, key), Body: Readable.from(watched) }, given);
         }),
       ),
     copy: (from, to, { signal } = {}) =>
@@ -81,7 +83,7 @@ export function createS3Store(
     folders: (under, { signal } = {}) =>
       each(`list folders ${under}*`, signal, () => listFolders(own, under, signal)),
     delete: (key, { signal } = {}) =>
-      run(`delete ${key}`, signal, async () => deleteObject(client, placeOf(own, key), signal)),
+      run(`delete ${key}`, signal, async () => deleteObject(client, addressOf(own, key), signal)),
     oldVersions: (under, { signal } = {}) =>
       each(`list old versions of ${under}*`, signal, () =>
         listOldVersions(own, under, { run, maxPauseMs, signal }),
@@ -91,16 +93,16 @@ export function createS3Store(
   };
 }
 
-type Place = { readonly Bucket: string; readonly Key: string; readonly VersionId?: string };
+type Address = { readonly Bucket: string; readonly Key: string; readonly VersionId?: string };
 
-function placeOf({ bucket, folder }: OwnFolder, key: string): Place {
+function addressOf({ bucket, folder }: OwnFolder, key: string): Address {
   checkKey(key);
   return { Bucket: bucket, Key: folder + key };
 }
 
-async function openBody(client: S3Client, place: Place, signal: Signal) {
+async function openBody(client: S3Client, address: Address, signal: Signal) {
   try {
-    const found = await client.send(new GetObjectCommand(place), abortedBy(signal));
+    const found = await client.send(new GetObjectCommand(address), abortedBy(signal));
     const { Body: body, ETag: etag, ContentLength: sizeBytes } = found;
     if (!(body instanceof Readable) || etag === undefined)
       throw notOfS3('S3 responded without a body or an ETag');
@@ -119,23 +121,23 @@ type Reading = {
 
 async function getObject(
   client: S3Client,
-  place: Place,
+  address: Address,
   reading: Reading,
 ): Promise<StoredObject | undefined> {
-  const found = await openBody(client, place, reading.signal);
+  const found = await openBody(client, address, reading.signal);
   return found && { body: await wholeBody(found, reading), etag: found.etag };
 }
 
 async function copyObject(own: OwnFolder, from: string, to: string, signal: Signal): Promise<void> {
-  const { Bucket, Key } = placeOf(own, from);
+  const { Bucket, Key } = addressOf(own, from);
   const CopySource = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
-  const command = new CopyObjectCommand({ ...placeOf(own, to), CopySource });
+  const command = new CopyObjectCommand({ ...addressOf(own, to), CopySource });
   const { CopyObjectResult: copied } = await own.client.send(command, abortedBy(signal));
   if (copied?.ETag === undefined) throw notOfS3('S3 responded without an ETag');
 }
 
-async function deleteObject(client: S3Client, place: Place, signal: Signal): Promise<void> {
-  await client.send(new DeleteObjectCommand(place), abortedBy(signal));
+async function deleteObject(client: S3Client, address: Address, signal: Signal): Promise<void> {
+  await client.send(new DeleteObjectCommand(address), abortedBy(signal));
 }
 
 async function* pagesOf(
@@ -197,16 +199,17 @@ async function* listOldVersions(
     for (const { Key = '', VersionId, IsLatest } of page?.Versions ?? []) {
       const key = Key.slice(folder.length);
       if (IsLatest !== false || VersionId === undefined || !isKey(key)) continue;
-      const place = { Bucket: bucket, Key, VersionId };
+      const address = { Bucket: bucket, Key, VersionId };
       yield {
         key,
         read: () =>
           run(`get an old version of ${key}`, signal, async (tried) => {
-            const found = await getObject(client, place, { ...given, tried, maxBytes: MAX_OBJECT_BYTES });
+            const found = await getObject(client, address, { ...given, tried, maxBytes: MAX_OBJECT_BYTES });
             if (found === undefined) throw new Error('the version was deleted meanwhile');
             return found.body;
           }),
-        erase: () => run(`erase an old version of ${key}`, signal, () => deleteObject(client, place, signal)),
+        erase: () =>
+          run(`erase an old version of ${key}`, signal, () => deleteObject(client, address, signal)),
       };
     }
     const { NextKeyMarker: KeyMarker, NextVersionIdMarker: VersionIdMarker } = page ?? {};
@@ -227,7 +230,7 @@ async function tagObjects(
   const Tagging = { TagSet: [{ Key: name, Value: value }] };
   let tagging: Promise<unknown>[] = [];
   for await (const { key } of listObjects(own, under, signal)) {
-    const command = new PutObjectTaggingCommand({ ...placeOf(own, key), Tagging });
+    const command = new PutObjectTaggingCommand({ ...addressOf(own, key), Tagging });
     tagging.push(own.client.send(command, abortedBy(signal)).catch(unlessGone));
     if (tagging.length < CONCURRENT_TAGS) continue;
     await Promise.all(tagging);
@@ -314,14 +317,14 @@ const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: 
  */
 async function putS3Object(
   client: S3Client,
-  { Body, ...place }: S3Object,
+  { Body, ...address }: S3Object,
   { condition, contentType, tag, signal }: PutOptions,
 ): Promise<PutResult> {
   const write = randomUUID();
   const sizeBytes = Body instanceof Uint8Array ? Body.byteLength : Number.POSITIVE_INFINITY;
   const isNamed = condition !== undefined || sizeBytes > PART_BYTES;
   const input = {
-    ...place,
+    ...address,
     Body,
     ...(contentType === undefined ? {} : { ContentType: contentType }),
     ...(tag === undefined ? {} : { Tagging: new URLSearchParams({ [tag.name]: tag.value }).toString() }),
@@ -337,7 +340,7 @@ async function putS3Object(
       if (verdict === 'throw') throw error;
       if (verdict === 'condition-failed') return { kind: 'condition-failed' };
       if (verdict === 'perhaps-ours') {
-        const found = await findOwn(client, place, write, signal);
+        const found = await findOwn(client, address, write, signal);
         // Only a conditional put can fail by its condition.
         if (found.kind === 'condition-failed' && condition === undefined) throw error;
         return found;
@@ -376,12 +379,12 @@ function judge(error: unknown, condition: PutCondition | undefined, round: numbe
 
 async function findOwn(
   client: S3Client,
-  place: Omit<S3Object, 'Body'>,
+  address: Omit<S3Object, 'Body'>,
   write: string,
   signal: AbortSignal | undefined,
 ): Promise<PutResult> {
   try {
-    const { Metadata, ETag } = await client.send(new HeadObjectCommand(place), abortedBy(signal));
+    const { Metadata, ETag } = await client.send(new HeadObjectCommand(address), abortedBy(signal));
     return Metadata?.[WRITE_NAME] === write && ETag
       ? { kind: 'stored', etag: ETag }
       : { kind: 'condition-failed' };

@@ -21,7 +21,7 @@ export type TableFailure =
 /** The error of `lib/table`. Its message says what was tried, on what, and what came back. */
 export class TableError extends ServiceError {
   override readonly name = 'TableError';
-  readonly part = 'table';
+  readonly resource = 'table';
   readonly failure: TableFailure;
 
   /** `tried` names the action and its row: `put job#a - in table jobs`. */

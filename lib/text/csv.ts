@@ -1,7 +1,7 @@
 import { listed, shownText } from '../base/index.ts';
 import { MAX_ROW_LENGTH, type TextLine, type TextLines } from './lines.ts';
 import { openText, type TextForm, type TextOptions } from './open-text.ts';
-import { TextError, type TextPlace } from './text-error.ts';
+import { TextError, type TextPosition } from './text-error.ts';
 
 type TableOptions = TextOptions & {
   readonly requested: readonly string[];
@@ -64,18 +64,18 @@ export async function openTable(lines: TextLines, options: TableOptions): Promis
   const gathered = gatherRows(lines);
   const first = await takeHeader(gathered, options);
   const [, declared] = /^"?sep=(.)"?$/i.exec(first.text) ?? [];
-  const { text, ...place } = declared === undefined ? first : await takeHeader(gathered, options);
+  const { text, ...position } = declared === undefined ? first : await takeHeader(gathered, options);
   const separator = options.separator ?? declared ?? (/\.tsv(\.gz)?$/i.test(name) ? '\t' : undefined);
   const candidates = separator === undefined ? byFrequency(text) : [separator];
   const headers = candidates.map((each) => ({ separator: each, names: fieldsOf(text, each) }));
   const chosen =
     headers.find(({ names }) => typeof names === 'object' && missingIn(names, requested).length === 0) ??
     headers[0];
-  const names = checkedNames(chosen?.names ?? [], options, place);
+  const names = checkedNames(chosen?.names ?? [], options, position);
   const header = {
     separator: chosen?.separator ?? ',',
     names,
-    lineEnd: place.end || undefined,
+    lineEnd: position.end || undefined,
     isDeclared: declared !== undefined,
   };
   const odd = { blank: 0, short: 0 };
@@ -96,10 +96,10 @@ export async function openTableFile(
   }
 }
 
-const badHeader = (got: string, place: TextPlace, expected = 'column names') =>
-  new TextError('header', `the header: expected ${expected}, got ${got}`, place);
+const badHeader = (got: string, position: TextPosition, expected = 'column names') =>
+  new TextError('header', `the header: expected ${expected}, got ${got}`, position);
 
-async function takeHeader(gathered: ReturnType<typeof gatherRows>, { name }: TextPlace) {
+async function takeHeader(gathered: ReturnType<typeof gatherRows>, { name }: TextPosition) {
   let lines = await gathered.next();
   for (; lines !== undefined && textOf(lines).trim() === ''; lines = await gathered.next()) gathered.take(1);
   if (lines === undefined) throw badHeader('nothing', { name });
@@ -119,19 +119,19 @@ function byFrequency(header: string): readonly string[] {
 function checkedNames(
   fields: readonly string[] | Fault,
   { requested, optional = [] }: TableOptions,
-  place: TextPlace,
+  position: TextPosition,
 ): readonly string[] {
-  if (typeof fields === 'string') throw badHeader(FAULTS[fields], place);
+  if (typeof fields === 'string') throw badHeader(FAULTS[fields], position);
   const names = fields.map((name) => name.trim());
   const twice = repeatedIn(names).intersection(new Set([...requested, ...optional]));
   if (twice.size > 0)
-    throw badHeader(`${listed([...twice])} more than once`, place, 'each requested name only once');
+    throw badHeader(`${listed([...twice])} more than once`, position, 'each requested name only once');
   const missing = missingIn(names, requested);
   if (missing.length === 0) return names;
   throw new TextError(
     'columns',
     `columns: expected ${listed(missing)}, got a header with ${listed(names)}: the first line names the columns`,
-    place,
+    position,
   );
 }
 

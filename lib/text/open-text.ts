@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { encodingNamed, type Guess, guessEncoding, isUtf16 } from './encodings.ts';
 import { type TextLines, textLines } from './lines.ts';
-import { notRowsError, TextError, type TextPlace } from './text-error.ts';
+import { notRowsError, TextError, type TextPosition } from './text-error.ts';
 
 export type TextOptions = {
   /** The name of the encoding. Default: that of the byte order mark, otherwise the encoding is detected. */
@@ -158,7 +158,7 @@ const SAVE_AS_UTF8 = 'save it as UTF-8';
 export function doubtError(
   { line, readings }: NonNullable<Guess['doubt']>,
   remedy: string,
-  { name }: TextPlace,
+  { name }: TextPosition,
 ): TextError {
   const names = readings.map(({ encoding }) => encoding).join(' or ');
   const shown = readings.map(({ encoding, lines }) => [
@@ -193,7 +193,10 @@ async function peek(bytes: AsyncIterable<Uint8Array>, sizeBytes: number) {
   return { head: Buffer.concat(pieces), all, [Symbol.asyncDispose]: close };
 }
 
-async function* gunzipped(bytes: AsyncIterable<Uint8Array>, place: TextPlace): AsyncGenerator<Uint8Array> {
+async function* gunzipped(
+  bytes: AsyncIterable<Uint8Array>,
+  position: TextPosition,
+): AsyncGenerator<Uint8Array> {
   const source = Readable.from(bytes, { objectMode: true, highWaterMark: 1 });
   // `pipeline` requires a callback; the failure is thrown by the loop.
   const unpacked = pipeline(source, createGunzip(), () => {});
@@ -206,7 +209,7 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>, place: TextPlace): A
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))) throw error;
     const what = `gzip: expected a complete file, got ${error.message}: create it again`;
-    throw new TextError('gzip', what, { ...place, line }, { cause: error });
+    throw new TextError('gzip', what, { ...position, line }, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 /** Where a text has a fault: `name` is that of its file or object, `line` counts from 1. */
-export type TextPlace = { readonly name?: string | undefined; readonly line?: number | undefined };
+export type TextPosition = { readonly name?: string | undefined; readonly line?: number | undefined };
 
 /**
  * Kinds of faults of a text. `gzip`: the compressed text ends early, after lines that were already returned. `option`: an
@@ -12,7 +12,12 @@ export class TextError extends Error {
   override readonly name = 'TextError';
   readonly failure: { readonly kind: TextFailure };
 
-  constructor(kind: TextFailure, what: string, { name, line = 1 }: TextPlace = {}, options?: ErrorOptions) {
+  constructor(
+    kind: TextFailure,
+    what: string,
+    { name, line = 1 }: TextPosition = {},
+    options?: ErrorOptions,
+  ) {
     const file = name === undefined ? '' : `${name}: `;
     super(`${file}${kind === 'option' ? '' : `line ${line}: `}${what}`, options);
     this.failure = { kind };
@@ -21,7 +26,7 @@ export class TextError extends Error {
 
 export const notRowsError = (
   got: string,
-  { expected = ROWS, ...place }: TextPlace & { readonly expected?: string | undefined } = {},
-): TextError => new TextError('format', `expected ${expected}, got ${got}`, place);
+  { expected = ROWS, ...position }: TextPosition & { readonly expected?: string | undefined } = {},
+): TextError => new TextError('format', `expected ${expected}, got ${got}`, position);
 
 const ROWS = 'CSV, NDJSON or a JSON array of objects';

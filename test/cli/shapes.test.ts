@@ -26,7 +26,7 @@ test('every command with --json has a schema, and every schema has a command', (
   expect(named.toSorted()).toEqual(expected.toSorted());
 });
 
-test('a schema rejects an unknown member, and a number in place of an id', () => {
+test('a schema rejects an unknown member, and a number instead of an id', () => {
   const job = {
     id: '1',
     type: null,

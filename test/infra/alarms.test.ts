@@ -4,7 +4,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { Alarms, alarmOf } from '../../infra/alarms.ts';
 import { alarmsPage } from '../../infra/alarms-page.ts';
-import { measureNames, parts, problemNames } from '../../lib/contract.ts';
+import { measureNames, problemNames, resources } from '../../lib/contract.ts';
 import { appOf, full, minimal, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 import { at, type FilterProperties, matches } from './metric-filter.ts';
 
@@ -77,10 +77,10 @@ test('whatever raises an alarm notifies a person at its severity', () => {
     OperationThrottled: 'ticket by Ticket',
     RateReduced: 'notice by Notice',
     TableUnavailable: 'notice by Notice',
-    PartMissing: 'page by Page',
-    PartRefused: 'page by Page',
-    TablesPartMissing: 'ticket by Ticket',
-    TablesPartRefused: 'ticket by Ticket',
+    ResourceMissing: 'page by Page',
+    ResourceRefused: 'page by Page',
+    TablesResourceMissing: 'ticket by Ticket',
+    TablesResourceRefused: 'ticket by Ticket',
     MessagesRefused: 'ticket by Ticket',
     JobsFailed: 'ticket by Ticket',
     JobsUnknown: 'ticket by Ticket',
@@ -115,7 +115,7 @@ test('an alarm for several problems says which section of the runbook each has',
   const page = alarms.find(({ id }) => id === 'Page');
 
   expect(page?.AlarmDescription).toBe(
-    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, PartMissing-… (#partmissing), PartRefused-… (#partrefused), SnapshotMissing-… (#snapshotmissing), FunctionMissing-… (#functionmissing), SentimentCalls, SentimentTokens.',
+    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, ResourceMissing-… (#resourcemissing), ResourceRefused-… (#resourcerefused), SnapshotMissing-… (#snapshotmissing), FunctionMissing-… (#functionmissing), SentimentCalls, SentimentTokens.',
   );
 });
 
@@ -183,12 +183,12 @@ test('a line about a problem is counted once, at its severity, if it is above it
   expect(countedAs({ msg: 'measured', JobsFailed: 3 }, 'JobsRunJobsLog')).toEqual([]);
 });
 
-test.each(parts)(
+test.each(resources)(
   'a lasting failure of %s raises a page, or a ticket if what it affects can be built later',
   (part) => {
     const now = 'JobsRunJobsLog SnapshotsSnapshotLog TextsSplitTextsLog ExpectedSnapshotsWatchLog'.split(' ');
 
-    for (const name of ['PartMissing', 'PartRefused']) {
+    for (const name of ['ResourceMissing', 'ResourceRefused']) {
       const problem = `${name}-${part}`;
       const line = { msg: 'message not handled', problem };
       for (const each of now) expect(countedAs(line, each)).toEqual([`page: ${problem}`]);
@@ -407,10 +407,10 @@ test('an instance has no condition that its job types cannot cause', () => {
     expect.arrayContaining(['SentimentCalls', 'SentimentTokens', 'JobsUnknown']),
   );
   expect(namesOf({ ...minimal, allow: { types: ['snapshot'] } })).toEqual([
-    ...'Unauthorized Forbidden Throttling OperationThrottled RateReduced TableUnavailable PartMissing PartRefused'.split(
+    ...'Unauthorized Forbidden Throttling OperationThrottled RateReduced TableUnavailable ResourceMissing ResourceRefused'.split(
       ' ',
     ),
-    ...'TablesPartMissing TablesPartRefused MessagesRefused JobsFailed OldestJob'.split(' '),
+    ...'TablesResourceMissing TablesResourceRefused MessagesRefused JobsFailed OldestJob'.split(' '),
     ...'JobsDeadLetters RareDeadLetters SnapshotRefused FunctionErrors'.split(' '),
     ...'FunctionThrottles ReportFailed'.split(' '),
   ]);

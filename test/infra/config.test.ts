@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../infra/config.ts';
-import { homeOf } from '../../infra/config-places.ts';
+import { homeOf } from '../../infra/config-arns.ts';
 import { messageOf } from '../../infra/config-schedules.ts';
 import { followersOf } from '../../infra/schedules.ts';
 import { readAllow } from '../../lib/jobs/allow.ts';

@@ -52,7 +52,7 @@ const ADDED = {
   'aws:cdk:disable-version-reporting': true,
 };
 
-/** Synthesizes in this process, as the command's own does, with this in place of the configuration in `cdk.json`. */
+/** Synthesizes in this process, as the command's own does, with this instead of the configuration in `cdk.json`. */
 function synthHere(configuration: Readonly<Record<string, unknown>> = {}) {
   const outdir = newFolder();
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));

@@ -162,7 +162,7 @@ test('values known only at deployment are deployed unchanged, wherever the page 
   expect(deployed.length).toBeGreaterThan(50);
 });
 
-/** A token in place of a field that takes none, with what the field needs beside it. */
+/** A token instead of a field that takes none, with what the field needs beside it. */
 function refusing(path: string): object {
   const token = later(path);
   const [first = '', second = '', third = ''] = path.split('.');

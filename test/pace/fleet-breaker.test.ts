@@ -174,7 +174,7 @@ describe('a call that gets a response', () => {
   });
 });
 
-describe('an outage within a minute of one that others ended', () => {
+describe('after an outage that another worker ended, a new one', () => {
   async function cutOffAfter(ms: number) {
     const worker = createWorker(['unreachable', 'unreachable', 'unreachable', 'answered']);
     const { breaker, memory, blockedMs, pass, takeLog } = worker;
@@ -190,7 +190,7 @@ describe('an outage within a minute of one that others ended', () => {
     return { ...worker, blocked };
   }
 
-  test('affects this worker only: it writes nothing, and reads nothing', async () => {
+  test('within a minute affects this worker only: it writes nothing, and reads nothing', async () => {
     const { breaker, blocked, blockedMs, pass, takeLog } = await cutOffAfter(31_000);
     await pass(2_000);
     breaker.onBudget({});
@@ -212,7 +212,7 @@ describe('an outage within a minute of one that others ended', () => {
     ]);
   });
 
-  test('opens the breaker again if it comes later', async () => {
+  test('opens the breaker for all workers if it was seen a minute after that end', async () => {
     const { takeLog } = await cutOffAfter(60_000);
 
     expect(takeLog()).toContain('open at 62000');

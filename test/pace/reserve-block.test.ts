@@ -133,7 +133,7 @@ describe('a block', () => {
     expect(block).toMatchObject({ slots: [3, 106] });
   });
 
-  test('begins again if the line is inexplicably far ahead', async () => {
+  test('begins a second from now if the line is inexplicably far ahead, and sets the line back', async () => {
     const given = { maxWaitMs: 20_000, budget: { tatMs: 80_001, longestWaitMs: 5_000, incidents: 3 } };
     const { reserve, read, setBack } = createWorker(given);
 
@@ -156,7 +156,7 @@ describe('a block', () => {
     expect(budgets.map(({ longestWaitMs }) => longestWaitMs)).toEqual([20_000, 20_001, 1_200_000]);
   });
 
-  test('records it again after half a minute, since the record is valid only while the slots last', async () => {
+  test('records its longest wait again when the record is older than half a minute, even if it is shorter once the record has expired', async () => {
     const workers = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
       createWorker({
         maxWaitMs: at < 2 ? 20_000 : 5_000,
@@ -175,7 +175,7 @@ describe('a block', () => {
   });
 });
 
-test('the line starts at its end, unless it is inexplicably far ahead, or a probe is due', () => {
+test('the next slot is at the end of the line, or at the next probe while calls are refused; a line that is inexplicably far ahead is ignored', () => {
   const line = { maxWaitMs: 20_000, nowMs: 0 };
   const throttle = refusedAt(0, { nextMs: 900 });
 
@@ -194,7 +194,7 @@ test('the line starts at its end, unless it is inexplicably far ahead, or a prob
 });
 
 describe('a call', () => {
-  test('is refused if it would wait longer, and learns how long', async () => {
+  test('is refused if it would wait longer than it may, and its error says how long', async () => {
     const { reserve, clock, pass, read } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
     await pass(500);
     const calledAt = trackTime(clock);
@@ -210,7 +210,7 @@ describe('a call', () => {
     ['a line that was long', { tatMs: 60_000 }],
     ['a pause', { pausedAtMs: 0 }],
   ] as const)(
-    'is refused by a view of %s that is less than a second old, and not by an older one',
+    'is refused by a view of %s that is at most a second old, and not by an older one',
     async (_, seen) => {
       const { reserve, pass, set, readAt } = createWorker({ budget: seen, maxWaitMs: 5_000 });
       const first = await reserve();

@@ -20,7 +20,7 @@ function createClocks(offMs: number) {
     state.tableMs += ms;
     state.steadyMs += ms;
   };
-  /** `setByMs`: how far somebody sets the clock meanwhile. */
+  /** `setByMs`: by how many milliseconds the clock is set meanwhile. */
   const respond = (setByMs = 0) => {
     const seen = awaitDate(
       () => state.tableMs + state.offMs,
@@ -94,7 +94,7 @@ describe('a wrong clock', () => {
     },
   );
 
-  test('by minutes is reported once, with what was expected and what it says', () => {
+  test('by minutes is reported once, with the time of the table and the time here', () => {
     const { respondFor, reports } = createClocks(300_000);
 
     respondFor(5_000, 43);
@@ -106,7 +106,7 @@ describe('a wrong clock', () => {
   });
 });
 
-test('a clock that is set is detected immediately if another clock shows it, and corrected after some responses', () => {
+test('a clock that is set is detected immediately by the steady clock, and corrected after some responses', () => {
   const { clock, state, respondFor, errorMs } = createClocks(0);
   respondFor(5_000, 43);
 
@@ -119,7 +119,7 @@ test('a clock that is set is detected immediately if another clock shows it, and
   expect(Math.abs(errorMs())).toBeLessThan(25);
 });
 
-test('a clock that is set back while a response is on its way is right once a second begins', () => {
+test('a clock that is set back while a response is on its way is corrected by the first response of the next second', () => {
   const { pass, respond, errorMs } = createClocks(0);
   pass(870);
 
@@ -247,15 +247,18 @@ describe('requests for the time', () => {
     return { ...clocks, looked, find };
   };
 
-  test.each([0, 300, -700, 300_000])('find it within a second if it is off by %i ms', async (offMs) => {
-    const { find, errorMs, state, looked } = lookingWith(offMs);
+  test.each([0, 300, -700, 300_000])(
+    'find it in little more than a second if the clock is off by %i ms',
+    async (offMs) => {
+      const { find, errorMs, state, looked } = lookingWith(offMs);
 
-    await find();
+      await find();
 
-    expect(state.steadyMs).toBeLessThan(1_200);
-    expect(looked.looks).toBeLessThan(50);
-    expect(Math.abs(errorMs())).toBeLessThan(30);
-  });
+      expect(state.steadyMs).toBeLessThan(1_200);
+      expect(looked.looks).toBeLessThan(50);
+      expect(Math.abs(errorMs())).toBeLessThan(30);
+    },
+  );
 
   test('are not repeated until the clock is set', async () => {
     const { find, looked, state, errorMs } = lookingWith(300);

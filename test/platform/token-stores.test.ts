@@ -13,7 +13,7 @@ const parameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 test('the token is the value of the secret, requested by its id', async () => {
   await using secrets = await startServer(jsonReply({ SecretString: 'the-token\n' }));
 
-  const token = await openStoredToken({ place: secretId, environment: environmentOf(secrets) }).read();
+  const token = await openStoredToken({ location: secretId, environment: environmentOf(secrets) }).read();
 
   expect(token).toBe('the-token');
   expect(secrets.requests[0]?.headers['x-amz-target']).toBe('secretsmanager.GetSecretValue');
@@ -24,7 +24,7 @@ test('the token is the value of the parameter, decrypted, requested by its ARN',
   const found = { Parameter: { Type: 'SecureString', Value: 'the-token\n' } };
   await using parameters = await startServer(jsonReply(found));
 
-  const token = await openStoredToken({ place: parameter, environment: environmentOf(parameters) }).read();
+  const token = await openStoredToken({ location: parameter, environment: environmentOf(parameters) }).read();
 
   expect(token).toBe('the-token');
   expect(parameters.requests[0]?.headers['x-amz-target']).toBe('AmazonSSM.GetParameter');
@@ -38,7 +38,7 @@ test.for([
 ] as const)('a secret %s causes an error that names it, and does not show it', async ([, got, found]) => {
   await using secrets = await startServer(jsonReply(found));
 
-  const error = await openStoredToken({ place: secretId, environment: environmentOf(secrets) })
+  const error = await openStoredToken({ location: secretId, environment: environmentOf(secrets) })
     .read()
     .catch(String);
 
@@ -66,7 +66,7 @@ test.for([
   async ([, found, expected]) => {
     await using parameters = await startServer(jsonReply(found === undefined ? {} : { Parameter: found }));
 
-    const error = await openStoredToken({ place: parameter, environment: environmentOf(parameters) })
+    const error = await openStoredToken({ location: parameter, environment: environmentOf(parameters) })
       .read()
       .catch(String);
 
@@ -77,7 +77,7 @@ test.for([
 /** What is read where the secret has this text. */
 async function tokenIn(SecretString: string): Promise<string> {
   await using secrets = await startServer(jsonReply({ SecretString }));
-  return await openStoredToken({ place: secretId, environment: environmentOf(secrets) }).read();
+  return await openStoredToken({ location: secretId, environment: environmentOf(secrets) }).read();
 }
 
 const JSON_OF =

@@ -136,12 +136,12 @@ test.for([
   expect(s3.methods()).toHaveLength(1);
 });
 
-const inPlaceOfS3 = [
+const insteadOfS3 = [
   ['a login page', page('log in', 200), 'unreachable, HTTP 200'],
   ['a redirect to one', redirect(302, 'http://login.invalid/'), 'unreachable, HTTP 302'],
 ] as const;
 
-test.for(inPlaceOfS3)('%s in place of S3 is an error of every operation', async ([, reply, got]) => {
+test.for(insteadOfS3)('%s instead of S3 is an error of every operation', async ([, reply, got]) => {
   await using s3 = await storeOver([reply]);
   const { store } = s3;
 

@@ -67,7 +67,7 @@ describe('in S3', () => {
     expect(listed).toHaveLength(1);
   });
 
-  test('every object under a prefix gets a tag in place of its others, and no neighbour does', async () => {
+  test('every object under a prefix gets a tag instead of its others, and no neighbour does', async () => {
     const store = await makeStore();
     const folder = store.location.replace(`s3://${bucket}/`, '');
     const tagsOf = async (key: string) =>

@@ -74,7 +74,7 @@ test('only its own table may send to a store that a stack writes to', async () =
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test('a new file in place of the named one counts as another table', async () => {
+test('a new file instead of the named one counts as another table', async () => {
   await send(store, file('a.db'));
   sqliteFile(join(folder.path, 'a.db')).close();
   await rm(join(folder.path, 'a.db'));

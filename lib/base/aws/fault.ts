@@ -114,7 +114,7 @@ const MEANINGS: readonly Meaning[] = [
     // Services redirect with 301 and 307, and a code.
     codes: /^HTTP (2\d\d|302|303|308)$/,
     remedy:
-      'another server responded in place of AWS, such as the login page of a network: check the address and the network',
+      'another server responded instead of AWS, such as the login page of a network: check the address and the network',
   },
   {
     kind: 'missing',
@@ -212,7 +212,7 @@ const MEANINGS: readonly Meaning[] = [
     kind: 'denied',
     codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     remedy:
-      'its certificate is for another host: check the address, and whether another server, such as a login page of this network, responds in its place',
+      'its certificate is for another host: check the address, and whether another server, such as a login page of this network, responds instead',
   },
   {
     kind: 'denied',
@@ -223,7 +223,7 @@ const MEANINGS: readonly Meaning[] = [
     kind: 'unreachable',
     codes: NO_TLS,
     remedy:
-      'the server there does not speak TLS: check the address and its port, and whether another server responds in its place; the address of most proxies begins with http://, in HTTPS_PROXY too',
+      'the server there does not speak TLS: check the address and its port, and whether another server responds instead; the address of most proxies begins with http://, in HTTPS_PROXY too',
   },
   {
     kind: 'denied',
@@ -276,10 +276,10 @@ type AwsFailure =
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: AwsFaultKind; readonly code: string };
 
-/** A failure of one of the `parts`. Its message says what was tried, on what, and what came back. */
+/** A failure of one of the `resources`. Its message says what was tried, on what, and what came back. */
 export abstract class ServiceError extends Error {
   abstract override readonly name: string;
-  abstract readonly part: Part;
+  abstract readonly resource: Resource;
   abstract readonly failure: Readonly<Partial<Record<'code' | 'what' | 'got', string>>> & {
     readonly kind: string;
   };
@@ -290,16 +290,16 @@ export abstract class ServiceError extends Error {
  */
 export class AwsError extends ServiceError {
   override readonly name: string = 'AwsError';
-  readonly part: Part;
+  readonly resource: Resource;
   readonly failure: AwsFailure;
 
   /** `tried` names the action and its object: `delete a message of https://sqs…/jobs`. */
-  constructor(part: Part, tried: string, cause: unknown) {
+  constructor(resource: Resource, tried: string, cause: unknown) {
     const fault = readAwsFault(cause);
     const { code, message } = fault;
     const words = firstLine(message);
     super(messageOf(`${tried}: ${code}${words ? `: ${words}` : ''}`), { cause });
-    this.part = part;
+    this.resource = resource;
     this.failure = failureOf(fault);
   }
 }
@@ -317,22 +317,22 @@ export const entryError = (code = 'unknown', message = ''): Error =>
 /** Runs the work, and throws its errors as `AwsError`, but the caller's own abort unchanged. */
 export async function asAwsError<T>(
   {
-    part,
+    resource,
     tried,
     signal,
-  }: { readonly part: Part; readonly tried: string; readonly signal?: AbortSignal | undefined },
+  }: { readonly resource: Resource; readonly tried: string; readonly signal?: AbortSignal | undefined },
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    throw new AwsError(part, tried, error);
+    throw new AwsError(resource, tried, error);
   }
 }
 
 /** The services that platform-sync needs besides the platform, by their names in alarms. */
-export const parts = [
+export const resources = [
   'table',
   'store',
   'queue',
@@ -342,17 +342,17 @@ export const parts = [
   'catalog',
   'topic',
   'stack',
-  /** A KMS key that encrypts another part. */
+  /** A KMS key that encrypts another resource. */
   'key',
 ] as const;
 
-/** The name of a part in errors and alarms. */
-type Part = (typeof parts)[number];
+/** The name of a resource in errors and alarms. */
+type Resource = (typeof resources)[number];
 
-/** A permanent failure: the part does not exist, or may not be used. */
+/** A permanent failure: the resource does not exist, or may not be used. */
 type LastingFailure = {
-  readonly part: Part;
-  readonly problem: 'PartMissing' | 'PartRefused';
+  readonly resource: Resource;
+  readonly problem: 'ResourceMissing' | 'ResourceRefused';
   /**
    * Whether it is a fault of this machine's files, by the code of the operating system or SQLite: a full,
    * read-only or broken disk.
@@ -360,19 +360,19 @@ type LastingFailure = {
   readonly isOfDisk: boolean;
 };
 
-/** Whether an error passes with time, since a part did not respond or was at its limit. */
+/** Whether an error passes with time, since a resource did not respond or was at its limit. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ServiceError && PASSING.includes(error.failure.kind);
 
 const PASSING: readonly string[] = ['busy', 'unreachable'];
 
-/** Kinds of failures that concern a part as a whole, and not one key, row or object. */
+/** Kinds of failures that concern a resource as a whole, and not one key, row or object. */
 const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
 
 /** Maximum causes of an error to follow: two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
-/** The permanent failure of a part among an error and its causes; undefined if a retry may succeed. */
+/** The permanent failure of a resource among an error and its causes; undefined if a retry may succeed. */
 export function lastingFailure(error: unknown, depth = 0): LastingFailure | undefined {
   if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
   if (error instanceof ServiceError) return lastingOf(error);
@@ -383,11 +383,15 @@ export function lastingFailure(error: unknown, depth = 0): LastingFailure | unde
 /** Whether a disk of this machine failed. Only a person can repair that, so no loop retries. */
 export const isOfDisk = (error: unknown): boolean => lastingFailure(error)?.isOfDisk === true;
 
-function lastingOf({ part, failure }: ServiceError): LastingFailure | undefined {
+function lastingOf({ resource, failure }: ServiceError): LastingFailure | undefined {
   const { kind, code = '', what, got } = failure;
   // A missing object is not a failure of the store.
   if (kind === 'missing' ? what === 'object' : !REFUSED.includes(kind)) return undefined;
   const isMissing = kind === 'missing' || got === 'none';
-  const problem = isMissing ? 'PartMissing' : 'PartRefused';
-  return { part: KEY_CODE.test(code) ? 'key' : part, problem, isOfDisk: /^(E[A-Z]+|SQLITE_\w+)$/.test(code) };
+  const problem = isMissing ? 'ResourceMissing' : 'ResourceRefused';
+  return {
+    resource: KEY_CODE.test(code) ? 'key' : resource,
+    problem,
+    isOfDisk: /^(E[A-Z]+|SQLITE_\w+)$/.test(code),
+  };
 }

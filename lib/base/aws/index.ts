@@ -17,9 +17,9 @@ export {
   isPassing,
   kindOfFault,
   lastingFailure,
-  parts,
   readAwsFault,
   remedyOf,
+  resources,
   ServiceError,
 } from './fault.ts';
 export {

@@ -3,7 +3,7 @@ export const METRIC_NAMESPACE = 'platform-sync';
 
 /**
  * The values of `problem` in log lines, which metric filters count. A detail may follow the name: the place of a missing
- * snapshot, the name of a scheduled function that did not run, or a part that is missing or may not be used.
+ * snapshot, the name of a scheduled function that did not run, or a resource that is missing or may not be used.
  */
 export const problemNames = [
   'Unauthorized',
@@ -11,8 +11,8 @@ export const problemNames = [
   'Throttling',
   'RateReduced',
   'TableUnavailable',
-  'PartMissing',
-  'PartRefused',
+  'ResourceMissing',
+  'ResourceRefused',
   'MessagesRefused',
   'JobsFailed',
   'JobsUnknown',

@@ -15,7 +15,7 @@ export default (async (_, { stack, construct = '' }, { environment, signal, err 
   const client = new CloudFormationClient(
     awsClientConfig(environment, { service: 'CLOUDFORMATION', ...times }),
   );
-  const { Stacks = [] } = await asAwsError({ part: 'stack', tried: `describe the stack ${stack}` }, () =>
+  const { Stacks = [] } = await asAwsError({ resource: 'stack', tried: `describe the stack ${stack}` }, () =>
     client.send(new DescribeStacksCommand({ StackName: stack }), { abortSignal: signal }),
   );
   const settings = settingsOf(Stacks[0]?.Outputs ?? [], construct, stack);

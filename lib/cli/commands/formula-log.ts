@@ -34,7 +34,9 @@ function entryAt(entries: readonly FormulaLogEntry[], at: string, id: string): F
 
 function expressionOf({ expression }: FormulaLogEntry['calculation'], at: string): string {
   if (typeof expression === 'string') return expression;
-  throw new Error(`--at ${at}: expected a calculation with an expression, got one without`);
+  throw new Error(
+    `--at ${at}: the platform returned this calculation without its expression, so there is no formula to print`,
+  );
 }
 
 const HEADER = ['TIME', 'CHECKSUM', 'STATUS', 'EXPRESSION'];

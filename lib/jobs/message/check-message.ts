@@ -90,13 +90,13 @@ export function checkMessage<Message>(
 ): CheckedMessage<Message> {
   const nameOf = (field: string) => own(names, field) ?? field;
   // A repeated option has no entry numbers, so only its name is given.
-  const place = ([first = '', ...rest]: readonly PropertyKey[]) =>
+  const describePath = ([first = '', ...rest]: readonly PropertyKey[]) =>
     own(names, String(first)) ?? [first, ...rest].join('.');
   const texts = textsIn(given['texts']);
   const hide = (text: string) => (texts.has(text) ? `${text.length} characters, not shown` : text);
   const { data, error } = checkedBy(schema, given);
   const faults = [
-    ...(error === undefined ? [] : faultsOf(error, given, { place, hide })),
+    ...(error === undefined ? [] : faultsOf(error, given, { describePath, hide })),
     ...rules
       .filter(({ holds }) => !holds(given))
       .map(({ at, expected }) => {

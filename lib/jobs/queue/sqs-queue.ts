@@ -123,7 +123,7 @@ function toLimits(
 }
 
 const asQueueError = <T>(tried: string, work: () => Promise<T>): Promise<T> =>
-  asAwsError({ part: 'queue', tried }, work);
+  asAwsError({ resource: 'queue', tried }, work);
 
 function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage {
   const sent = Attributes.SentTimestamp;

@@ -16,7 +16,7 @@ export function createTopicSender(options: {
   return async (digest) => {
     const tried = await Promise.allSettled(
       clients.map(({ topic, client }) =>
-        asAwsError({ part: 'topic', tried: `publish a digest to ${topic}` }, () =>
+        asAwsError({ resource: 'topic', tried: `publish a digest to ${topic}` }, () =>
           client.send(new PublishCommand({ TopicArn: topic, ...messageOf(digest) })),
         ),
       ),

@@ -27,7 +27,7 @@ export function lambdaExecutions(options: {
       Payload: Buffer.from(input),
     });
     const tried = `start execution ${name} of ${functionName}`;
-    await asAwsError({ part: 'snapshot-function', tried, signal }, async () => {
+    await asAwsError({ resource: 'snapshot-function', tried, signal }, async () => {
       try {
         await client.send(command, signal === undefined ? {} : { abortSignal: signal });
       } catch (error) {

@@ -127,7 +127,7 @@ type Source = {
   readonly isFirst: (record: number) => boolean;
   /** Maximum bytes that a line has in addition to its record. */
   readonly endBytes: number;
-  /** The end of a line, in place of the record's closing brace. */
+  /** The end of a line, instead of the record's closing brace. */
   readonly endOf: (record: number) => string;
   readonly mayContainLineEnds: boolean;
 };

@@ -20,7 +20,7 @@ function createGlueClient(environment: AwsEnvironment): GlueClient {
  * Reads the description of a table, as adding a partition does. Throws `AwsError` if it is missing or may not be read.
  */
 export const seeGlueTable = (database: string, Name: string, environment: AwsEnvironment): Promise<unknown> =>
-  asAwsError({ part: 'catalog', tried: `look at ${database}.${Name}` }, () =>
+  asAwsError({ resource: 'catalog', tried: `look at ${database}.${Name}` }, () =>
     createGlueClient(environment).send(new GetTableCommand({ DatabaseName: database, Name })),
   );
 
@@ -85,7 +85,7 @@ export function gluePartitions(options: {
     (action: string, act: (partition: PartitionOfRun) => Promise<void>) => (partition: PartitionOfRun) =>
       asAwsError(
         {
-          part: 'catalog',
+          resource: 'catalog',
           tried: `${action} the partition ${partition.values.join('/')} in ${database}.${partition.table}`,
         },
         () => act(partition),

@@ -34,7 +34,7 @@ test.each([
 
     const error = new AwsError('token', 'read it', denied);
 
-    expect(lastingFailure(error)).toMatchObject({ part: 'key', problem: 'PartRefused' });
+    expect(lastingFailure(error)).toMatchObject({ resource: 'key', problem: 'ResourceRefused' });
     expect(remedyOf(error.failure.code)).toContain('kms:Decrypt');
   },
 );

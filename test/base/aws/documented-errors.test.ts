@@ -82,7 +82,7 @@ describe.each(Object.keys(CALLS) as readonly Service[])('%s', (service) => {
         ? 'waits'
         : isOfOne(code)
           ? 'of one'
-          : `${kind}${isAdvised ? '' : ' WITHOUT A REMEDY'}, ${lastingFailure(error)?.problem}-${lastingFailure(error)?.part}`;
+          : `${kind}${isAdvised ? '' : ' WITHOUT A REMEDY'}, ${lastingFailure(error)?.problem}-${lastingFailure(error)?.resource}`;
       return `${status} ${code}: ${means}`;
     });
 

@@ -47,14 +47,14 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
   [
     'Secrets Manager',
     'read secret platform/token',
-    (environment) => openStoredToken({ place: 'platform/token', environment }).read(),
+    (environment) => openStoredToken({ location: 'platform/token', environment }).read(),
   ],
   [
     'Systems Manager',
     'read parameter arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
     (environment) =>
       openStoredToken({
-        place: 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
+        location: 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
         environment,
       }).read(),
   ],

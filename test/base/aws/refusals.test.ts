@@ -24,12 +24,12 @@ const finished = { id: 'j1', type: 'score', status: 'done', result: 'results/sco
 const services: Readonly<Record<string, Called>> = {
   'Secrets Manager': {
     tried: 'read secret platform/token',
-    call: (environment) => openStoredToken({ place: 'platform/token', environment }).read(),
+    call: (environment) => openStoredToken({ location: 'platform/token', environment }).read(),
     done: jsonReply({ SecretString: 'the-token' }),
   },
   'Systems Manager': {
     tried: `read parameter ${parameter}`,
-    call: (environment) => openStoredToken({ place: parameter, environment }).read(),
+    call: (environment) => openStoredToken({ location: parameter, environment }).read(),
     done: jsonReply({ Parameter: { Type: 'SecureString', Value: 'the-token' } }),
   },
   EventBridge: {

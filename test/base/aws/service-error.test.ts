@@ -8,7 +8,7 @@ import { TableError, type TableFailure } from '../../../lib/table/index.ts';
 const response = (name: string, httpStatusCode = 400) =>
   Object.assign(new Error('said AWS'), { name, $metadata: { httpStatusCode } });
 
-const aws = (part: AwsError['part'], code: string, status?: number) =>
+const aws = (part: AwsError['resource'], code: string, status?: number) =>
   new AwsError(part, 'try', response(code, status));
 
 const table = (failure: TableFailure) => new TableError('get job#a - in table jobs', failure);
@@ -16,34 +16,34 @@ const store = (failure: StoreFailure) => new StoreError('put a in s3://acme', fa
 
 const named = (error: unknown) => {
   const found = lastingFailure(error);
-  return found && `${found.problem}-${found.part}`;
+  return found && `${found.problem}-${found.resource}`;
 };
 
 describe('a lasting failure is recognized:', () => {
   test.each([
-    ['PartMissing-queue', aws('queue', 'QueueDoesNotExist')],
-    ['PartMissing-queue', aws('queue', 'AWS.SimpleQueueService.NonExistentQueue')],
-    ['PartMissing-snapshot-function', aws('snapshot-function', 'ResourceNotFoundException', 404)],
-    ['PartMissing-token', aws('token', 'ParameterNotFound')],
-    ['PartMissing-catalog', aws('catalog', 'EntityNotFoundException')],
-    ['PartRefused-event-bus', aws('event-bus', 'AccessDeniedException')],
-    ['PartRefused-event-bus', aws('event-bus', 'MalformedDetail')],
-    ['PartRefused-topic', aws('topic', 'AuthorizationError', 403)],
-    ['PartRefused-token', aws('token', 'ExpiredTokenException')],
+    ['ResourceMissing-queue', aws('queue', 'QueueDoesNotExist')],
+    ['ResourceMissing-queue', aws('queue', 'AWS.SimpleQueueService.NonExistentQueue')],
+    ['ResourceMissing-snapshot-function', aws('snapshot-function', 'ResourceNotFoundException', 404)],
+    ['ResourceMissing-token', aws('token', 'ParameterNotFound')],
+    ['ResourceMissing-catalog', aws('catalog', 'EntityNotFoundException')],
+    ['ResourceRefused-event-bus', aws('event-bus', 'AccessDeniedException')],
+    ['ResourceRefused-event-bus', aws('event-bus', 'MalformedDetail')],
+    ['ResourceRefused-topic', aws('topic', 'AuthorizationError', 403)],
+    ['ResourceRefused-token', aws('token', 'ExpiredTokenException')],
     // Errors about a key, in the spelling of each service.
-    ['PartRefused-key', aws('token', 'DecryptionFailure')],
-    ['PartRefused-key', aws('queue', 'KmsDisabled')],
-    ['PartRefused-key', aws('queue', 'KMS.DisabledException')],
-    ['PartRefused-key', aws('topic', 'KMSInvalidStateException')],
-    ['PartRefused-key', aws('snapshot-function', 'KMSDisabledException', 502)],
-    ['PartRefused-key', store({ kind: 'denied', code: 'KMS.DisabledException' })],
-    ['PartMissing-table', table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'none' })],
-    ['PartRefused-table', table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'another' })],
-    ['PartRefused-table', table({ kind: 'denied', code: 'AccessDeniedException' })],
-    ['PartRefused-table', table({ kind: 'unconfigured', code: 'MissingRegion', expected: 'a region' })],
-    ['PartMissing-store', store({ kind: 'missing', what: 'bucket' })],
-    ['PartRefused-store', store({ kind: 'denied', code: 'AccessDenied' })],
-    ['PartRefused-store', store({ kind: 'full', code: 'ENOSPC' })],
+    ['ResourceRefused-key', aws('token', 'DecryptionFailure')],
+    ['ResourceRefused-key', aws('queue', 'KmsDisabled')],
+    ['ResourceRefused-key', aws('queue', 'KMS.DisabledException')],
+    ['ResourceRefused-key', aws('topic', 'KMSInvalidStateException')],
+    ['ResourceRefused-key', aws('snapshot-function', 'KMSDisabledException', 502)],
+    ['ResourceRefused-key', store({ kind: 'denied', code: 'KMS.DisabledException' })],
+    ['ResourceMissing-table', table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'none' })],
+    ['ResourceRefused-table', table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'another' })],
+    ['ResourceRefused-table', table({ kind: 'denied', code: 'AccessDeniedException' })],
+    ['ResourceRefused-table', table({ kind: 'unconfigured', code: 'MissingRegion', expected: 'a region' })],
+    ['ResourceMissing-store', store({ kind: 'missing', what: 'bucket' })],
+    ['ResourceRefused-store', store({ kind: 'denied', code: 'AccessDenied' })],
+    ['ResourceRefused-store', store({ kind: 'full', code: 'ENOSPC' })],
   ])('%s: %s', (problem, error) => {
     expect(named(error)).toBe(problem);
     expect(isPassing(error)).toBe(false);
@@ -55,7 +55,7 @@ describe('a lasting failure is recognized:', () => {
     const circle = new Error('a');
     circle.cause = new Error('b', { cause: circle });
 
-    expect(named(new Error('stopped', { cause: several }))).toBe('PartRefused-store');
+    expect(named(new Error('stopped', { cause: several }))).toBe('ResourceRefused-store');
     expect(named(circle)).toBeUndefined();
   });
 
@@ -63,7 +63,7 @@ describe('a lasting failure is recognized:', () => {
     const cause = response('QueueDoesNotExist');
 
     expect(named(new UnsentError('https://sqs/q', 1, [{ index: 0, cause, mayBeSent: true }]))).toBe(
-      'PartMissing-queue',
+      'ResourceMissing-queue',
     );
   });
 });

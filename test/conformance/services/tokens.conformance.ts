@@ -30,7 +30,7 @@ const arnOf = (name: string) => `arn:aws:ssm:us-east-1:123456789012:parameter${n
 /** Where a token may be: how it is stored there under a new name, and what says that it is missing. */
 const places = {
   secret: {
-    open: (secretId: string) => openStoredToken({ place: secretId, environment }),
+    open: (secretId: string) => openStoredToken({ location: secretId, environment }),
     create: createSecret,
     change: (SecretId: string, SecretString: string) =>
       secrets.send(new PutSecretValueCommand({ SecretId, SecretString })),
@@ -40,7 +40,7 @@ const places = {
     // By its name it would be taken for a secret.
     open: (parameter: string) =>
       openStoredToken({
-        place: parameter.startsWith('arn:') ? parameter : arnOf(parameter),
+        location: parameter.startsWith('arn:') ? parameter : arnOf(parameter),
         environment,
       }),
     async create(value: string) {

@@ -20,7 +20,7 @@ import { runtimeClient } from '../engines/runtime-client.ts';
 import { minio, versitygw } from '../engines/s3-servers.ts';
 import { trino } from '../engines/trino.ts';
 
-/** Test files that run once with these engines in place of the local AWS. One row of the table. */
+/** Test files that run once with these engines instead of the local AWS. One row of the table. */
 export type Run = {
   /** They run at the same time, each for a service of its own. */
   readonly engines: readonly [Engine, ...Engine[]];

@@ -153,22 +153,22 @@ const scored = {
   },
 };
 
-/** A part that refuses its use, until the permission is given back: nothing but the job that needs it shows it. */
+/** A resource that refuses its use, until the permission is given back: nothing but the job that needs it shows it. */
 const refused = (
   what: string,
   {
-    part,
+    resource,
     pattern,
     logged,
     isIll,
-  }: Record<'pattern' | 'logged', RegExp> & Pick<Event, 'isIll'> & { readonly part: string },
+  }: Record<'pattern' | 'logged', RegExp> & Pick<Event, 'isIll'> & { readonly resource: string },
 ): Event => ({
   what,
   provoke: async (day) => {
     day.refused.add(pattern);
     await day.work(adds('job'));
   },
-  red: [`Page: PartRefused-${part}`],
+  red: [`Page: ResourceRefused-${resource}`],
   seen: /./,
   logged,
   ...(isIll && { isIll }),
@@ -262,14 +262,14 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     repair: (day) => day.stack.unavailable.delete('dynamodb'),
     over: (day) => isDone(day, 'job'),
   },
-  PartMissing: {
+  ResourceMissing: {
     what: 'the table was deleted',
     provoke: async (day) => {
       const table = day.stack.output('TableName');
       await runAws(['aws', 'dynamodb', 'delete-table', '--table-name', table], day.owner);
       await day.work(adds('job'));
     },
-    red: ['Page: PartMissing-table'],
+    red: ['Page: ResourceMissing-table'],
     seen: /table +failed.*there is no table/s,
     logged: /there is no table .*docs\/restore\.md/,
     isIll: true,
@@ -280,26 +280,26 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
       await isDone(day, 'job');
     },
   },
-  PartRefused: [
+  ResourceRefused: [
     refused('the table', {
-      part: 'table',
+      resource: 'table',
       pattern: /^dynamodb /,
       logged: /not authorized to perform: dynamodb:(Get|Put)Item/,
       isIll: true,
     }),
     refused('the event bus', {
-      part: 'event-bus',
+      resource: 'event-bus',
       pattern: /^events /,
       logged: /JobFinished of job .*not authorized to perform: events:PutEvents/,
     }),
     refused('the prefix of results', {
-      part: 'store',
+      resource: 'store',
       pattern: /^s3 .*\/results\//,
       logged: /results\/.*not authorized/,
     }),
     {
       ...refused('the start of the snapshot function', {
-        part: 'snapshot-function',
+        resource: 'snapshot-function',
         pattern: /^lambda .*\/invocations/,
         logged: /start execution .*not authorized to perform: lambda:/,
       }),

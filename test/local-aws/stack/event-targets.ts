@@ -57,7 +57,7 @@ function targetOf({ Arn, InputTransformer }: Target, event: object): EventTarget
   return { kind: 'queue', queue: name, body: bodyOf(InputTransformer, event) };
 }
 
-/** The message: the template, with the JSON of the whole event in place of its variable. */
+/** The message: the template, with the JSON of the whole event instead of its variable. */
 function bodyOf(transformer: Target['InputTransformer'], event: object): string {
   if (transformer === undefined) return JSON.stringify(event);
   const { InputTemplate, InputPathsMap } = transformer;

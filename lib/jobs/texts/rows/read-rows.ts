@@ -230,7 +230,7 @@ function badRow(
 }
 
 function faultOf(name: string, value: unknown, { text, id }: RowColumns): string | undefined {
-  if (value === undefined) return `${name}: expected a field, got none`;
+  if (value === undefined) return `${name}: expected a field of this name in the row, got none`;
   if (name !== text && name !== id) return undefined;
   const isText = typeof value === 'string';
   const what = name === text ? 'text' : 'an id';

@@ -90,6 +90,6 @@ function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
 /** Why a response is not the metadata of a data file; undefined if it is. */
 function faultOf(id: string, json: unknown): string | undefined {
   const { error } = checkedBy(getDataFile.output({ path: { dataFileId: id } }), json);
-  const place = (path: readonly PropertyKey[]) => [`data file ${id}`, ...path].join(': ');
-  return error && faultsOf(error, json, { place }).join('; ');
+  const describePath = (path: readonly PropertyKey[]) => [`data file ${id}`, ...path].join(': ');
+  return error && faultsOf(error, json, { describePath }).join('; ');
 }

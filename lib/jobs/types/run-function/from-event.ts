@@ -58,10 +58,10 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
       }
       const expected = `${shortened(path, MAX_LENGTH)} in the event of rule ${rule}`;
       if (otherwise === undefined)
-        missing.push(`${place(at)}: expected ${expected}, got nothing: ${found.there}`);
+        missing.push(`${describePath(at)}: expected ${expected}, got nothing: ${found.there}`);
       return otherwise?.[0];
     },
-    fault: ({ path, expected }) => faults.push(`${place(path)}: expected ${expected}`),
+    fault: ({ path, expected }) => faults.push(`${describePath(path)}: expected ${expected}`),
   });
   if (faults.length > 0) return { given, faults: firstOf(faults) };
   if (bytesLeft < 0) {
@@ -72,7 +72,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
   return { given: value === undefined ? given : { ...given, inputVariables: value }, faults: [] };
 }
 
-const place = (path: readonly PropertyKey[]): string =>
+const describePath = (path: readonly PropertyKey[]): string =>
   shortened(['inputVariables', ...path].join('.'), MAX_LENGTH);
 
 /** Maximum faults of event fields to list. Faults of the rest of the message are listed in addition. */
@@ -155,9 +155,9 @@ function replaced(
   }
   if (Array.isArray(value))
     return value.map((entry, index) => {
-      const place = [...at, index];
-      if (isOptional(referenceIn(entry))) visit.fault({ path: place, expected: IN_LIST });
-      return replaced(entry, visit, place);
+      const path = [...at, index];
+      if (isOptional(referenceIn(entry))) visit.fault({ path, expected: IN_LIST });
+      return replaced(entry, visit, path);
     });
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(

@@ -25,7 +25,7 @@ export const query = defineTool({
     sql: z.optional(textInput(`one SELECT of at most ${MAX_SQL} characters, as text`, MAX_SQL)),
     saved: described(
       z.optional(z.string({ error: 'the name of a saved query' })),
-      'a saved query, in place of sql',
+      'a saved query, instead of sql',
     ),
     at: atInput,
     maxRows: z._default(wholeInput(1, MAX_ROWS), 100),

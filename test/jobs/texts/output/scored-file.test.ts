@@ -93,7 +93,7 @@ test('each object is unchanged, with one more member', async () => {
     '{"id":12345678901234567890,"text":"good","score":1.50,"score_2":{"line":1,"sentiment":"positive","model":"m1"}}',
     '{"score_2":{"line":2,"error":"line 2: the line: expected a JSON object, got invalid JSON"}}',
     '{ "text" : "bad" , "a":[1, 2],"score_2":{"line":3,"sentiment":"negative","model":"m1"}}',
-    '{"score_2":{"line":4,"error":"line 4: text: expected a field, got none"}}',
+    '{"score_2":{"line":4,"error":"line 4: text: expected a field of this name in the row, got none"}}',
   ]);
 });
 

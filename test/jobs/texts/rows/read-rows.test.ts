@@ -386,7 +386,7 @@ describe('an NDJSON file', () => {
     ['invalid JSON', '{"id":1,"text":', 'expected a JSON object, got invalid JSON'],
     ['a list', '[1]', 'expected a JSON object, got a list of 1'],
     ['a text, which is not shown', '"secret"', 'the line: expected a JSON object, got a string'],
-    ['no text', '{"id":1}', 'text: expected a field, got none', withId],
+    ['no text', '{"id":1}', 'text: expected a field of this name in the row, got none', withId],
     ['a text that is not a string', '{"id":1,"text":5}', 'text: expected text, got 5', withId],
     ['null as its text', '{"id":1,"text":null}', 'text: expected text, got null', { ...withId, ...empty }],
     ['neither id nor text', '{"text":null}', 'text: expected text, got null; id: expected a field', empty],
@@ -396,12 +396,12 @@ describe('an NDJSON file', () => {
       'text: expected text, got an empty value',
       { ...withId, ...empty },
     ],
-    ['no id', '{"text":"one"}', 'id: expected a field, got none'],
+    ['no id', '{"text":"one"}', 'id: expected a field of this name in the row, got none'],
     ['an invalid id', '{"id":true,"text":"one"}', 'id: expected an id, got true'],
     [
       'a name that every object inherits',
       '{"id":1,"toString":"one"}',
-      'text: expected a field, got none',
+      'text: expected a field of this name in the row, got none',
       withId,
     ],
   ])('is read further after %s', async (_, line, fault, more) => {
@@ -439,7 +439,7 @@ describe('a JSON array', () => {
     '\uFEFF [\n {"id": 1, "text": "one, [\\"two\\"]}"}, {"text": "x"},7 ,{"id":"2",\n"text":"👍"}\n]\n';
   const rows = [
     good(1, '1', 'one, ["two"]}'),
-    bad(2, 'id: expected a field, got none'),
+    bad(2, 'id: expected a field of this name in the row, got none'),
     bad(3, 'expected a JSON object, got 7'),
     good(4, '2', '👍'),
   ];

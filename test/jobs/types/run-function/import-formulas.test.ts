@@ -63,8 +63,8 @@ describe('a list of formulas', () => {
       faulty: 4,
       faults: [
         'line 2: id: expected the digits of an integer, got "x"',
-        'line 3: id: expected a field, got none',
-        'line 4: expression: expected a field, got none',
+        'line 3: id: expected a field of this name in the row, got none',
+        'line 4: expression: expected a field of this name in the row, got none',
         'line 5: the line: expected a JSON object, got 5',
       ],
     });
@@ -145,7 +145,7 @@ describe('a job that imports formulas', () => {
     [
       'a list of something else',
       [{ name: 'x' }],
-      /0 formulas are imported, and 1 rows or lists are not, because they are invalid: line 1: .*expected a field, got none/,
+      /0 formulas are imported, and 1 rows or lists are not, because they are invalid: line 1: .*expected a field of this name in the row, got none/,
     ],
   ])('has failed, and counts as executed, if its function returns %s', async (_, result, message) => {
     const { outcome, imports } = await known({ result });

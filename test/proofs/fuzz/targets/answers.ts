@@ -32,7 +32,7 @@ import { defineTarget, must } from '../target.ts';
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const path = { packageId: UUID, version: '1.0.0', functionName: 'greet' };
 
-/** What is put in place of a member, as JSON; `absent`: nothing. */
+/** What is put instead of a member, as JSON; `absent`: nothing. */
 const ODD = {
   absent: undefined,
   null: 'null',

@@ -127,7 +127,7 @@ describe('a repeated file', () => {
     expect(result).toMatchObject({ batch: '', files: 3, repeats: 3, digest: digestOf('abc') });
   });
 
-  test('ends the read if it is not the last one', async () => {
+  test('ends the read with stopsAtRepeat', async () => {
     const { yielded, result } = await read(texts, { stopsAtRepeat: true });
 
     expect(yielded).toHaveLength(1);
@@ -188,7 +188,7 @@ describe('the platform counts as sorting by creation', () => {
     expect(result).toMatchObject({ files: 16, pages: 3, isSorted: true, isEndShown: true });
   });
 
-  test('and is asked for an order until it refuses one', async () => {
+  test('and is asked for that order until it refuses one request with it', async () => {
     const asked: unknown[] = [];
     const call = respondingCall(({ query, body }) => {
       asked.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
@@ -209,7 +209,7 @@ describe('the platform counts as sorting by creation', () => {
     ]);
   });
 
-  test('and for a limit until it refuses that', async () => {
+  test('and is asked for a limit until it refuses one request with it', async () => {
     const asked: unknown[] = [];
     const call = respondingCall(({ query, body }) => {
       asked.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);

@@ -23,11 +23,11 @@ const RESOURCE_FIELDS = [
 
 /** Where an instance is deployed, according to its settings, or else according to the ARNs in its settings. */
 export function homeOf(instance: Given & Home): Home {
-  const places = placesIn(instance);
-  const [account, ...others] = new Set(places.map((each) => each.account));
+  const arns = arnsIn(instance);
+  const [account, ...others] = new Set(arns.map((each) => each.account));
   return {
     account: instance.account ?? (others.length === 0 ? account : undefined),
-    region: instance.region ?? places[0]?.region,
+    region: instance.region ?? arns[0]?.region,
   };
 }
 
@@ -39,11 +39,11 @@ export const partitionOf = (region: string): string =>
  * Finds resources outside the instance's region, where functions and alarms cannot use them. A resource may belong to
  * another account, such as a central account, if that account allows this account to use it.
  */
-export function placeFaults(instance: Given): readonly RuleFault[] {
+export function arnFaults(instance: Given): readonly RuleFault[] {
   const { region } = homeOf(instance);
-  const accounts = new Set(placesIn(instance).map(({ account }) => account));
+  const accounts = new Set(arnsIn(instance).map(({ account }) => account));
   return [
-    ...placesIn(instance)
+    ...arnsIn(instance)
       .filter((each) => each.region !== region)
       .map(({ path, what }) => ({ path, expected: `${what} in ${region}, like the rest of the instance` })),
     // A construct has the account and the region of its stack.
@@ -63,7 +63,7 @@ export function placeFaults(instance: Given): readonly RuleFault[] {
 /** The fields that name a resource of another account, if the instance's account is known. */
 export function foreignFields(instance: Given): readonly string[] {
   const { account } = homeOf(instance);
-  return placesIn(instance)
+  return arnsIn(instance)
     .filter((each) => account !== undefined && each.account !== account)
     .map(({ path }) => path.join('.'));
 }
@@ -115,7 +115,7 @@ function tokenFaults(instance: Given): readonly RuleFault[] {
   return [{ path: ['tokenKeyArn'], expected }];
 }
 
-function placesIn(instance: Given) {
+function arnsIn(instance: Given) {
   return RESOURCE_FIELDS.flatMap(({ path, what }) => {
     const [, region, account] =
       /^arn:[^:]+:[^:]+:([a-z0-9-]+):(\d{12}):/.exec(textAt(instance, ...path) ?? '') ?? [];
