@@ -111,7 +111,7 @@ function tokenFaults(instance: Given): readonly RuleFault[] {
     return [{ path: ['tokenSecretArn'], expected: 'nothing, since tokenParameter has the token' }];
   if (tokenKeyArn === undefined || tokenParameter !== undefined || tokenSecretArn !== undefined) return [];
   const expected =
-    'nothing without tokenParameter or tokenSecretArn, since the stack’s own secret has AWS’s own key';
+    'tokenParameter or tokenSecretArn beside it, or no tokenKeyArn, since the stack’s own secret has AWS’s own key';
   return [{ path: ['tokenKeyArn'], expected }];
 }
 

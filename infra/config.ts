@@ -112,7 +112,7 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
     ),
     ...schedules.flatMap(({ digest }, index) =>
       digest === true && instance['writeReport'] === false
-        ? [describe(['schedules', index, 'digest'], 'false or absent without writeReport')]
+        ? [describe(['schedules', index, 'digest'], 'false or absent, since writeReport is false')]
         : [],
     ),
     ...[

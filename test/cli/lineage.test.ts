@@ -35,7 +35,7 @@ test('lineage prints one event a line, and says which runs they describe', async
   expect(err).toBe('of calculations (run 20261116T090000Z-aaaaaa)');
 });
 
-test('lineage prints nothing on a screen that moves the cursor', async () => {
+test('lineage prints to a terminal nothing that could move the cursor', async () => {
   const { out } = await lineage([], { width: 80 });
 
   expect(out).not.toContain('\u009b');

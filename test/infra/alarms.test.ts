@@ -352,7 +352,7 @@ describe('overrides', () => {
     expect(countedAs(line, 'JobsRunJobsLog', templateOf(instance))).toEqual(['JobsFailed: [object Object]']);
   });
 
-  test('change the limit of a share, and the severity', () => {
+  test('change the percentage from which a problem counts, and its severity', () => {
     const instance = overridden({ Throttling: { threshold: 20, severity: 'page' } });
     const counted = (value: number) =>
       countedAs({ problem: 'Throttling', value }, 'JobsRunJobsLog', templateOf(instance));

@@ -282,7 +282,7 @@ describe('contradictory settings are refused', () => {
     [
       'digests without the report, which they name',
       { schedules: [{ ...nightly, digest: true }], writeReport: false },
-      'schedules.0 (calculations).digest: expected false or absent without writeReport, got true',
+      'schedules.0 (calculations).digest: expected false or absent, since writeReport is false, got true',
     ],
     [
       'digests that are neither wanted nor not',
@@ -354,16 +354,16 @@ describe('the account and region in ARNs', () => {
     expect(faultsIn({ ...central, tokenKeyArn: key })).toEqual([]);
   });
 
-  test('are refused for a key without the secret that it encrypts', () => {
+  test('of a key are refused if neither a parameter nor a secret is named', () => {
     expect(faultsIn({ tokenKeyArn: key })).toEqual([
       expect.stringMatching(
-        /^instances\.0\.tokenKeyArn: expected nothing without tokenParameter or tokenSecretArn/,
+        /^instances\.0\.tokenKeyArn: expected tokenParameter or tokenSecretArn beside it/,
       ),
     ]);
     expect(faultsIn({ tokenKeyArn: key, tokenParameter: '/acme/token' })).toEqual([]);
   });
 
-  test('must be the instance’s own for a parameter, which excludes a secret', () => {
+  test('of a parameter must be in the region of the instance, and cannot be combined with those of a secret', () => {
     const tokenParameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 
     expect(faultsIn({ region: 'us-east-1', account: '111122223333', tokenParameter })).toEqual([

@@ -250,7 +250,7 @@ describe('settings', () => {
     expect(faultOf({ key: new Key(stack, 'Fine') })).toBe('none');
   });
 
-  test('include only logs that metric filters can count, since alarms depend on them', () => {
+  test('allow only a log class that has metric filters, since alarms depend on them', () => {
     const logGroupClass = LogGroupClass.INFREQUENT_ACCESS;
 
     expect(faultsOf({ ...settings, logs: { logGroupClass } })).toEqual([

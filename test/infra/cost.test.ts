@@ -35,7 +35,7 @@ test('each type of resource in a template has a price, or a reason why it is fre
   expect([...types].sort()).toEqual(Object.keys(costOfType).sort());
 });
 
-test('each price belongs to a resource, or to what it sends to', () => {
+test('each price is paid for a type of resource, and is an item of the cost', () => {
   const paid = Object.values(costOfType).flatMap((cost) => ('paid' in cost ? cost.paid : []));
 
   expect([...new Set<Priced>(paid)].sort()).toEqual(Object.keys(prices).sort());

@@ -89,7 +89,7 @@ test('any number of fields may be optional, and constants may have any value', (
   });
 });
 
-test('an update deploys the function that reads the messages before the rules', () => {
+test('an update deploys the function for code functions before the event rules that send it messages', () => {
   const deployed = resourcesOf(templateOf(full)).filter(([id]) => /^Events(uploads|bare)/.test(id));
 
   const before = deployed.map(([, resource]) => Reflect.get(resource, 'DependsOn'));

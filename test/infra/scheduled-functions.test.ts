@@ -84,7 +84,7 @@ describe('a scheduled function', () => {
     expect(JSON.parse(input ?? '')).toMatchObject({ functions: ['sums'] });
   });
 
-  test('changes no queue', () => {
+  test('adds no queue to the stack', () => {
     const queuesOf = (instance: object) =>
       resourcesOf(templateOf(instance)).flatMap(([id, { Type }]) => (Type === 'AWS::SQS::Queue' ? [id] : []));
 

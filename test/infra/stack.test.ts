@@ -611,7 +611,7 @@ describe('the rights of functions:', () => {
       return allow === undefined ? [] : [JSON.parse(allow).types as string[]];
     });
 
-  test('the queue of code functions takes nothing else, and formulas are changed only if allow permits it', () => {
+  test('the function of the queue for code functions runs only these, and formulas are changed only if allow permits it', () => {
     const [inLeast, ofFunctions] = typesIn(templateOf({ ...minimal, functionsQueue: true }));
 
     expect(inLeast).not.toContain('update-formula');

@@ -9,7 +9,7 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
-import { type JobPlace, jobPlaces } from './job-places.ts';
+import { type JobServices, jobServices } from './job-services.ts';
 
 /*
  * Real workers that die: since they are killed, whatever they run, or since one job brings down whoever runs it. A proxy
@@ -78,7 +78,7 @@ async function resultsIn(settings: Readonly<Record<string, string>>) {
   return results;
 }
 
-const settingsFor = (place: JobPlace, url: string, token: string) => ({
+const settingsFor = (place: JobServices, url: string, token: string) => ({
   ...place.settings,
   PLATFORM_BASE_URL: url,
   PLATFORM_TOKEN: token,
@@ -87,7 +87,7 @@ const settingsFor = (place: JobPlace, url: string, token: string) => ({
   PLATFORM_TIMEOUT_MS: '2000',
 });
 
-test.for(Object.entries(jobPlaces))(
+test.for(Object.entries(jobServices))(
   `in %s, ${JOBS} jobs with texts are all done, and none is unknown, if their worker is killed ${KILLS} times`,
   { timeout: scaledTimeout(900_000) },
   async ([, open]) => {
@@ -123,7 +123,7 @@ test.for(Object.entries(jobPlaces))(
 
 const KILLER = 666_666;
 
-test.for(Object.entries(jobPlaces))(
+test.for(Object.entries(jobServices))(
   'a function that kills its worker in %s finally runs alone, after its eight neighbours are done',
   { timeout: scaledTimeout(600_000) },
   async ([, open]) => {

@@ -7,7 +7,7 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
-import { jobPlaces } from './job-places.ts';
+import { jobServices } from './job-services.ts';
 import { mixedJobs } from './mixed-jobs.ts';
 
 /*
@@ -27,7 +27,7 @@ function startWorker(environment: Readonly<Record<string, string>>) {
   return { child, ended: once(child, 'exit') };
 }
 
-test.for(Object.entries(jobPlaces))(
+test.for(Object.entries(jobServices))(
   `in %s, each of ${JOBS} jobs has its result, and none is done twice, if their worker is killed repeatedly`,
   { timeout: scaledTimeout(600_000) },
   async ([, open]) => {

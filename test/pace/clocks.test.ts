@@ -78,7 +78,7 @@ describe('clocks that differ', () => {
     expect(clocksOff.map(({ worker }) => worker)).toEqual([0, 3]);
   });
 
-  test('by 5 minutes refuse no call that may wait a little', async () => {
+  test('by 5 minutes do not cause the refusal of a call that may wait a little', async () => {
     const workers = skewed(300_000, -300_000, 0).map((worker) => ({ ...worker, maxWaitMs: 5_000 }));
 
     const { refusals } = await fleetOf(workers);
@@ -183,7 +183,7 @@ test('clocks that drift stay together', async () => {
   expect(used).toBeGreaterThan(0.95);
 });
 
-test('a table whose responses have no Date is not waited for', async () => {
+test('if the responses of the table have no Date, the first call does not wait for the time', async () => {
   const { departures } = await fleetOf(skewed(0, 0), { hasDates: false });
 
   expect(departures[0]?.atMs).toBeLessThan(30);

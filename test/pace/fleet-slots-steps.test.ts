@@ -86,7 +86,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
 }
 
 describe('a slot', () => {
-  test('of a free line is used once the response has arrived, and the line continues as if it began then', async () => {
+  test('of a free line is used once the response to its reservation has arrived, and the line continues as if it began then', async () => {
     const { take, memory, takeLog } = createWorker();
 
     const first = await take();
@@ -130,7 +130,7 @@ describe('a slot', () => {
   });
 });
 
-test('the next call is not refused because of a slot that was held when the clock was set', async () => {
+test('a slot that was held when the clock was set is dropped, and does not delay the next call', async () => {
   const { take, slots, state } = createWorker();
   await take();
   const held = slots.dueAtMs(0);
@@ -180,7 +180,7 @@ test('a call that must prepare reserves immediately if no other will, and may be
   expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
 });
 
-test('a call behind another one prepares for the slot after that one’s, though the line is idle', async () => {
+test('a call behind another one prepares for the slot after that of the other, though the line is idle', async () => {
   const { take, pass, waitUntilDueBehind } = createWorker();
   await take();
   await pass(920);

@@ -36,7 +36,7 @@ describe('while the table is unavailable', () => {
   );
 });
 
-test('one worker that alone is cut off leaves the rate to the others, and returns', async () => {
+test('if a single worker is cut off from the table, the others use the whole rate until it returns', async () => {
   const { departures } = await simulateFleet({
     rate: 20,
     workers: workers(4),

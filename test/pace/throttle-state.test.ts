@@ -154,7 +154,7 @@ describe('the rate', () => {
     expect(rateOf(learnedTo(5, 0), { ...idle, granted: 1_500 })).toBe(10);
   });
 
-  test('is measured from the end of a rest', () => {
+  test('is judged by its use since the end of the last rest', () => {
     expect(restartIfIdle(learnedTo(5, 0), 7_000, { cap: 10, nowMs: 9_000, granted: 40 })).toMatchObject({
       at: { atMs: 0 },
       busySince: { atMs: 9_000, granted: 40 },

@@ -243,7 +243,7 @@ const checkHost: Check = async (examined) => {
 
 /** Checks that the platform accepts the token. */
 const checkToken: Check = async ({ firstRead, settings }) => {
-  const place = settings.PLATFORM_TOKEN === undefined ? 'PLATFORM_TOKEN_SECRET' : 'PLATFORM_TOKEN';
+  const setting = settings.PLATFORM_TOKEN === undefined ? 'PLATFORM_TOKEN_SECRET' : 'PLATFORM_TOKEN';
   try {
     await firstRead();
   } catch (error) {
@@ -252,7 +252,7 @@ const checkToken: Check = async ({ firstRead, settings }) => {
     if (failure.kind === 'wait') return skipped(`not tested: ${describeFailure(failure)}`);
     if (failure.kind !== 'status' || failure.status === 401 || failure.status >= 500) throw error;
   }
-  return ok(`accepted (${place}, in ${settings.PLATFORM_TOKEN_HEADER})`);
+  return ok(`accepted (${setting}, in ${settings.PLATFORM_TOKEN_HEADER})`);
 };
 
 /** Checks that the AWS clients that the settings need are installed. */

@@ -185,9 +185,9 @@ const denied = (setting: SettingName): string =>
 function unreachable(service: string, environment: Environment): string {
   const name = [`AWS_ENDPOINT_URL_${service}`, 'AWS_ENDPOINT_URL'].find((each) => environment[each]);
   const url = name && environment[name];
-  const place =
+  const target =
     url === undefined ? `the endpoint in ${regionOf(environment)}` : `${hideUser(url)}, which ${name} names`;
-  return `check that this machine can reach ${place}${through(url || `https://${service}.amazonaws.com`, environment)}`;
+  return `check that this machine can reach ${target}${through(url || `https://${service}.amazonaws.com`, environment)}`;
 }
 
 function regionOf(environment: Environment): string {

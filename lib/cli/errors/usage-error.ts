@@ -17,10 +17,10 @@ export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'need
 }
 
 /** The error for a file that is not as expected. `got` is in words, or the system's error. */
-export const fileError = (place: string, expected: string, got: unknown): UsageError =>
-  new UsageError(`${placeNamed(place)}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
+export const fileError = (file: string, expected: string, got: unknown): UsageError =>
+  new UsageError(`${fileNamed(file)}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
 
-const placeNamed = (place: string): string => (place === '-' ? 'standard input' : place || '""');
+const fileNamed = (file: string): string => (file === '-' ? 'standard input' : file || '""');
 
 /**
  * Turns the error for a missing object into a `UsageError`, since `option` named it; returns any other error unchanged,

@@ -88,7 +88,7 @@ export function createTokenWatch(
   const stopIfSure = () => {
     if (PLATFORM_TOKEN === undefined ? isStopped && refusals > 1 : refusals > 0) stop.abort();
   };
-  const place =
+  const setting =
     PLATFORM_TOKEN === undefined ? `${PLATFORM_TOKEN_SECRET} (PLATFORM_TOKEN_SECRET)` : 'PLATFORM_TOKEN';
   return {
     /** Aborted once the token is refused. */
@@ -110,7 +110,7 @@ export function createTokenWatch(
     /** The message about a refused token; undefined if it was not refused. */
     refusal: () =>
       stop.signal.aborted
-        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token in ${place} (401): is it correct, and neither expired nor revoked? No job was done with it; all jobs were returned to the queue`
+        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token in ${setting} (401): is it correct, and neither expired nor revoked? No job was done with it; all jobs were returned to the queue`
         : undefined,
   };
 }

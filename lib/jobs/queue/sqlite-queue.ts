@@ -28,11 +28,11 @@ const POLL_MS = 100;
  */
 export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): Queue {
   const { name, sender } = options;
-  const place = `queue ${name} in ${file.path}`;
+  const location = `queue ${name} in ${file.path}`;
   const write = <T>(act: string, change: (db: DatabaseSync, self: string) => T) =>
-    asQueueError(`${act} ${place}`, () => file.write(act, change));
+    asQueueError(`${act} ${location}`, () => file.write(act, change));
   const read = <T>(act: string, look: (db: DatabaseSync) => T) =>
-    asQueueError(`${act} ${place}`, () => file.read(act, look));
+    asQueueError(`${act} ${location}`, () => file.read(act, look));
   const hide = (receipt: string, forMs: number, statement: string) =>
     write('hide a message on', (db) => {
       const now = Date.now();
@@ -51,7 +51,7 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
         for (const body of fitting) db.prepare(SEND).run({ ...given, ...messageOf(body) });
       });
       const [first, ...others] = unsent;
-      if (first !== undefined) throw new UnsentError(place, bodies.length, [first, ...others]);
+      if (first !== undefined) throw new UnsentError(location, bodies.length, [first, ...others]);
     },
     async receive({ waitSeconds, visibilitySeconds, ...asked }) {
       const endMs = performance.now() + waitSeconds * 1_000;

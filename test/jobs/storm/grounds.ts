@@ -95,10 +95,10 @@ const DELAY_MS = 200;
 
 async function startFolder(): Promise<Grounds> {
   const folder = await mkdtemp(join(tmpdir(), 'storm-'));
-  const { SYNC_TABLE: place = '' } = withDefaultLocations({ SYNC_STORE: folder });
-  const settings = { SYNC_STORE: folder, SYNC_TABLE: place, SYNC_QUEUE_URL: place };
-  const file = sqliteFile(sqlitePath(place) ?? '');
-  const queue = await openQueue(place, settings);
+  const { SYNC_TABLE: location = '' } = withDefaultLocations({ SYNC_STORE: folder });
+  const settings = { SYNC_STORE: folder, SYNC_TABLE: location, SYNC_QUEUE_URL: location };
+  const file = sqliteFile(sqlitePath(location) ?? '');
+  const queue = await openQueue(location, settings);
   const seen = new Set<string>();
   return {
     settings,
@@ -107,8 +107,8 @@ async function startFolder(): Promise<Grounds> {
     table: createSqliteTable(file),
     store: await openStore(folder, { s3: {} }),
     queue,
-    dead: await openQueue(place, settings, 'dead'),
-    budget: (host) => openBudget({ table: place, host, environment: settings }),
+    dead: await openQueue(location, settings, 'dead'),
+    budget: (host) => openBudget({ table: location, host, environment: settings }),
     async send(body) {
       await queue.send([body], { delayMs: DELAY_MS });
       const found = await file.read('look for a message', (db) =>

@@ -8,7 +8,7 @@ import type { Mutant } from './report.ts';
 import { runTests } from './run-tests.ts';
 
 /**
- * Changes the code of a group in one place after another, and runs the tests that reach that place: a process a core, and
+ * Changes one expression of a group's code after another, and runs the tests that reach it: a process a core, and
  * each switches its share of the changes on one after another. `files`: globs of the code to change; default: all of the
  * group. Of a sample, only those are tried, by one process: most of its time goes to the tests without a change. Left out
  * is what only runs at import. Throws if a test fails without any change.

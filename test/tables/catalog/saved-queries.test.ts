@@ -235,7 +235,7 @@ function asRead(value: unknown): never {
   return JSON.parse(text) as never;
 }
 
-test('large-and-duplicate-files finds files of 1 GiB, and the same content in several places', async () => {
+test('large-and-duplicate-files finds files of 1 GiB, and files with the same content', async () => {
   const rows = await saved('large-and-duplicate-files');
 
   const repeated = (row: Truth) =>

@@ -188,7 +188,7 @@ const whole = (response: PlainResponse): Delivery => ({ kind: 'whole', response 
 
 /** What the sandbox can do to a page of records, so that the list is incomplete although nothing failed. */
 export const anomalyKinds = [
-  /** A file is renamed to another place in the order of paths, just before the page. Files only. */
+  /** A file is renamed, and so gets another position in the order of paths, just before the page. Files only. */
   'rename',
   /** The page has no rows, and a new cursor. Files only. */
   'empty-page',

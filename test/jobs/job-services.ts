@@ -6,9 +6,9 @@ import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 
 /** The services of the jobs: their settings, and what else must end with the test. */
-export type JobPlace = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
+export type JobServices = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
 
-export const jobPlaces: Readonly<Record<string, () => Promise<JobPlace>>> = {
+export const jobServices: Readonly<Record<string, () => Promise<JobServices>>> = {
   async AWS() {
     const aws = await startTestAws({
       buckets: ['jobs'],
