@@ -66,10 +66,10 @@ test('there are tables of runs, of the latest runs, and of everything else that 
   ]);
 });
 
-test('every table describes ids as text, and has its columns in lower case and ids as strings', () => {
+test('every table describes ids as strings, and has its columns in lower case and ids as strings', () => {
   for (const { Name, Description, StorageDescriptor } of tablesOf(synthesized().template)) {
     // A description would take the place of what says that a table is a view.
-    if (/^stored_|_parquet$/.test(Name)) expect(Description).toContain("Ids are text: WHERE id = '1036'.");
+    if (/^stored_|_parquet$/.test(Name)) expect(Description).toContain("Ids are strings: WHERE id = '1036'.");
     else expect(Description).toBeUndefined();
     for (const { Name: column, Type } of StorageDescriptor.Columns) {
       expect(`${column} ${Type}`).toBe(`${column} ${Type}`.toLowerCase());

@@ -166,7 +166,7 @@ describe('readers in other accounts', () => {
     expect(
       Annotations.fromStack(stack).findWarning(
         '*',
-        Match.stringLikeRegexp('^readers: the policy of the bucket'),
+        Match.stringLikeRegexp('^readers: you manage the policy of the bucket'),
       ),
     ).toHaveLength(1);
   });
