@@ -278,7 +278,7 @@ describe('score', () => {
     });
     expect(changed).toMatchObject({
       code: 3,
-      out: expect.stringContaining('would be refused: batch one was'),
+      out: expect.stringContaining('would be refused: batch one already exists with other rows'),
     });
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('choose another name') });
     expect(sandbox.counts().requests).toBe(before);

@@ -78,7 +78,7 @@ export const wrongInputs: readonly WrongUse[] = [
       { files: { 'job.json': SUM } },
     ],
   ]),
-  ...ofTable('a,b\n1,2\n', { ...SUM, id: '{{bb}}' }, '{{bb}}: expected a column of the CSV'),
+  ...ofTable('a,b\n1,2\n', { ...SUM, id: '{{bb}}' }, '{{bb}}: the CSV has no column of this name'),
   ...ofTable('number,b\n1,2\n', { ...SUM, id: '{{numbr}}' }, 'did you mean number?'),
   ...ofTable('a,b\n1,2\n3\n', SUM, 'line 3: column b: expected a number, got an empty cell'),
   ...ofTable('a,b\n1,2\n\n3,x\n', SUM, 'line 4: column b: expected a number, got "x"'),

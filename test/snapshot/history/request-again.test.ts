@@ -26,5 +26,5 @@ test('ids that are too many for a manifest are computed from the records and the
 });
 
 test('ids are not computed if some of them left neither a record nor a missing id', async () => {
-  await expect(againOf([])).rejects.toThrow('to have a record or to be missing');
+  await expect(againOf([])).rejects.toThrow('its records do not contain all of them');
 });
