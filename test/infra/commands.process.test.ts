@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 test.each([
   { file: 'infra/show-stack.ts', words: ['nosuch'], says: 'FUNCTION: expected one of move-jobs, run-jobs, ' },
-  { file: 'infra/show-stack.ts', words: ['snapshot', 'no/such'], says: 'FILE: expected a file, got no/such' },
+  { file: 'infra/show-stack.ts', words: ['snapshot', 'no/such'], says: 'FILE: no/such does not exist' },
   { file: 'test/smoke/run.ts', words: ['--nosuch'], says: "Unknown option '--nosuch'" },
   { file: 'test/smoke/run.ts', words: ['stack', '--job', '{'], says: '--job: expected JSON' },
 ])('$file $words is refused with one line', ({ file, words, says }) => {

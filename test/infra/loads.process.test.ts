@@ -161,7 +161,7 @@ const faults = () =>
     .join('\n');
 
 test('each source is published over four slices or more, while its open part is replaced at least ten times', {
-  timeout: 180_000,
+  timeout: 400_000,
 }, async () => {
   const all = await takeAll('first');
 
@@ -176,7 +176,7 @@ test('each source is published over four slices or more, while its open part is 
 });
 
 test('no record is lost or doubled if each slice is killed once and the table is throttled for a while', {
-  timeout: 180_000,
+  timeout: 400_000,
 }, async () => {
   const before = await Promise.all(sources.map(publishedLines));
   const killed = new Set<string>();

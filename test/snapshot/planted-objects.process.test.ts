@@ -147,7 +147,7 @@ describe('a decompression bomb', () => {
     const forced = await run('publish', 'calculations', tuesday.id, '--force');
 
     expect(refused.said.join('\n')).toMatch(
-      /refused as: broken(?:.|\n)*expected records of at most 134217728 bytes/,
+      /refused as: broken(?:.|\n)*expected lines of at most 134217728 bytes/,
     );
     expect([refused.code, forced.code]).toEqual([3, 0]);
     expect(refused.seconds).toBeLessThan(30);

@@ -25,8 +25,8 @@ export const walks = {
       },
       {
         file: 'lib/platform/operations/index.ts',
-        after: "export { cards, listCards } from './list-cards.ts';\n",
-        lines: "export { gadgets, getGadget } from './get-gadget.ts';\n",
+        after: "export { listCards } from './list-cards.ts';\n",
+        lines: "export { getGadget } from './get-gadget.ts';\n",
       },
       {
         file: 'lib/sandbox/platform/operations/operations.ts',
