@@ -35,7 +35,8 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
 
 /**
  * Throws for a page instead of S3, such as the login page of a network: the SDK reads HTML as XML without any member,
- * so that a copy, a deletion or an empty list would seem to have succeeded. An object that is a page has an ETag.
+ * so that a copy, a deletion or an empty list would seem to have succeeded. An object that is a page has an ETag, and
+ * some servers that speak S3 call an empty response HTML.
  */
 function refusePage(response: unknown): void {
   const { statusCode, headers, body } = response as {
@@ -43,8 +44,9 @@ function refusePage(response: unknown): void {
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: { destroy?(): void };
   };
+  const isEmpty = statusCode === 204 || headers['content-length'] === '0';
   const isPage = /html/i.test(headers['content-type'] ?? '') && headers['etag'] === undefined;
-  if (statusCode >= 300 || !isPage) return;
+  if (statusCode >= 300 || isEmpty || !isPage) return;
   body?.destroy?.();
   throw notOfS3('a page responded instead of S3', statusCode);
 }

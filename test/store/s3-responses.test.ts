@@ -141,6 +141,22 @@ const insteadOfS3 = [
   ['a redirect to one', redirect(302, 'http://login.invalid/'), 'unreachable, HTTP 302'],
 ] as const;
 
+const html = { 'content-type': 'text/html; charset=utf-8' };
+
+test.for([
+  ['without content', bytes('', { ...html, 'content-length': '0' })],
+  ['with status 204', bytes('', html, 204)],
+] as const)(
+  'a response to a deletion may be called HTML by a server that speaks S3: %s',
+  async ([, reply]) => {
+    await using s3 = await storeOver([reply]);
+
+    await s3.store.delete('a');
+
+    expect(s3.methods()).toEqual(['DELETE']);
+  },
+);
+
 test.for(insteadOfS3)('%s instead of S3 is an error of every operation', async ([, reply, got]) => {
   await using s3 = await storeOver([reply]);
   const { store } = s3;
