@@ -21,7 +21,7 @@ function retrying(untilMs: number) {
   return { clock, troubles, options };
 }
 
-const unavailable = () => Promise.reject(new Error('away'));
+const unavailable = () => Promise.reject(new Error('unavailable'));
 
 test('a call that succeeds is made once, and no trouble is reported', async () => {
   const { clock, troubles, options } = retrying(10_000);
@@ -33,7 +33,7 @@ test('a call that succeeds is made once, and no trouble is reported', async () =
 test('a failing call is repeated as long as the next try begins before the time limit', async () => {
   const { troubles, options } = retrying(3_000);
 
-  await expect(retryUntil(unavailable, options)).rejects.toThrow('away');
+  await expect(retryUntil(unavailable, options)).rejects.toThrow('unavailable');
 
   // Waits of 200, 400, 800 and 1,600 ms: the last try would begin at the end.
   expect(troubles).toEqual([0, 200, 600, 1_400]);
@@ -43,7 +43,7 @@ test('the time limit may change between tries', async () => {
   const { clock, troubles, options } = retrying(Number.POSITIVE_INFINITY);
   const untilMs = () => (clock.nowMs < 600 ? Number.POSITIVE_INFINITY : 601);
 
-  await expect(retryUntil(unavailable, { ...options, untilMs })).rejects.toThrow('away');
+  await expect(retryUntil(unavailable, { ...options, untilMs })).rejects.toThrow('unavailable');
 
   expect(troubles).toEqual([0, 200, 600]);
 });

@@ -100,8 +100,8 @@ test('the check fails if the store is unavailable', async () => {
   const { store, expectJob, missingAt } = startWatch();
   await expectJob('nightly.2026-11-30T02:00:00Z');
   store.list = () => {
-    throw new Error('away');
+    throw new Error('unavailable');
   };
 
-  await expect(missingAt(3)).rejects.toThrow('away');
+  await expect(missingAt(3)).rejects.toThrow('unavailable');
 });

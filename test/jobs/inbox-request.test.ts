@@ -142,8 +142,8 @@ test.each([
 });
 
 test.each<[string, Partial<Store>, string]>([
-  ['it is read', { get: () => Promise.reject(new Error('away')) }, 'away'],
-  ['its texts are read', { stream: () => Promise.reject(new Error('away')) }, 'away'],
+  ['it is read', { get: () => Promise.reject(new Error('unavailable')) }, 'unavailable'],
+  ['its texts are read', { stream: () => Promise.reject(new Error('unavailable')) }, 'unavailable'],
   ['its texts go', { stream: async () => undefined }, 'texts in memory was deleted while the request'],
 ])('a request is not refused if the store fails while %s', async (_, fault, error) => {
   const objects = { 'inbox/b1.json': REQUEST, texts: 'review\ngood\n' };

@@ -307,9 +307,9 @@ describe('requests for the time', () => {
   });
 
   test('rethrow the error of an unavailable table to the caller', async () => {
-    const { find, looked } = lookingWith(300, () => Promise.reject(new Error('away')));
+    const { find, looked } = lookingWith(300, () => Promise.reject(new Error('unavailable')));
 
-    await expect(find()).rejects.toThrow('away');
+    await expect(find()).rejects.toThrow('unavailable');
 
     expect(looked.looks).toBe(2);
   });

@@ -69,12 +69,12 @@ test('if the store is unavailable, a failure is reported immediately', async () 
   const unavailable = {
     ...store,
     get: async () => {
-      throw new Error('away');
+      throw new Error('unavailable');
     },
   };
   const { callAt, often } = await startCalls(unavailable);
 
-  await expect(callAt(0, succeed)).rejects.toThrow('away');
+  await expect(callAt(0, succeed)).rejects.toThrow('unavailable');
 
   expect(often).toHaveLength(1);
 });

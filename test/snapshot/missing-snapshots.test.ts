@@ -155,7 +155,7 @@ test('a run whose times are invalid does not count as a run', async () => {
 
 test('the check fails if the store is unavailable, instead of reporting anything', async () => {
   const { store, look } = startWatch();
-  store.get = () => Promise.reject(new Error('away'));
+  store.get = () => Promise.reject(new Error('unavailable'));
 
-  await expect(look(0, [daily])).rejects.toThrow('away');
+  await expect(look(0, [daily])).rejects.toThrow('unavailable');
 });

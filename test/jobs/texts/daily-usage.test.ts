@@ -35,14 +35,14 @@ test('what could not be written is added the next time', async () => {
     {
       ...table,
       get: async (key) => {
-        if (isUnavailable) throw new Error('away');
+        if (isUnavailable) throw new Error('unavailable');
         return table.get(key);
       },
     },
     () => EVENING,
   );
 
-  await expect(add({ calls: 10, tokens: 100 })).rejects.toThrow('away');
+  await expect(add({ calls: 10, tokens: 100 })).rejects.toThrow('unavailable');
   isUnavailable = false;
 
   expect(await add({ calls: 1, tokens: 1 })).toEqual({ calls: 11, tokens: 101 });

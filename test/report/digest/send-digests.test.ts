@@ -87,7 +87,7 @@ test('an unavailable sender is called again indefinitely, and nothing is lost', 
   const store = await afterMonday(tuesday);
 
   for (let hour = 0; hour < 10; hour += 1)
-    await expect(send(store, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    await expect(send(store, () => Promise.reject(new Error('unavailable')))).rejects.toThrow('unavailable');
 
   expect((await send(store)).runs).toEqual([tuesday.id]);
 });
