@@ -104,7 +104,7 @@ export async function simulateFleet(plan: FleetPlan) {
     requests[kind] += 1;
     if (plan.isUnavailable?.(clock.now(), index)) {
       await sleep(plan.unavailableMs ?? 1_000);
-      throw new TableError('try', { kind: 'unreachable', code: 'away' });
+      throw new TableError('try', { kind: 'unreachable', code: 'ECONNREFUSED' });
     }
     const number = requests.reads + requests.writes;
     const halfMs = (plan.responseMs?.(number) ?? 6) / 2;

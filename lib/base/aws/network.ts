@@ -17,8 +17,8 @@ export const MAX_IDLE_MS = 30_000;
 
 /**
  * An agent for https that uses the proxy of the environment, except for the hosts of `NO_PROXY`, and trusts
- * the certificates of `AWS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` besides Node's own. Errors through a proxy name it, without its
- * password. Throws `TypeError` if `networkFaults` reports a fault.
+ * the certificates of `AWS_CA_BUNDLE` and `NODE_EXTRA_CA_CERTS` besides Node's own. Errors through a proxy
+ * name it, without its password. Throws `TypeError` if `networkFaults` reports a fault.
  */
 export function createHttpsAgent(
   environment: NetworkEnvironment,

@@ -62,7 +62,7 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
     now,
     steady: world.sinceStartMs,
     sleep,
-    onTableUnavailable: (cause) => log(`table away: ${String(cause)}`),
+    onTableUnavailable: (cause) => log(`table unavailable: ${String(cause)}`),
     onTableAvailable: () => log('table available again'),
   });
   const { observe, counts } = countCalls();
