@@ -4,7 +4,7 @@ import { createMemoryStore } from '../store/memory-store.ts';
 import { publishTwoRuns } from '../tables/duckdb/published.ts';
 import { beginCommand } from './run-command.ts';
 
-/* What erases asks somebody at a terminal first. */
+/* Commands that erase something ask for confirmation at a terminal. */
 
 async function pruneAt(typed: string) {
   const store = createMemoryStore();
@@ -12,8 +12,8 @@ async function pruneAt(typed: string) {
   const before = store.objects.size;
   const [input, output] = [new PassThrough(), new PassThrough()];
   const dialog = { input, output };
-  const given = { dialog, openStore: async () => store };
-  const { ended, interrupt } = beginCommand(['prune', '--keep', '1'], {}, given);
+  const overrides = { dialog, openStore: async () => store };
+  const { ended, interrupt } = beginCommand(['prune', '--keep', '1'], {}, overrides);
   let screen = '';
   output.on('data', (data: Buffer) => {
     screen += data.toString();

@@ -7,8 +7,11 @@ import { runCommand } from './run-command.ts';
 
 const lines = ['{"id":1,"name":"one","links":[]}', '{"id":2,"name":"two","links":[]}'];
 
-/** The command, with two runs published; before its read `at`, a third one is, and `prune` removes the two. */
-async function besidePrune(argv: readonly string[], at: number) {
+/**
+ * Runs a command over two published runs. Before its read number `at`, a third is published and `prune` deletes the
+ * two.
+ */
+async function runDuringPrune(argv: readonly string[], at: number) {
   const store = createMemoryStore();
   await publishLines(store, { run: monday, lines });
   await publishLines(store, { run: tuesday, lines, manifest: { begunAfter: monday.id } });
@@ -24,8 +27,8 @@ async function besidePrune(argv: readonly string[], at: number) {
   };
   const watched: Store = {
     ...store,
-    get: async (...given) => meanwhile().then(() => store.get(...given)),
-    stream: async (...given) => meanwhile().then(() => store.stream(...given)),
+    get: async (...args) => meanwhile().then(() => store.get(...args)),
+    stream: async (...args) => meanwhile().then(() => store.stream(...args)),
   };
   const ended = await runCommand(argv, {}, '', { openStore: async () => watched });
   return { ...ended, reads };
@@ -41,13 +44,13 @@ test.each([
 ])(
   '%j exits 0 while prune deletes a run, and does not mention that run',
   async (argv) => {
-    const { reads } = await besidePrune(argv, Number.POSITIVE_INFINITY);
+    const { reads } = await runDuringPrune(argv, Number.POSITIVE_INFINITY);
 
     for (const at of sampled(
       3,
       Array.from({ length: reads }, (_, index) => index + 1),
     )) {
-      const { code, err } = await besidePrune(argv, at);
+      const { code, err } = await runDuringPrune(argv, at);
       expect({ at, code, err }).toEqual({ at, code: 0, err: expect.not.stringMatching(/run=/) });
     }
   },

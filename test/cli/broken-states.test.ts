@@ -17,7 +17,7 @@ const root = folderOfAll();
 const FUTURE = { day: '2099-01-01', run: '20990101T000000Z-ffffff', startedAt: '2099-01-01T00:00:00.000Z' };
 
 let sandbox: Sandbox;
-/** A store with two published runs, a run that was refused, and one that was stopped at its beginning. */
+/** An intact store: two published runs, a refused one, and one that was stopped right after it began. */
 let sound: string;
 let last: Manifest & { readonly key: string };
 let refused: string;
@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-/** Rewrites an object of a store as text. */
+/** Changes the text of a stored object. */
 async function edit(folder: string, key: string, change: (text: string) => string): Promise<void> {
   const path = join(folder, key);
   await writeFile(path, change(await readFile(path, 'utf8')));
@@ -72,7 +72,7 @@ const finished = () => `work/${PLACE}/${refused}/_manifest.json`;
 const otherHost = (text: string) =>
   text.replaceAll(/"platform": "[^"]*"/g, '"platform": "other.example.com"');
 
-/** The last run as a machine whose clock is far ahead would have published it. */
+/** Dates the last run ahead, as if the clock of the machine that published it had been years fast. */
 async function dateAhead(folder: string): Promise<void> {
   const ahead = (text: string) =>
     text
@@ -94,7 +94,7 @@ const RESUMED = () => [...NEW, '--resume', refused];
 type State = {
   readonly state: string;
   readonly breaks: (folder: string) => Promise<void>;
-  /** Ends with a published run. */
+  /** The documented remedy: a command that ends with a published run. */
   readonly wayOut: () => readonly string[];
 };
 
@@ -131,7 +131,8 @@ const states = stated([
 
 async function otherBytes(folder: string): Promise<void> {
   const bytes = await readFile(join(folder, firstPart()));
-  // The operating system in the header of gzip: all else would be found by gzip or by the hash, whichever is first.
+  // Byte 9 of a gzip header is the operating system, which gunzip ignores. Any other byte could fail either gunzip or
+  // the hash first.
   bytes[9] = 0x78;
   await writeFile(join(folder, firstPart()), bytes);
 }
@@ -146,7 +147,7 @@ const firstParquet = () =>
 
 const TABLES = ['tables', PLACE] as const;
 
-/** States that only commands that read or write Parquet notice. */
+/** Broken states that only commands that read or write Parquet notice. */
 const parquetStates = stated([
   ['a file of Parquet of the last run is missing', (at) => remove(at, firstParquet()), () => TABLES],
   [
@@ -175,14 +176,17 @@ const commands: readonly (() => readonly string[])[] = [
   () => ['snapshot', 'cards'],
 ];
 
-/** Lines that say the same whatever the state. */
+/** Output lines that are the same in every state. */
 const USUAL =
   /^(?:\w+: [\d,]+ (?:of|records?)\b.*|\w+: (?:resuming )?run .*|consistency: .*|calls: .*|ids from: .*|changes: .*|manifest: .*|SOURCE .*|stopped; .*|calculations {2}.*| {2}\w+: .*|\s*)$/;
 
 type Ended = { readonly code: number; readonly out: string; readonly err: string };
 
-/** The lines that say what happened, of a command that succeeded only the first, without what differs from run to run. */
-function saidIn(folder: string, { code, out, err }: Ended): string {
+/**
+ * The lines that report the outcome (only the first, if the command succeeded), with run ids, dates, hashes and paths
+ * replaced by placeholders.
+ */
+function messagesIn(folder: string, { code, out, err }: Ended): string {
   const lines = `${err}\n${out}`.split('\n').filter((line) => !USUAL.test(line));
   return (code === 0 ? lines.slice(0, 1) : lines)
     .map((line) => line.trim())
@@ -219,13 +223,13 @@ async function broken({ breaks }: State): Promise<string> {
   return folder;
 }
 
-/** The section of the page on one state. */
+/** The section of `docs/broken-states.md` about one state. */
 async function sectionOf(each: State): Promise<string> {
   const rows = new Map<string, string[]>();
   for (const command of parquetStates.includes(each) ? parquetCommands : commands) {
     const folder = await broken(each);
     const ended = await run(folder, command());
-    const says = `${ended.code} | ${saidIn(folder, ended) || '(the list)'}`;
+    const says = `${ended.code} | ${messagesIn(folder, ended) || '(the list)'}`;
     rows.set(says, [...(rows.get(says) ?? []), `\`${shownCommand(command())}\``]);
   }
   return [
@@ -292,7 +296,7 @@ test.each(sampled(1, parquetStates))(
   },
 );
 
-/** The commands that read manifests, and how they exit if one does not add up. */
+/** The commands that read manifests, and their exit codes if the parts of one do not add up to its records. */
 const READERS: readonly (readonly [argv: readonly string[], code: number])[] = [
   [['runs', PLACE], 3],
   [['runs', '--all', '--json'], 3],

@@ -37,7 +37,7 @@ async function rules(files: Readonly<Record<string, string | Buffer>>) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, 'rules', name), text);
 }
 
-/** A number of rows that exceeds the limit up to which their keys are stored. */
+/** More rows than a violated rule keeps the keys of. */
 const ROWS = scaled(100_001, 1_000_000);
 const NAMES = '-- No calculation is called so\n-- severity: error\nSELECT id, name FROM calculations WHERE ';
 
@@ -97,7 +97,7 @@ describe('platform-sync check', () => {
 
   test('names each rule that cannot be run with the reason, and runs the others', async () => {
     const doubtful = Buffer.from([...Buffer.from("SELECT '"), 0x8e, 0x8a, 0x27]);
-    const wrong: readonly (readonly [text: string | Buffer, said: string])[] = [
+    const wrong: readonly (readonly [text: string | Buffer, message: string])[] = [
       ['SELECT 1; SELECT 2', 'expected one query, got 2 statements'],
       ['DELETE FROM calculations', 'expected a query that only reads (SELECT …), got DELETE'],
       ['-- Title', 'expected a query, got none'],
@@ -114,8 +114,8 @@ describe('platform-sync check', () => {
     const { code, out, err } = await check();
 
     expect({ code, err }).toEqual({ code: 1, err: '' });
-    for (const [at, [, said]] of wrong.entries())
-      expect(out.split('\n').find((line) => line.startsWith(`${at}.sql: not run: `))).toContain(said);
+    for (const [at, [, message]] of wrong.entries())
+      expect(out.split('\n').find((line) => line.startsWith(`${at}.sql: not run: `))).toContain(message);
     expect(out).toContain('\nLINE 4: FROM calculations WERE id = 1\n');
     expect(out).toContain('good.sql: error: 1 row (first run)');
   });

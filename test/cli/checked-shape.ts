@@ -8,14 +8,17 @@ const fileOf = (words: string) => `docs/schemas/${words.replaceAll(' ', '-')}.js
 const ajv = new Ajv2020({ allErrors: true });
 const shapes = new Map<string, ValidateFunction>();
 
-/** Checks what `docs/schemas` says of these words. Readers must bear members that it does not name; tests must not. */
+/**
+ * The validator for a command's schema in `docs/schemas`. Other readers must accept members that the schema does not
+ * name; this one rejects them.
+ */
 export function shapeOf(words: string): ValidateFunction {
   const shape = shapes.get(words) ?? ajv.compile(withoutMore(readFileSync(fileOf(words), 'utf8')));
   shapes.set(words, shape);
   return shape;
 }
 
-/** The same schema, but it rejects members that it does not name. */
+/** The schema, changed to reject members that it does not name. */
 const withoutMore = (schema: string): object =>
   JSON.parse(schema, (_name, value: unknown) =>
     isRecord(value) && value['type'] === 'object' && 'properties' in value
@@ -26,7 +29,7 @@ const withoutMore = (schema: string): object =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Throws if a command printed another JSON value than docs/schemas says. Returns what it was given. */
+/** Throws if the JSON that a command printed does not match its schema in `docs/schemas`. Returns `ended`. */
 export function checkedShape<T extends Ended>(argv: readonly string[], ended: T): T {
   if (!argv.includes('--json') || ended.out === '') return ended;
   const value: unknown = JSON.parse(ended.out);

@@ -19,21 +19,21 @@ const COMMANDS: readonly (readonly [readonly string[]])[] = [
 
 test.each(sampled(2, COMMANDS))('%j exits without an error if nothing reads its output', async (argv) => {
   const child = spawnCommand(argv, { SYNC_STORE: folder.path });
-  const said = text(child.stderr);
+  const stderr = text(child.stderr);
   child.stdout.destroy();
 
   const [code, signal] = await once(child, 'exit');
 
   expect({ code, signal }).toEqual({ code: 0, signal: null });
-  expect(await said).not.toMatch(/EPIPE|at |Error/);
+  expect(await stderr).not.toMatch(/EPIPE|at |Error/);
 });
 
 describe.runIf(process.platform === 'linux')('a full disk for standard output', () => {
   test.each(sampled(2, COMMANDS))('causes one line and exit code 1: %j', async (argv) => {
-    const { code, said } = await runInto('/dev/full', argv, { SYNC_STORE: folder.path });
+    const { code, stderr } = await runInto('/dev/full', argv, { SYNC_STORE: folder.path });
 
     expect(code).toBe(1);
-    expect(said.replace(/^Running until.*\n/m, '')).toBe(
+    expect(stderr.replace(/^Running until.*\n/m, '')).toBe(
       'platform-sync: standard output cannot be written: no space left on device; what was printed is incomplete\n',
     );
   });
@@ -41,7 +41,7 @@ describe.runIf(process.platform === 'linux')('a full disk for standard output', 
 
 type Jobs = Awaited<ReturnType<typeof startJobs>>;
 
-/** A worker with jobs whose functions take 1.5 s each, once the first of them have left. */
+/** Starts a worker on 12 jobs. Resolves once more than one of their requests has been sent. */
 async function startWorker(jobs: Jobs) {
   await jobs.run(['submit', '-'], lines(Array.from({ length: 12 }, (_, id) => adds(`add-${id}`))));
   const environment = { ...jobs.settings, LOG_LEVEL: 'debug', PLATFORM_CONCURRENCY: '4' };
@@ -53,7 +53,7 @@ async function startWorker(jobs: Jobs) {
   return child;
 }
 
-/** How many functions were run and have an outcome. */
+/** The number of executed functions; each must have an outcome. */
 async function executionsIn(jobs: Jobs): Promise<number> {
   const { out } = await jobs.runWithoutPlatform(['jobs', '--json']);
   const listed: readonly { readonly status: string }[] = JSON.parse(out);
@@ -79,7 +79,7 @@ describe('a worker', () => {
   test('does the same if its terminal is closed, whether the shell or the kernel reports it', async () => {
     await using jobs = await startJobs({ latencyMs: 1_500 });
     const child = await startWorker(jobs);
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     child.kill('SIGHUP');
     await delay(400);
     child.kill('SIGHUP');
@@ -87,7 +87,7 @@ describe('a worker', () => {
     const [code, signal] = await once(child, 'exit');
 
     expect({ code, signal }).toEqual({ code: 0, signal: null });
-    expect(await said).toMatch(
+    expect(await stderr).toMatch(
       /^stopping: waiting for \d response\(s\) of functions, at most 3\d\d s; Ctrl-C again ends immediately$/m,
     );
     expect(await executionsIn(jobs)).toBeGreaterThan(0);
@@ -96,7 +96,7 @@ describe('a worker', () => {
   test('ends immediately at the second interrupt, and says what is lost', async () => {
     await using jobs = await startJobs({ latencyMs: 5_000 });
     const child = await startWorker(jobs);
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     child.kill('SIGINT');
     await delay(400);
     child.kill('SIGINT');
@@ -104,7 +104,7 @@ describe('a worker', () => {
     const [, signal] = await once(child, 'exit');
 
     expect(signal).toBe('SIGINT');
-    expect(await said).toMatch(
+    expect(await stderr).toMatch(
       /^ended immediately; lost: \d response\(s\) of functions, which may have run: check what /m,
     );
   });

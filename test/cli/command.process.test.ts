@@ -39,7 +39,7 @@ test.each([
 
     const found = spawnCommand(argv(['--env-file', file]));
     const missing = spawnCommand(argv(['--env-file', `${file}.none`]));
-    const [printed, said, [code], [other]] = await Promise.all([
+    const [printed, stderr, [code], [other]] = await Promise.all([
       text(found.stdout),
       text(missing.stderr),
       once(found, 'exit'),
@@ -48,8 +48,8 @@ test.each([
 
     expect(printed).toContain(`nothing has been published in ${folder.path}`);
     expect(code).toBe(0);
-    // One that is missing ends Node before it begins, with a code of its own.
-    expect(said).toContain('acme.env.none: not found');
+    // If the file is missing, Node itself exits, with code 9, before the command starts.
+    expect(stderr).toContain('acme.env.none: not found');
     expect(other).toBe(9);
   },
 );
@@ -59,10 +59,10 @@ test('an older Node exits 2 and says what to do', async () => {
     "Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); await import('./lib/cli/require-node.js');";
 
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
-  expect(said).toContain('platform-sync needs Node 24, or 26 or newer, but was started by Node 20.1.0');
-  expect(said).toContain('npm ci');
+  expect(stderr).toContain('platform-sync needs Node 24, or 26 or newer, but was started by Node 20.1.0');
+  expect(stderr).toContain('npm ci');
   expect(code).toBe(2);
 });
 
@@ -77,8 +77,8 @@ test.each([
   const script = `Object.defineProperty(process.versions, 'node', { value: '${node}' }); await import('${file}');`;
 
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
   expect(code).toBe(expected);
-  expect(said.includes('platform-sync needs Node 24, or 26 or newer')).toBe(expected === 2);
+  expect(stderr.includes('platform-sync needs Node 24, or 26 or newer')).toBe(expected === 2);
 });

@@ -159,7 +159,7 @@ describe('formula set', () => {
   test('sets the formula and prints the updated calculation', async () => {
     const { code, out, err } = await set('MAX(`Amount`)\n', '--force', '--json');
 
-    // The dataset has no such column: the platform says so only in the status.
+    // The dataset has no such column, which the platform reports only in the calculation's status.
     expect(code).toBe(1);
     expect(err).toContain(
       `calculation ${firstRow().id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`,

@@ -15,8 +15,8 @@ async function scriptFor(shell: string): Promise<string> {
   return file;
 }
 
-/** What each shell prints for the words typed so far; the last word is incomplete. */
-const asked = {
+/** For each shell, a script that prints the completions of the words typed so far; the last word is incomplete. */
+const scripts = {
   bash: (file: string, words: readonly string[]) =>
     `. ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _platform_sync; printf '%s\\n' "\${COMPREPLY[@]}"`,
   zsh: (file: string, words: readonly string[]) =>
@@ -36,7 +36,7 @@ const CASES: readonly (readonly [
   [['platform-sync', 'completion', ''], ['bash', 'zsh', 'fish'], ['runs']],
 ];
 
-/** zsh and fish are not on every machine; bash is on every one that runs these tests. */
+/** bash is on every machine that runs these tests; zsh and fish may be missing. */
 const installed = (['bash', 'zsh', 'fish'] as const).filter(
   (shell) => shell === 'bash' || spawnSync(shell, ['--version']).status === 0,
 );
@@ -47,7 +47,7 @@ test.each(installed)(
     const file = await scriptFor(shell);
 
     for (const [words, found, none] of CASES) {
-      const { stdout, stderr } = spawnSync(shell, ['-c', asked[shell](file, words)], {
+      const { stdout, stderr } = spawnSync(shell, ['-c', scripts[shell](file, words)], {
         encoding: 'utf8',
         cwd: folder,
         env: { PATH: process.env['PATH'], HOME: folder },

@@ -9,7 +9,10 @@ const folder = folderOfAll();
 let sandbox: Sandbox;
 const SECRET = 'T0/B0/xyzzy-secret';
 
-/** A calculation that is renamed to what would call everybody and becomes invalid, one that is deleted, and a function that fails. */
+/**
+ * Renames a calculation to Slack markup that would notify a whole channel and makes it invalid, deletes another, and
+ * runs a function that fails.
+ */
 beforeAll(async () => {
   sandbox = await startPlatform({ calculations: 60, datasets: 2, cards: 10, fileSets: 0, dataFiles: 0 });
   await run(['snapshot', 'calculations']);

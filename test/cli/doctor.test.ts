@@ -46,7 +46,7 @@ async function doctor(changed: Readonly<Record<string, string>> = {}, flags: rea
   return runCommand(['doctor', ...flags], { ...settings, ...changed });
 }
 
-/** Nothing but a folder. */
+/** Settings with a folder as the store, and neither a queue nor a table of their own. */
 const ALONE = {
   SYNC_TABLE: '',
   SYNC_QUEUE_URL: '',
@@ -54,8 +54,8 @@ const ALONE = {
   SYNC_STORE: join(folder, 'store'),
 };
 
-/** What a check works with. */
-const examined = () => ({
+/** The input of a check. */
+const checkInput = () => ({
   environment: settings,
   settings: readSettings(settings),
   session: openSession({ environment: settings, err: () => undefined }),
@@ -64,7 +64,7 @@ const examined = () => ({
   signal: new AbortController().signal,
 });
 
-/** Each check with its status, and the message of a failed one. */
+/** The status of each check by name. */
 const statuses = (out: string) =>
   Object.fromEntries(
     [...out.matchAll(/^(\w+) +(ok|failed|skipped)/gm)].map(([, name, status]) => [name, status]),
@@ -242,8 +242,8 @@ describe('doctor says what to do and exits 1', () => {
       kind === 'denied' || given?.condition ? Promise.reject(refuse) : store.put(key, body, given);
 
     const finding = await checks.bucket.check({
-      ...examined(),
-      session: { ...examined().session, store: async () => ({ ...store, put }) },
+      ...checkInput(),
+      session: { ...checkInput().session, store: async () => ({ ...store, put }) },
     });
 
     expect(finding.status).toBe('failed');
@@ -264,7 +264,7 @@ describe('doctor says what to do and exits 1', () => {
 });
 
 test('doctor fails if the clock is off by minutes', async () => {
-  expect(await checks.clock.check({ ...examined(), now: () => Date.now() - 300_000 })).toMatchObject({
+  expect(await checks.clock.check({ ...checkInput(), now: () => Date.now() - 300_000 })).toMatchObject({
     status: 'failed',
     detail: expect.stringMatching(/^(299|300|301) s behind the platform’s$/),
     advice: expect.stringContaining('NTP'),
@@ -272,7 +272,7 @@ test('doctor fails if the clock is off by minutes', async () => {
 });
 
 test('doctor names a proxy and what goes through it', async () => {
-  const checked = { ...examined(), environment: { ...settings, HTTPS_PROXY: 'http://me:hush@proxy:3128' } };
+  const checked = { ...checkInput(), environment: { ...settings, HTTPS_PROXY: 'http://me:hush@proxy:3128' } };
   const PLATFORM_BASE_URL = 'https://acme.example.com';
 
   expect(

@@ -63,11 +63,11 @@ test.for([
   ],
   ['none of that name', TWO, ['--construct', 'X'], 'the stack has no instance whose outputs begin with X'],
   ['another stack', outputs(['Bucket', 'b']), [], '--stack acme: the stack has no instance'],
-] as const)('env refuses %s with exit code 2', async ([, reply, words, said]) => {
+] as const)('env refuses %s with exit code 2', async ([, reply, words, message]) => {
   const { code, err } = await env(reply, ...words);
 
   expect(code).toBe(2);
-  expect(err).toContain(said);
+  expect(err).toContain(message);
 });
 
 test('env exits 1 and prints the message of the service if there is no stack of that name', async () => {

@@ -79,7 +79,7 @@ test('an error of the store says which service is unavailable', async () => {
   expect(table).toMatchObject({ code: 1, error: { kind: 'table', failure: 'unreachable' } });
 });
 
-/** The members of an error except its message. */
+/** An error as `--json` prints it, without its message. */
 function explained(error: unknown) {
   const { message: _, ...facts } = explain(error, createFakeTerminal().terminal).error ?? {};
   return facts;

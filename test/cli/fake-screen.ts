@@ -1,6 +1,6 @@
 import { createScreen } from '../../lib/cli/terminal/terminal.ts';
 
-/** A terminal's last line, and all that was written to it. */
+/** A screen that records what is written to it. */
 export function createFakeScreen(columns: number) {
   const stream = { columns };
   const written: string[] = [];
@@ -10,7 +10,7 @@ export function createFakeScreen(columns: number) {
     say,
     stream,
     written: () => written.join(''),
-    /** What stands in the last line. */
+    /** The text of the last line. */
     line: () =>
       written
         .join('')

@@ -1,6 +1,6 @@
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 
-/** A terminal that remembers what was written to it. */
+/** A terminal that records what is written to it. */
 export function createFakeTerminal(
   environment: Terminal['environment'] = {},
   input: string | Uint8Array = '',

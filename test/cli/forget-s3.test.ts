@@ -9,7 +9,7 @@ const file = join(folderOfAll(), 'texts.csv');
 
 beforeAll(() => writeFile(file, 'id,text\n1,a wonderful thing\n2,an awful thing\n'));
 
-/** All bytes of the table's file on this host, and of its log. */
+/** The bytes of the table's SQLite file on this machine and of its write-ahead log. */
 async function tableOf({ environment }: Awaited<ReturnType<typeof startS3Commands>>): Promise<string> {
   const state = join(environment['XDG_STATE_HOME'] ?? '', 'platform-sync');
   const names = (await readdir(state)).filter((name) => /\.db(-wal)?$/.test(name));

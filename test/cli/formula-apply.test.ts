@@ -29,7 +29,7 @@ async function csv(...rows: readonly (readonly string[])[]): Promise<string> {
   return file;
 }
 
-/** A CSV that sets the first calculations to `1`, `2`, … where each was `SUM(1)`. */
+/** Writes a CSV that changes the first two formulas from `SUM(1)` to `1` and `2`; returns it with their ids. */
 async function firstTwo(): Promise<{ readonly file: string; readonly ids: readonly string[] }> {
   const [a, b] = calculations();
   if (a === undefined || b === undefined) throw new Error('expected two calculations');
@@ -258,7 +258,7 @@ describe('formula apply, before it sends', () => {
 
     expect(code).toBe(3);
     expect(err).toContain('the platform stored 10 formulas in a row as INVALID');
-    // Ten, and what was under way by then.
+    // All but those ten and the ones that were in flight by then.
     expect(JSON.parse(out).left).toBeGreaterThan(20);
   });
 });

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { runCommand } from './run-command.ts';
 
 /**
- * A formula in a form that people write, and what is known of it. The lists have spaces between their items, columns
- * have | between them. `warned`: the words that are warned of, by what a warning names; absent: nothing is.
+ * A formula as people write it, and what the check must find. Items are separated by spaces, columns by |. `warned`:
+ * the names that the warnings are about; absent if there must be none.
  */
 type KnownFormula = Readonly<Record<'formula' | 'type', string>> & {
   readonly [Name in 'columns' | 'functions' | 'references' | 'is' | 'warned']?: string;
 };
 
 /**
- * One a line: first what is documented, and MySQL's common core; then syntax that the platform is not known to accept,
+ * One formula a line: first documented syntax and MySQL's common core; then syntax that the platform may not accept,
  * which is parsed anyway, with a warning.
  */
 const corpus = readFileSync(join(import.meta.dirname, '../formula/corpus.ndjson'), 'utf8')
@@ -20,7 +20,7 @@ const corpus = readFileSync(join(import.meta.dirname, '../formula/corpus.ndjson'
   .split('\n')
   .map((line): KnownFormula => JSON.parse(line));
 
-/** What is broken: the line and column of the fault, and what it says. */
+/** Invalid formulas: the line and column of the fault, and its message. */
 const broken: readonly (readonly [formula: string, place: string, expected: string])[] = [
   ['', '1:1', 'Expected a value'],
   ['SUM(`A`', '1:8', 'Expected ")"'],

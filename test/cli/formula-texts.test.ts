@@ -20,7 +20,7 @@ afterEach(() => sandbox.close());
 const run = (...argv: readonly string[]) => runCommand(argv, settingsOf(sandbox, folder.path));
 const at = (name: string) => join(folder.path, name);
 
-/** Imports texts, the first of them of the first calculation, all on this dataset. */
+/** Imports these formulas for the first calculations, in order, all on one dataset. */
 async function imported(texts: readonly string[], datasetId = 'd-1') {
   const rows = texts.map((expression, n) =>
     JSON.stringify({ id: ids[n], name: `F${n}`, expression, datasetId }),
@@ -221,7 +221,7 @@ describe('formula rename-column', () => {
     const other = await run('formula', 'apply', at('changes.csv'), '--name', 'x');
     await rename('a', 'b', '--dataset', 'd-1');
 
-    // The reference platform has no such columns: it stores them as INVALID.
+    // The sandbox's dataset has no such columns, so both formulas are stored as INVALID.
     await run('formula', 'apply', at('changes.csv'), '--name', 'may');
     await run('formula', 'undo', 'may');
 

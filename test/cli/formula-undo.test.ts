@@ -14,7 +14,7 @@ const folder = folderOfEach();
 
 type Faults = NonNullable<PlatformOptions['plannedFaults']>;
 
-/** A platform, and the set `may` that is to set its first calculation to `1` where it was `SUM(1)`. */
+/** Starts a platform, and writes the set `may`, which changes its first calculation from `SUM(1)` to `1`. */
 async function start(plannedFaults: Faults = {}) {
   const small = { calculations: 60, datasets: 2, cards: 0, fileSets: 0, dataFiles: 0 };
   const sandbox = await startPlatform({ ...small, plannedFaults });

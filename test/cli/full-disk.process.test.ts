@@ -16,7 +16,7 @@ const onDisk = (name: string) => at(`disk/${name}`);
 const mount = (...options: readonly string[]) =>
   execFileSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', at('disk')], { stdio: 'ignore' });
 
-/** A file system of its own needs the rights to mount one. */
+/** False without the right to mount a file system; the tests are then skipped. */
 let isMounted = false;
 beforeEach(() => {
   mkdirSync(at('disk'));
@@ -48,7 +48,7 @@ async function command(argv: readonly string[], environment: Readonly<Record<str
   return { code, err, out, tookMs: performance.now() - beganMs };
 }
 
-/** To the last byte, while others write too. */
+/** Fills the disk to the last byte, even while other processes write to it. */
 function fill(): void {
   const { bavail, bsize } = statfsSync(at('disk'));
   for (let blocks = bavail; blocks >= 0; blocks -= 1)
@@ -108,7 +108,7 @@ test.for([
     for (const name of names) {
       const { code, err, tookMs } = await command(argvOf(name), settings);
 
-      // What only reads a table may find all of it.
+      // `jobs` only reads the table, so it may succeed.
       if (name === 'jobs' && code === 0) continue;
       expect(err, name).toMatch(reason);
       expect(err, name).toContain(onDisk('store'));
@@ -144,7 +144,7 @@ test.for([
     const beganMs = performance.now();
     const [, , [code, by]] = await ended;
 
-    // It must exit by itself, whatever it could still store.
+    // It must exit by itself, not by the signal, whether or not it could store anything.
     expect([typeof code, by, performance.now() - beganMs < 10_000]).toEqual(['number', null, true]);
   },
 );
@@ -177,7 +177,7 @@ test('a function whose response arrives when the disk is full gets its outcome, 
   const settings = settingsOf(platform, onDisk('store'));
   await command(argvOf('jobs'), settings);
   const running = command([...argvOf('run'), '--concurrency', '2', '--json'], settings);
-  // Both have left, and none has its response.
+  // Both requests were sent, and neither has its response.
   await vi.waitFor(() => expect(platform.counts().requests).toBe(2), { interval: 5, timeout: 20_000 });
   fill();
 
@@ -186,7 +186,7 @@ test('a function whose response arrives when the disk is full gets its outcome, 
   makeRoom();
   const { code, out } = await command([...argvOf('run'), '--json'], settings);
 
-  // The room that was kept is used, and may suffice for the results, too.
+  // The reserved space is used, and may be enough for the results too.
   expect(isReserveLeft).toBe(false);
   expect([0, 1]).toContain(stopped.code);
   expect(code).toBe(0);

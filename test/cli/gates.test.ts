@@ -28,7 +28,7 @@ const run = (line: string, gates: object | string, input = '') =>
 const SHRUNK = 'shrunk: fewer than 90% of the last run’s records (SYNC_GATES); the last run had 100 records';
 const strict = { calculations: { shrunk: 0.9 } };
 
-/** A run of 100 records was published; the platform has 85 left. */
+/** Publishes a run of 100 records, and restarts the platform with 85. */
 async function shrinkAfterRun(): Promise<void> {
   await run('snapshot calculations', {});
   await sandbox.close();

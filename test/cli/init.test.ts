@@ -17,19 +17,19 @@ afterAll(() => sandbox.close());
 
 const CTRL_D = '\u0004';
 
-/** `init` at a terminal, where each question that contains a text is answered by what belongs to it, once each. */
+/** Runs `init` at a terminal. Each answer is typed once, in this order, when the text of its question appears. */
 async function answering(answers: readonly (readonly [question: string, typed: string])[], isSandbox?: true) {
   const input = new PassThrough();
   const output = new PassThrough();
-  const left = [...answers];
+  const remaining = [...answers];
   let screen = '';
   let seen = 0;
   output.on('data', (data: Buffer) => {
     screen += data.toString();
-    const [next] = left;
+    const [next] = remaining;
     if (next === undefined || !screen.slice(seen).includes(next[0])) return;
     seen = screen.length;
-    left.shift();
+    remaining.shift();
     if (next[1] === CTRL_D) input.end();
     else input.write(next[1]);
   });

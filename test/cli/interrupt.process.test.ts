@@ -27,7 +27,7 @@ const requested = (sandbox: Sandbox, count: number) =>
     timeout: 10_000,
   });
 
-/** The command line that resumes, as it was printed, without the program's name. */
+/** The arguments of the printed command that resumes. */
 const resumeArgs = (err: string): readonly string[] =>
   /^stopped; to resume: platform-sync (.*)$/m.exec(err)?.[1]?.split(' ') ?? [];
 
@@ -37,7 +37,7 @@ async function checkpointOf(place: string, run: string) {
 
 const published = (place: string) => publishedIn(folder.path, place);
 
-/** The number of parts that a stopped scan has closed. They are deleted when their run is published. */
+/** The number of parts that a stopped scan has finished. They are deleted when their run is published. */
 async function partsUnderWork(): Promise<number> {
   const store = createDirectoryStore(folder.path);
   const keys = (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
@@ -54,14 +54,14 @@ test('if a token is revoked halfway, the command exits 1 and what was read is st
   const [first = '', second = ''] = sandbox.ids().fileSets.toSorted();
   const argv = ['snapshot', 'files', '--fileset', first, '--fileset', second, '--as', 'both'];
   const stopping = run(sandbox, argv);
-  // The second asks for the order.
+  // The second request only tests the order of the files.
   await requested(sandbox, 3);
   sandbox.setToken('another');
 
   const stopped = await stopping;
   const [, , , , , runName = ''] = resumeArgs(stopped.err);
   const checkpoint = await checkpointOf('files.both', runName);
-  const kept = await partsUnderWork();
+  const partsWhenStopped = await partsUnderWork();
   sandbox.setToken(TOKEN);
   const resumed = await run(sandbox, resumeArgs(stopped.err));
 
@@ -78,7 +78,7 @@ test('if a token is revoked halfway, the command exits 1 and what was read is st
   expect(checkpoint.records).toBeLessThan(5_000);
   expect(resumed.code).toBe(0);
   expect(manifest).toMatchObject({ run: runName, records: 5_000, consistency: 'proved' });
-  expect([kept, await partsUnderWork()]).toEqual([1, 0]);
+  expect([partsWhenStopped, await partsUnderWork()]).toEqual([1, 0]);
   expect(lines.toSorted()).toEqual(truth.sort());
 });
 
@@ -86,7 +86,7 @@ describe('a request that the platform refuses with 400', () => {
   const page = json({ files: [{ id: 'one', path: '/one' }], pageContext: { next: 'further' } });
   const refusal = json({ message: 'no such field' }, 400);
   const argv = ['snapshot', 'files', '--fileset', FILESET, '--where', 'name:EQUALS:red'];
-  /** The name of the place of what the filter selects. */
+  /** The place whose name is derived from the filter. */
   const NARROWED = expect.stringMatching(/^field-name-operator-EQUALS-value-red-[0-9a-f]{8}$/);
 
   test.each([
@@ -114,19 +114,19 @@ describe('Ctrl-C', () => {
   test('ends a snapshot with exit code 3 immediately and prints a command, which completes the run', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     await requested(sandbox, 5);
     child.kill('SIGINT');
 
     const [code] = await once(child, 'exit');
-    const argv = resumeArgs(await said);
+    const argv = resumeArgs(await stderr);
     const checkpoint = await checkpointOf('calculations', argv.at(-1) ?? '');
     const resumed = platformSync([...argv, '--json'], sandbox);
     const manifest = JSON.parse(await text(resumed.stdout));
 
     const { lines } = await published('calculations');
     expect(code).toBe(3);
-    expect(await said).toContain('interrupted: stopped as requested');
+    expect(await stderr).toContain('interrupted: stopped as requested');
     expect(argv.slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
     expect(checkpoint).toMatchObject({ open: { records: expect.any(Number) }, outcome: null });
     expect(checkpoint.records).toBeGreaterThan(0);
@@ -137,14 +137,14 @@ describe('Ctrl-C', () => {
   test('counts once, even if npm forwards it as well', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     await requested(sandbox, 5);
     for (const afterMs of [0, 5, 20, 50, 100]) setTimeout(() => child.kill('SIGINT'), afterMs);
 
     const [code, signal] = await once(child, 'exit');
 
     expect({ code, signal }).toEqual({ code: 3, signal: null });
-    expect(resumeArgs(await said).slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
+    expect(resumeArgs(await stderr).slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
   });
 
   test('leaves a run that can be resumed, even before the first page has arrived', async () => {

@@ -10,7 +10,7 @@ type Jobs = Awaited<ReturnType<typeof startJobs>>;
 
 const request = (id: string) => ({ id, type: 'sco\u001b[2Jre', contentHash: 'c', sender: 's' });
 
-/** A job whose send was started, and whose worker is gone. */
+/** A job whose request was recorded as sent hours ago, by a worker that no longer runs. */
 async function sentLongAgo({ ledgerAt }: Jobs, id: string) {
   const ledger = ledgerAt(() => Date.parse('2026-11-20T09:00:00Z'));
   await ledger.claim(request(id), { leaseMs: 60_000 });
@@ -112,7 +112,7 @@ test('cancel says what happened to each job; a cancelled job is not sent and not
     'done: already ended as done',
   ]);
   expect(JSON.parse(again.out)).toMatchObject([{ id: 'early', became: 'ended', status: 'failed' }]);
-  // Its message is not there.
+  // Its message is not among the dead letters.
   expect(redriven.out.split('\n')).toEqual([
     'nothing was reopened',
     'left unchanged: 1',

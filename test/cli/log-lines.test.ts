@@ -9,7 +9,7 @@ import { TableError } from '../../lib/table/index.ts';
 
 const NOON = new Date(2026, 10, 22, 12, 0, 0).getTime();
 
-/** What people see of what is logged. */
+/** A logger over a clock that the test moves, and the lines that a person sees. */
 function startLog() {
   const shown: string[] = [];
   let nowMs = NOON;

@@ -12,11 +12,11 @@ const folder = folderOfEach();
 const at = (name: string) => join(folder.path, name);
 const modeOf = (name: string) => (statSync(at(name)).mode & 0o777).toString(8);
 
-/** The files that others than the owner may access, in a folder or below it. */
+/** The files in a folder, at any depth, that users other than the owner may access. */
 const openIn = (path: string): readonly string[] =>
   readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const stats = lstatSync(join(path, name));
-    // A lock of one process is a folder without content of its own.
+    // Folders do not count: the lock of a process is an empty one.
     return stats.isFile() && (stats.mode & 0o077) !== 0;
   });
 

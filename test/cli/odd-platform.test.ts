@@ -21,7 +21,10 @@ const REVIEWS = `id,review
 
 type Commands = (...argv: readonly string[]) => Promise<void>;
 
-/** Everything that is done once to a platform: what came of it, without the members that do not decide. */
+/**
+ * Runs every kind of command against one platform. `even`: the outcomes that must not depend on how odd its responses
+ * are.
+ */
 async function doAll(odd: number, seed = 1) {
   await using sandbox = await startPlatform({ ...SMALL, seed, odd });
   const store = join(folder, `odd-${odd}-${seed}`);
@@ -75,9 +78,9 @@ async function takeSnapshots(sandbox: Sandbox, store: string, run: Commands) {
           record['_datasetId'] ?? record['_filesetId'] ?? (place === 'cards' ? record['datasourceId'] : '');
         return `${owner}/${record['dataFileId'] ?? record['id']}`;
       });
-      const gone = missing.map(({ id, status }) => [id, status]);
-      const said = { records, gone, consistency, order, publishable, refused };
-      return { place, keys, ...said, lines };
+      const missingIds = missing.map(({ id, status }) => [id, status]);
+      const facts = { records, missingIds, consistency, order, publishable, refused };
+      return { place, keys, ...facts, lines };
     }),
   );
 }
@@ -147,7 +150,7 @@ async function scoreTexts(run: Commands) {
   await run('score', file, '--text', 'review', '--id', 'id', ...topics, '--batch', 'reviews');
 }
 
-/** Sets three formulas, and takes them back. */
+/** Sets three formulas, then undoes that. Returns the formulas in between. */
 async function changeFormulas(sandbox: Sandbox, run: Commands) {
   const { calculations } = sandbox.state;
   const rows = calculations
@@ -175,7 +178,7 @@ async function resultsIn(store: string) {
   );
   return results
     .map(({ id, type, status, attempts, error, response }) => ({
-      // An undo of its own ends in when it was sent.
+      // The id of an undo ends with the time at which it was sent.
       ...{ id: id.replace(/(undo\.\d+)\.\w+$/, '$1'), type, status, attempts, kind: error?.kind },
       result: response?.result,
       ...(type === 'score' && { scores: response.results.map(scoreOf) }),
@@ -206,7 +209,7 @@ type Score = {
   };
 };
 
-/** A topic without a value is one that the text does not mention. */
+/** A score in one form: a topic without a value counts as not mentioned in the text. */
 function scoreOf({ id, error, result }: Score) {
   const topics = Object.entries(result?.topicSentiments ?? {});
   return {
@@ -225,7 +228,7 @@ test('every source, job and score ends the same on a platform with odd responses
   const odd = await doAll(0.3);
 
   expect(odd.even).toEqual(even.even);
-  // A data file that does not exist is missing, and some jobs are to fail.
+  // On any platform, one data file does not exist and some jobs fail.
   expect(even.even.ended.flatMap(([command, code]) => (code === 0 ? [] : [command]))).toEqual([
     'snapshot data-files',
     'run /jobs.ndjson',
@@ -240,7 +243,7 @@ test('every source, job and score ends the same on a platform with odd responses
     throwsError: 'execution',
   });
   expect(ends).toHaveLength(22);
-  // It was odd: lines differ, and an update by POST was refused.
+  // The platform was in fact odd: lines differ, and an update by POST was rejected.
   for (const [at, lines] of odd.lines.entries()) expect(lines).not.toEqual(even.lines[at]);
   expect(odd.byStatus['updateFormula']).toHaveProperty('405');
 });

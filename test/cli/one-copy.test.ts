@@ -38,7 +38,7 @@ test('a published run leaves nothing under work/ of a directory, and resume and 
 });
 
 test('a refused run stays under work/ until it is published', async () => {
-  // Nothing of it can be read.
+  // This data file does not exist.
   const { run: refused } = JSON.parse((await take('99999999')).out);
   const before = await keysUnder(createDirectoryStore(folder.path), `work/data-files/${refused}/`);
   const forced = await run('publish', 'data-files', refused, '--force');
@@ -56,11 +56,11 @@ test('a run that was published before the last one cannot be published again, an
   const again = await run('publish', 'data-files', first, '--force');
   const resumed = await run('snapshot', 'data-files', '--resume', first);
 
-  const said = `run ${first} of data-files was published, run ${second} has been published since, and its checkpoint no longer exists, so it cannot be published again`;
-  expect(again).toMatchObject({ code: 2, err: `platform-sync: run: ${said}` });
+  const message = `run ${first} of data-files was published, run ${second} has been published since, and its checkpoint no longer exists, so it cannot be published again`;
+  expect(again).toMatchObject({ code: 2, err: `platform-sync: run: ${message}` });
   expect(resumed).toMatchObject({
     code: 2,
-    err: `platform-sync: --resume: ${said}; to take a new run: platform-sync snapshot data-files …`,
+    err: `platform-sync: --resume: ${message}; to take a new run: platform-sync snapshot data-files …`,
   });
 });
 

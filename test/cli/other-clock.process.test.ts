@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { folderOfAll } from '../folder-of-each.ts';
 import { adds, lines, startJobs } from './start-jobs.ts';
 
-/* The commands as they are started, on a machine whose clock was set, and on one that has another name. */
+/* The commands in processes of their own, on a machine whose clock is wrong and on one with another host name. */
 
 const root = folderOfAll();
 const file = (name: string) => join(root, name);
@@ -39,8 +39,8 @@ type Machine = { readonly days?: number; readonly wrap?: readonly string[]; read
 const PRELOAD = `--import=${join(import.meta.dirname, 'shifted-clock.mjs')}`;
 
 async function command(argv: readonly string[], { days = 0, wrap = [], host }: Machine) {
-  const [program = '', ...given] = [...wrap, process.execPath, PRELOAD, 'lib/cli/bin.js', ...argv];
-  const child = spawn(program, given, {
+  const [program = '', ...args] = [...wrap, process.execPath, PRELOAD, 'lib/cli/bin.js', ...argv];
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
@@ -54,7 +54,10 @@ async function command(argv: readonly string[], { days = 0, wrap = [], host }: M
   return { code, out, err };
 }
 
-/** Every object with its bytes, but for the table's file, and every row of that but the pace, which `doctor` asks for turns. */
+/**
+ * The hash of every object, and all rows and messages of the table's file. The pace is left out, since `doctor`
+ * reserves slots.
+ */
 async function stored() {
   const entries = await readdir(store, { recursive: true, withFileTypes: true });
   const paths = entries.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -123,7 +126,10 @@ describe.each([31, 800, -800])('with a clock %i days off', (days) => {
   });
 });
 
-/** A namespace of its own has another name; where none may be made, the preload changes what Node says. */
+/**
+ * Runs a command under another host name. Where no namespace may be created, the preload changes the name that Node
+ * reports.
+ */
 const IN_NAMESPACE = ['unshare', '--uts', '--map-root-user', 'sh', '-c', 'hostname other && exec "$@"', 'sh'];
 
 function otherMachine(): Machine & { readonly by: string } {

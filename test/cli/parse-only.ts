@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { createProgram } from '../../lib/cli/command-line.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-/** Checks a command line as the command does before it begins, and runs nothing. Returns what is wrong with it, or ''. */
+/** Parses and checks a command line without running it. Returns the error, or '' if there is none. */
 export async function faultsOfLine(argv: readonly string[]): Promise<string> {
   const { terminal, err } = createFakeTerminal();
   const program = createProgram(terminal, () => undefined);
@@ -16,7 +16,7 @@ export async function faultsOfLine(argv: readonly string[]): Promise<string> {
   }
 }
 
-/** A command and all below it. */
+/** A command and all its subcommands. */
 export const withAllBelow = (command: Command): readonly Command[] => [
   command,
   ...command.commands.flatMap(withAllBelow),

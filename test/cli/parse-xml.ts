@@ -8,7 +8,7 @@ export type XmlElement = {
 const TOKEN = /<\?xml [^>]*\?>|<(\/?)([\w-]+)((?: [\w-]+="[^"<]*")*)>|([^<>]+)/gy;
 const ENTITY = /&(?:(amp|lt|gt|quot)|#(\d+));|&/g;
 const CHARACTERS = { amp: '&', lt: '<', gt: '>', quot: '"' } as const;
-/** What XML 1.0 can have. */
+/** Text that consists of characters that XML 1.0 allows. */
 const CHARACTER = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]*$/u;
 
 const plain = (text: string) =>
@@ -17,7 +17,7 @@ const plain = (text: string) =>
     return named === undefined ? String.fromCodePoint(Number(code)) : CHARACTERS[named];
   });
 
-/** The elements of a small part of XML, read strictly. Throws for anything else. */
+/** Parses a small part of XML strictly into elements. Throws for anything else. */
 export function parseXml(source: string): readonly XmlElement[] {
   if (!CHARACTER.test(source)) throw new Error('expected characters of XML 1.0');
   const open = [{ name: '', attributes: {}, children: [] as XmlElement[], text: '' }];

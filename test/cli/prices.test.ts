@@ -150,7 +150,7 @@ describe('the cost of a month', () => {
     const report = await run('report --output FOLDER/report.html --json');
     const without = await run('digest --json', {});
 
-    // Two functions, two texts of a job and two of a batch, and one function with an unknown outcome.
+    // Two functions, two texts of a job and two of a batch; half a credit for the function with an unknown outcome.
     const cost = { month, unit: 'credits', amount: 7.5, possibly: 0.5, isCut: false };
     expect(digest.out).toContain(`Cost in ${month} so far: 7.5 credits, 0.5 of them possibly`);
     expect(JSON.parse(json.out)).toMatchObject({ cost });

@@ -16,13 +16,13 @@ const before = {
   ),
 };
 
-/** Puts back what a terminal of this process has changed, and what a test has. */
+/** Restores the listeners and properties of this process that a terminal or a test has changed. */
 afterEach(() => {
-  for (const [signal, kept] of before.listeners)
-    for (const added of process.listeners(signal)) if (!kept.includes(added)) process.off(signal, added);
-  for (const [stream, kept] of before.errors)
+  for (const [signal, original] of before.listeners)
+    for (const added of process.listeners(signal)) if (!original.includes(added)) process.off(signal, added);
+  for (const [stream, original] of before.errors)
     for (const added of process[stream].listeners('error'))
-      if (!kept.includes(added)) process[stream].off('error', added as () => void);
+      if (!original.includes(added)) process[stream].off('error', added as () => void);
   for (const [stream, name, was] of before.properties)
     if (was === undefined) Reflect.deleteProperty(process[stream], name);
     else Object.defineProperty(process[stream], name, was);

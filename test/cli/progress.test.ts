@@ -7,7 +7,7 @@ type ProgressOptions = Parameters<typeof createProgress>[1];
 
 const calls = { requests: 1_234, retries: 0, throttled: 0, waitedMs: 0 };
 
-/** A progress whose time passes as a test says. */
+/** A progress over a clock that the test moves. */
 function start(options: Partial<ProgressOptions> & { readonly name?: string } = {}) {
   const lines: string[] = [];
   let nowMs = 0;
@@ -33,7 +33,7 @@ function start(options: Partial<ProgressOptions> & { readonly name?: string } = 
     ...progress,
     lines,
     isTicking: () => isTicking,
-    /** Lets this time pass, with this progress at its end; the timer fires as often as it should. */
+    /** Updates the progress to `done`, moves the clock, and fires the timer as often as is due. */
     pass(ms: number, done: SnapshotProgress) {
       progress.update(done);
       const ticks = Math.floor((nowMs + ms) / everyMs) - Math.floor(nowMs / everyMs);

@@ -13,7 +13,7 @@ type Jobs = Awaited<ReturnType<typeof startJobs>>;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW, shouldAdvanceTime: true }));
 afterEach(() => void vi.useRealTimers());
 
-/** Jobs that end 100 days before now, and some that end now. */
+/** Runs jobs: `old` ones that end 100 days ago, and `young` ones that end now. */
 async function startWithOld(old: readonly object[], young: readonly object[]): Promise<Jobs> {
   const jobs = await startJobs({ isInAws: false });
   vi.setSystemTime(NOW - 100 * DAY);

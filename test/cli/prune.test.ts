@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 afterEach(() => void vi.useRealTimers());
 
-/** A published run with all that one may have. */
+/** Publishes a run with every kind of object that a run may have. */
 async function publishWhole(run: Run): Promise<void> {
   const key = changesKey(PLACE, run, 'another', '0');
   const changes = { against: 'another', added: 0, removed: 0, changed: 0, key };
@@ -50,7 +50,7 @@ async function prune(...argv: readonly string[]) {
 
 const plan = (keep = 1) => planPrune({ store, place: PLACE, rule: { kind: 'keep', keep }, nowMs: NOW });
 
-/** Removes what a plan says. */
+/** Deletes the runs that a new plan names. */
 const execute = async (differences: Partial<PruneOptions> = {}) =>
   pruneRuns({
     store,

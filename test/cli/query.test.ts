@@ -78,7 +78,7 @@ describe('query prints rows', () => {
       '--csv',
     ]);
 
-    // The terminal adds a line feed to each.
+    // `out` lacks the last line feed, which the terminal adds.
     expect(`${out}\n`).toBe('"x,y",empty,none,list,lines\r\n"a""b,c","",,"[1,2]","d\r\ne"\r\n');
   });
 

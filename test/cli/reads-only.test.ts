@@ -15,7 +15,9 @@ let store: string;
 let id: string;
 const file = (name: string) => join(root, name);
 
-/** A store with runs, jobs that ended, a batch and a formula, as its last process left it: with its log, as if killed. */
+/**
+ * A store with runs, ended jobs, a batch and a formula, copied with the write-ahead log of its table, as after a kill.
+ */
 beforeAll(async () => {
   jobs = await startJobs({ isInAws: false });
   id = String(JSON.parse(jobs.sandbox.calculations().next().value ?? '{}').id);
@@ -40,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => jobs[Symbol.asyncDispose]());
 afterEach(() => vi.useRealTimers());
 
-/** Every file of the store with its bytes and its time. SQLite's index is not what is stored: it is made of the log. */
+/** Mode, time and hash of every file of the store, except SQLite's `-shm` file, which is only an index of the log. */
 async function filesOf(folder: string) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries

@@ -18,7 +18,7 @@ async function run(argv: readonly string[], input = '') {
   return runCommand(argv, settingsOf(sandbox, folder.path), input);
 }
 
-/** A run that was stopped at its beginning. */
+/** Begins a run and leaves it unfinished; returns its id. */
 const begin = (nowMs: number, as?: string): Promise<string> =>
   beginOf({ source: 'data-files', ids: sandbox.ids().dataFiles.slice(0, 1), as }, nowMs);
 

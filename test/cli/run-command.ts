@@ -8,7 +8,10 @@ import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-/** Begins a command line in this process: how it ends, what it printed, which `docs/schemas` must say, and what stops it. */
+/**
+ * Starts a command line in this process. `ended`: its exit code and output, which must match `docs/schemas`.
+ * `interrupt` acts as Ctrl-C.
+ */
 export function beginCommand(
   argv: readonly string[],
   environment: Terminal['environment'] = {},
@@ -21,7 +24,7 @@ export function beginCommand(
   return { ended, err, interrupt };
 }
 
-/** The same, once it has ended. */
+/** Runs a command line in this process to its end. */
 export const runCommand = (
   argv: readonly string[],
   environment?: Terminal['environment'],
@@ -29,7 +32,7 @@ export const runCommand = (
   more?: Partial<Terminal>,
 ) => beginCommand(argv, environment, { input, ...more }).ended;
 
-/** The settings that reach a reference platform, fast, with this store. */
+/** Settings for a reference platform, at a high rate, and this store. */
 export const settingsOf = ({ url, token }: Pick<Sandbox, 'url' | 'token'>, store: string) => ({
   PLATFORM_BASE_URL: url,
   PLATFORM_TOKEN: token,
@@ -37,7 +40,7 @@ export const settingsOf = ({ url, token }: Pick<Sandbox, 'url' | 'token'>, store
   SYNC_STORE: store,
 });
 
-/** What `latest.json` of a place leads to: the manifest, and the lines of its parts. */
+/** The published run of a place: its manifest, and the lines of its parts. */
 export async function publishedIn(folder: string, place: string) {
   const read = async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8'));
   const manifest = (await read((await read(`${place}/latest.json`)).manifest)) as Manifest;

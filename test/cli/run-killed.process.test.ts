@@ -78,7 +78,7 @@ test(`if run is killed ${KILLS} times, each of its ${ROWS} rows has one outcome,
     expect(response?.result).toBe(Number(n) + 1);
     expect(times.get(Number(n))).toBe(1);
   }
-  // What was under way when the process was killed may have run: nobody knows.
+  // A function that was in flight when the process was killed may have run: its outcome is unknown.
   expect([...ended.keys()].toSorted()).toEqual(ended.has('unknown') ? ['done', 'unknown'] : ['done']);
   expect(ended.get('unknown')?.length ?? 0).toBeLessThanOrEqual(KILLS * CONCURRENCY);
   expect(code).toBe(ended.has('unknown') ? 3 : 0);

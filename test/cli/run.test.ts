@@ -88,7 +88,7 @@ test('a job without an id gets one from its content, so it is run once; equal ro
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
 });
 
-/** Runs the rows of a CSV, in a folder of its own. */
+/** Runs the rows of a CSV that is stored at this path. */
 async function runRows(jobs: Jobs, path: string, rows: string, ...more: readonly string[]) {
   const file = join(jobs.folder, path);
   await mkdir(dirname(file), { recursive: true });
@@ -288,7 +288,7 @@ test('nothing is run with a table that belongs to another store; with --new-ledg
 
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toContain('which table.json names: the file that was SYNC_TABLE=sqlite:');
-  // A command that sends nothing leaves the old ledger.
+  // `--new-ledger` changes nothing if the command sends nothing.
   expect(faulty).toMatchObject({ code: 2, out: '' });
   expect(stillNamed).toEqual(named);
   expect(again.code).toBe(0);

@@ -107,7 +107,7 @@ describe('runs --all', () => {
   const stopped: Run = { id: '20261118T080000Z-111111', startedAt: '2026-11-18T08:00:00.100Z' };
   const refused: Run = { id: '20261116T100000Z-222222', startedAt: '2026-11-16T10:00:00.000Z' };
 
-  /** A run under `work/` whose scan has ended, as the gates judged it. */
+  /** Stores a run under `work/` whose scan has ended and which the gates have judged. */
   const storeJudged = (place: Place, { id, startedAt }: Run, judged: Partial<Manifest>) =>
     store.put(
       `work/${place}/${id}/_manifest.json`,

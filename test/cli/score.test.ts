@@ -315,12 +315,12 @@ describe('score', () => {
     'uses the table’s time even if the local clock is off by %i ms',
     async (offMs) => {
       await using aws = await startTestAws({ buckets: ['scores'], tables: ['shared'] });
-      // A directory compares the times of its files with the clock.
+      // S3, since a store in a directory compares file times with the clock that is off here.
       const more = { SYNC_TABLE: 'shared', SYNC_STORE: `s3://${aws.bucket('scores')}`, ...aws.settings };
       const file = await write('a.csv', 'text\nwonderful\n');
-      const right = Date.now.bind(Date);
-      const startedMs = right();
-      vi.spyOn(Date, 'now').mockImplementation(() => right() + offMs);
+      const realNow = Date.now.bind(Date);
+      const startedMs = realNow();
+      vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
 
       const { code } = await begin(['score', file, '--text', 'text'], more).ended;
       vi.restoreAllMocks();
@@ -329,7 +329,7 @@ describe('score', () => {
       const table = createDynamoTable({ tableName: 'shared', environment: more });
       const row = await table.get(cacheKey(new URL(sandbox.url).host, { text: 'wonderful' }));
       const leaseMs = Number(row?.row['leaseEndsMs']) - startedMs;
-      // PLATFORM_TIMEOUT_MS and 30 s more, from the moment of the call.
+      // The lease is PLATFORM_TIMEOUT_MS plus 30 s, from the moment of the call.
       expect(Math.abs(leaseMs - 90_000)).toBeLessThan(60_000);
     },
   );

@@ -43,7 +43,7 @@ const settingsWith = (settings: Readonly<Record<string, string>>) => ({
 const start = (argv: readonly string[], settings = {}) => spawnCommand(argv, settingsWith(settings));
 const startHere = (argv: readonly string[], settings = {}) => beginCommand(argv, settingsWith(settings));
 
-const hasLeft = () =>
+const requestSent = () =>
   vi.waitFor(() => expect(sandbox.counts().requests).toBe(1), { interval: 5, timeout: 20_000 });
 
 describe.each([
@@ -64,23 +64,23 @@ describe.each([
 ] as const)('%s', (_, argv, waitedFor, mayHave, lookAt) => {
   test('waits for the response of a sent request at the first Ctrl-C, and says so', async () => {
     const child = start(argv());
-    const [said, printed] = [text(child.stderr), text(child.stdout)];
-    await hasLeft();
+    const [stderr, stdout] = [text(child.stderr), text(child.stdout)];
+    await requestSent();
     child.kill('SIGINT');
 
     const [code] = await once(child, 'exit');
 
     expect(code).toBe(argv === call ? 0 : 1);
-    expect(await said).toMatch(/^stopping: waiting for 1 response/);
-    expect(await said).toMatch(waitedFor);
-    expect(await printed).not.toBe('');
+    expect(await stderr).toMatch(/^stopping: waiting for 1 response/);
+    expect(await stderr).toMatch(waitedFor);
+    expect(await stdout).not.toBe('');
   });
 
   test('says after a timeout that the request may have taken effect, and what to check', async () => {
     const { ended, err } = startHere(argv(), { PLATFORM_TIMEOUT_MS: '500' });
     if (argv === call) {
-      // The time limit of functions is fixed: a connection that breaks shows as little.
-      await hasLeft();
+      // The timeout of functions is fixed, so the connection is broken instead: the outcome is just as unknown.
+      await requestSent();
       await sandbox.close();
     }
 
@@ -92,8 +92,8 @@ describe.each([
 
 test('call ends immediately at the second Ctrl-C, and says what may have happened', async () => {
   const child = start(call());
-  const said = text(child.stderr);
-  await hasLeft();
+  const stderr = text(child.stderr);
+  await requestSent();
   child.kill('SIGINT');
   await delay(400);
   child.kill('SIGINT');
@@ -101,7 +101,7 @@ test('call ends immediately at the second Ctrl-C, and says what may have happene
   const [, signal] = await once(child, 'exit');
 
   expect(signal).toBe('SIGINT');
-  expect(await said).toMatch(/^ended immediately; lost: 1 response.+, which may .+: check /m);
+  expect(await stderr).toMatch(/^ended immediately; lost: 1 response.+, which may .+: check /m);
 });
 
 test('call says if its request was never sent', async () => {
@@ -128,7 +128,7 @@ test('score says at the first Ctrl-C which paid responses it waits for, and does
   const argv = ['score', file, '--text', 'text', '--batch', 'reviews'];
   const settings = { PLATFORM_RATE: '1000', PLATFORM_CONCURRENCY: '2' };
   const child = start(argv, settings);
-  const said = text(child.stderr);
+  const stderr = text(child.stderr);
   await vi.waitFor(() => expect(sandbox.counts().requests).toBeGreaterThan(0), {
     interval: 5,
     timeout: 20_000,
@@ -139,7 +139,7 @@ test('score says at the first Ctrl-C which paid responses it waits for, and does
   const [ended] = await once(start(argv, settings), 'exit');
 
   expect(code).toBe(130);
-  expect(await said).toMatch(
+  expect(await stderr).toMatch(
     /^stopping: waiting for \d paid response\(s\), at most (?:60|5\d) s; Ctrl-C again ends immediately$/m,
   );
   expect(ended).toBe(0);

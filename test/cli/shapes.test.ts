@@ -19,7 +19,7 @@ test('every command with --json has a schema, and every schema has a command', (
     .map((command) =>
       [command.parent?.name(), command.name()].filter((name) => name !== 'platform-sync').join(' '),
     )
-    // All sources have one shape.
+    // The snapshots of all sources share one schema.
     .map((each) => each.replace(/^snapshot (?!all$).*/, 'snapshot'));
 
   const expected = [...new Set(words), 'error'].map((each) => each.replaceAll(' ', '-'));

@@ -82,7 +82,7 @@ test('snapshot all repeats each published place with its selection, wherever its
   }
 });
 
-/** The same with another platform behind it. The store sees no other name, since it is on loopback, too. */
+/** Runs `snapshot all` against another platform. The store takes it for the same one, since both are on loopback. */
 async function takeAllFrom(platform: Awaited<ReturnType<typeof startPlatform>>) {
   const argv = ['snapshot', 'all', '--no-tables', '--json'];
   const { code, out, err } = await runCommand(argv, settingsOf(platform, folder.path));

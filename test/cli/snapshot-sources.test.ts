@@ -28,7 +28,7 @@ async function run(argv: readonly string[], input = '') {
 
 const published = (place: string) => publishedIn(folder.path, place);
 
-/** What a narrowed snapshot of a source published, in the place that is named after its selection. */
+/** Takes a narrowed snapshot, and returns its published run, whose place is named after the selection. */
 async function narrowed(source: string) {
   const [place = '', ...more] = (await readdir(folder.path)).filter((name) => name.startsWith(source));
   if (more.length > 0 || place === source)
@@ -36,7 +36,7 @@ async function narrowed(source: string) {
   return published(place);
 }
 
-/** The lines of a snapshot of some of the sandbox's FileSets, sorted. */
+/** The expected lines of a snapshot of these FileSets, sorted. */
 const fileLines = (filesets: readonly string[], matches: (row: FileRow) => boolean = () => true) =>
   filesets
     .flatMap((id) =>
@@ -188,7 +188,7 @@ describe('snapshot calculations with a filter', () => {
   });
 });
 
-/** The dataset and the id of each card, as a snapshot of cards over these datasets holds them. */
+/** The dataset and id of each card that a snapshot of these datasets must have. */
 const cardsOf = (datasets: readonly string[], drill = true) =>
   datasets
     .toSorted()
@@ -278,7 +278,7 @@ describe('snapshot cards', () => {
     const { code, out } = await run(['snapshot', 'cards']);
 
     const { manifest, lines } = await published('cards');
-    // Some calculations link to datasets that are gone: nobody asked for these.
+    // Some calculations link to datasets that no longer exist. They are no failure, since the user did not name them.
     expect(manifest.missing).not.toEqual([]);
     expect(code).toBe(0);
     expect(cardsIn(lines)).toEqual(cardsOf([...linked]));

@@ -17,8 +17,8 @@ import { OLDEST_COUNTS_MS } from '../local-aws/documented/sqs/counts-lag.ts';
 import { beginCommand } from './run-command.ts';
 
 /**
- * The reference platform, a store in a directory, the queues and the table in it, and commands that run against them.
- * `isInAws`: queues and table are those of the local AWS, or of the engine that the conformance tests name.
+ * The reference platform, a store in a directory, queues and a table in it, and commands that run against them.
+ * `isInAws`: queues and table are in the local AWS instead, or in the engine that the conformance tests name.
  */
 export async function startJobs({
   latencyMs = 0,
@@ -67,16 +67,16 @@ export async function startJobs({
     begin,
     run: (argv: readonly string[], input = '') => begin(argv, settings, input).ended,
     runWithoutPlatform: (argv: readonly string[]) => begin(argv, shared).ended,
-    /** Submits jobs, and works until none is left. */
+    /** Submits jobs, and runs a worker until the queue is empty. */
     async workOff(...jobs: readonly object[]) {
       await begin(['submit', '-', '--no-undo'], settings, lines(jobs)).ended;
       return begin(['work', '--drain', '--json'], settings).ended;
     },
     queue,
     deadLetters,
-    /** The ledger at a time of its own. */
+    /** The ledger with another clock. */
     ledgerAt: (now: () => number = Date.now) => createLedger({ table, now }),
-    /** What a queue holds, once its counts are no longer late. */
+    /** The counts of a queue. In AWS they lag, so this waits until they are up to date. */
     async countsOf(of: typeof queue) {
       if (isInAws) await delay(OLDEST_COUNTS_MS);
       return of.counts();
@@ -111,6 +111,6 @@ export const call = (id: string, functionName: string, inputVariables: object) =
   inputVariables,
 });
 
-/** A job that is done, and one that fails. */
+/** `adds`: a job that succeeds. `throws`: one that fails. */
 export const adds = (id: string, first: unknown = 40) => call(id, 'addNumbers', { first, second: 2 });
 export const throws = (id: string) => call(id, 'throwsError', { message: 'no luck' });

@@ -31,7 +31,7 @@ export async function startS3Commands(records: Parameters<typeof startPlatform>[
     location,
     environment,
     run: (...argv: readonly string[]) => runCommand(argv, environment),
-    /** Everything that can be read in the bucket, old versions too, each as text with its key. */
+    /** Every object that can be read in the bucket, including old versions, as its key and text. */
     readable: () => Array.fromAsync(readableIn(client, bucket)),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -39,13 +39,13 @@ export async function startS3Commands(records: Parameters<typeof startPlatform>[
 
 async function* readableIn(client: S3Client, Bucket: string): AsyncGenerator<string> {
   const current = await client.send(new ListObjectsV2Command({ Bucket }));
-  // A local store without versions responds with none.
+  // A local S3 without versioning returns no versions.
   const all = await client.send(new ListObjectVersionsCommand({ Bucket }));
   if (current.IsTruncated || all.IsTruncated) throw new Error('expected one page of objects');
   const places = [
     ...(current.Contents ?? []).map(({ Key = '' }) => ({ Key })),
     ...(all.Versions ?? [])
-      // In a bucket without versions, it is the current object.
+      // Without versioning, version `null` is the current object.
       .filter(({ VersionId }) => VersionId !== 'null')
       .map(({ Key = '', VersionId = '' }) => ({ Key, VersionId })),
   ];

@@ -12,23 +12,23 @@ import { runCommand, settingsOf } from './run-command.ts';
 import { type Case, fileOf, type Row, rowsOf, SAVED_AS, savedText } from './text-table.ts';
 
 /*
- * What reads a file of a person's: each by its command line in this process, since a process for each of thousands of
- * files would take an hour, and the inbox by the function that its handler calls.
+ * Every way in which a user's file is read. Commands run in this process, since a process for each of thousands of
+ * files would take an hour; the inbox runs by the function that its handler calls.
  */
 
 export type Place = { readonly folder: string; readonly sandbox: Sandbox };
 
-/** The result of a door for a file: its rows, its text, or why it was refused. */
+/** The result of reading a file: its rows or text, or why it was refused. */
 type Read = { readonly found: unknown } | { readonly refused: string };
 
 type Door = {
-  /** The name of its file. */
+  /** The name under which the file is written. */
   readonly file: string;
-  /** The file, and what is to be found in it. */
+  /** The content of the file, and what must be read from it. */
   readonly give: (one: Case, place: Place) => { readonly bytes: Buffer; readonly found: unknown };
-  /** `encoding`: as the remedy of a refusal says to name it. */
+  /** Reads the file. `encoding`: the value of the option that the error suggests. */
   readonly read: (file: string, place: Place, encoding?: string) => Promise<Read>;
-  /** The door has no option for an encoding: the file must be saved as UTF-8. */
+  /** There is no option for the encoding: the error suggests saving the file as UTF-8. */
   readonly isSavedAgain?: true;
 };
 
@@ -45,7 +45,7 @@ const jsonLines = (text: string) =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-/* Jobs that are made of rows; a dry run prints the first three. */
+/* Jobs built from rows; a dry run prints the first three. */
 
 const TEMPLATE = {
   id: 'row-{{id}}',
@@ -80,7 +80,7 @@ const jobsOf = (command: 'run' | 'submit'): Door => ({
 const jsonOf = (name: string, [id, text, note]: Row) =>
   JSON.stringify({ id, [name]: text, note, version: 1 });
 
-/** Formulas: the name of each and what it says, by its check sum. */
+/** Formulas: id, name and check sum of each. */
 const formulas: Door = {
   file: 'formulas.csv',
   give(one) {
@@ -101,7 +101,7 @@ const formulas: Door = {
 async function readScored(file: string, place: Place, encoding?: string): Promise<Read> {
   const output = join(place.folder, 'scored.ndjson');
   const argv = ['score', file, '--text', 'text', '--id', 'id', '--output', output, ...named(encoding)];
-  // Two of one second would have one name.
+  // Two batches of the same second would get the same default name.
   const { code, err } = await run([...argv, '--batch', randomUUID()], place);
   if (code !== 0) return { refused: err };
   return { found: jsonLines(await readFile(output, 'utf8')).map(({ id, text, note }) => [id, text, note]) };
@@ -137,7 +137,7 @@ async function readIds(argv: readonly string[], place: Place): Promise<Read> {
 
 const OBJECT = 'inbox/rows.csv';
 
-/** The texts of the jobs that a request in the inbox becomes, with its instructions. */
+/** The texts of the first job that a request in the inbox becomes, and its instructions. */
 async function splitIn(objects: Readonly<Record<string, Uint8Array>>): Promise<Read> {
   const fake = fakeWorker({});
   const { ledger, store, batches } = fake;
@@ -167,7 +167,7 @@ const inbox: Door = {
   },
 };
 
-/** The cases by command that reads a file of rows. */
+/** Everything that reads a file of rows, by command. */
 export const doorsOfRows: Readonly<Record<string, Door>> = {
   'run --from-csv': jobsOf('run'),
   'submit --from-csv': jobsOf('submit'),
@@ -178,7 +178,7 @@ export const doorsOfRows: Readonly<Record<string, Door>> = {
   'the inbox': inbox,
 };
 
-/* Texts that are no tables. `wordsOf`: what only the right encoding makes of them. */
+/* Texts that are not tables. `wordsOf`: words that only the right encoding reads correctly. */
 
 const wordsOf = (one: Case) => rowsOf(one)[2]?.[1] ?? '';
 
@@ -195,7 +195,7 @@ const jobLines = (command: 'run' | 'submit'): Door => ({
     const { code, out, err } = await run(argv, place);
     if (code !== 0) return { refused: err };
     const { first, rows } = JSON.parse(out);
-    // A run prints only how many there are of them.
+    // `run` prints only the number of rows.
     return { found: command === 'run' ? rows : cellsOf(first) };
   },
 });
@@ -210,7 +210,7 @@ const textLines = (file: string, isArray: boolean): Door => ({
   read: readScored,
 });
 
-/** The cases by command that reads a text without columns, or with one column. */
+/** Everything that reads a text without columns, or with a single one, by command. */
 export const doorsOfTexts: Readonly<Record<string, Door>> = {
   'run FILE': jobLines('run'),
   'submit FILE': jobLines('submit'),
@@ -290,7 +290,7 @@ export const doorsOfTexts: Readonly<Record<string, Door>> = {
   },
 };
 
-/** The fault in a door's result for a case; undefined if it is right. A refused file must have cost nothing. */
+/** What is wrong with the result for a case; undefined if nothing is. A refused file must not have been paid for. */
 export async function faultOf(door: Door, one: Case, place: Place): Promise<string | undefined> {
   const file = join(place.folder, door.file);
   const { bytes, found } = door.give(one, place);

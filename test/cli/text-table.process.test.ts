@@ -9,7 +9,7 @@ const folder = folderOfEach();
 const start = () =>
   startPlatform({ calculations: 0, datasets: 4, cards: 4, fileSets: 0, dataFiles: 4, latencyMs: 0 });
 
-/** A snapshot of its own for each takes long. */
+/** Every fifth case, for commands that take a snapshot for each, which is slow. */
 const SOME_CASES = ALL_CASES.filter((_, at) => at % 5 === 0);
 
 test.each([

@@ -15,7 +15,10 @@ const at = (name: string) => join(folder.path, name);
 const start = () =>
   startPlatform({ calculations: 0, datasets: 4, cards: 4, fileSets: 0, dataFiles: 4, latencyMs: 0 });
 
-/* The whole table is in `text-table.process.test.ts`. Of each encoding, each defect, line end and separator, some are here. */
+/*
+ * A sample of the cases, with some of each encoding, defect, line end and separator; all of them are in
+ * `text-table.process.test.ts`.
+ */
 test.each([
   ...Object.entries(doorsOfRows).map(([name, door]) => [name, door, ALL_CASES, 67] as const),
   ...Object.entries(doorsOfTexts).map(([name, door]) => [name, door, WHOLE_CASES, 7] as const),
@@ -32,7 +35,7 @@ test.each([
   },
 );
 
-/** A word that Windows and the Mac both make sense of. */
+/** Bytes that are plausible text both in the encoding of Windows and in that of the Mac. */
 const DOUBTFUL = iconv.encode('id;review\r\n1;NIÑO\r\n', 'windows-1252');
 
 test('a file whose encoding is in doubt is not paid for; its rows are shown, with the remedy', async () => {

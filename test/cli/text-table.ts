@@ -1,7 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 
-/** The formats that a spreadsheet saves, by the words of its menus: the encoding, and whether it has a byte order mark. */
+/**
+ * The formats in which spreadsheets save, by their names in menus: the encoding, and whether there is a byte order
+ * mark.
+ */
 export const SAVED_AS = {
   'CSV UTF-8': ['utf-8', true],
   'Numbers, UTF-8': ['utf-8', false],
@@ -26,7 +29,7 @@ const ASCII: Rows = [
   ['1', 'fine', 'x'],
   ['2', 'a, b; c | d', 'said "so"'],
 ];
-/** In the languages of each encoding; texts that are in doubt in some of them are among these. */
+/** Texts in the languages of each encoding, some of which are ambiguous between encodings. */
 const TEXTS: Readonly<Record<string, Rows>> = {
   'windows-1250': [['3', 'Świetny produkt, ale długo czekałem', 'zażółć']],
   other: [
@@ -35,7 +38,7 @@ const TEXTS: Readonly<Record<string, Rows>> = {
   ],
 };
 
-/** Defects of a file; each leaves its rows unchanged. */
+/** Defects of a file. Despite each of them, the same rows must be read. */
 const DEFECTS = {
   none: (lines: readonly string[]) => lines,
   'without trailing empty fields': (lines: readonly string[], separator: string) =>
@@ -77,7 +80,7 @@ export const ALL_CASES: readonly Case[] = keysOf(SAVED_AS).flatMap((savedAs) =>
   ),
 );
 
-/** Texts that have no rows of cells come in these forms alone: of each encoding and line end, also compressed. */
+/** The cases for texts without columns: each encoding and line end, plain and compressed. */
 export const WHOLE_CASES: readonly Case[] = ALL_CASES.filter(
   ({ separator, defect }) => separator === ',' && (defect === 'none' || defect === 'gzip'),
 );
@@ -87,7 +90,7 @@ export const rowsOf = ({ savedAs }: Case): Rows => {
   return [...ASCII, ...(TEXTS[encoding] ?? TEXTS['other'] ?? [])];
 };
 
-/** The file of a case that has these rows under these names. */
+/** The file of a case with these rows and this header. */
 export function fileOf(
   one: Case,
   rows: readonly Row[] = rowsOf(one),
@@ -99,7 +102,7 @@ export function fileOf(
   return savedText(one, DEFECTS[defect](lines, separator));
 }
 
-/** Lines as a case has them: in its encoding, with its line ends, and compressed if it is. */
+/** The bytes of these lines in the encoding and with the line ends of a case, compressed if the case says so. */
 export function savedText({ savedAs, end, defect }: Case, lines: readonly string[]): Buffer {
   const [encoding, isMarked] = SAVED_AS[savedAs];
   const text = lines.map((line) => line + LINE_ENDS[end]).join('');

@@ -11,12 +11,12 @@ const folder = folderOfEach();
 test('Ctrl-C ends the tour immediately and quietly, and leaves no process behind', async () => {
   const child = spawn(process.execPath, [resolve('lib/cli/tour/start.ts')], {
     cwd: folder.path,
-    // A process group of its own, which a terminal would send the signal to.
+    // A terminal sends Ctrl-C to a whole process group, so the tour gets its own.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const group = -(child.pid ?? 0);
-  const said = text(child.stderr);
+  const stderr = text(child.stderr);
   let shown = '';
   child.stdout.on('data', (chunk: Buffer) => {
     shown += chunk.toString();
@@ -30,10 +30,10 @@ test('Ctrl-C ends the tour immediately and quietly, and leaves no process behind
   await delay(500);
 
   expect({ code, signal }).toEqual({ code: 130, signal: null });
-  // The whole tour takes longer, wherever it runs.
+  // The whole tour takes longer on any machine.
   expect(endedAfterMs).toBeLessThan(15_000);
-  expect(await said).toBe('');
-  // However busy the machine is, few of the steps can have begun.
+  expect(await stderr).toBe('');
+  // Even on a fast machine, few of the steps can have begun.
   expect(shown).toContain('1/9');
   expect(shown).not.toContain('3/9');
   expect(() => process.kill(group, 0)).toThrow('ESRCH');

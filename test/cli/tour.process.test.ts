@@ -25,7 +25,7 @@ test('the tour shows its story, and nothing else', async () => {
     '8/9 ',
     '9/9 ',
   ]);
-  // Each of the first commands shows what it took.
+  // Each snapshot prints the number of copied records.
   const [copies = ''] = out.split('2/9');
   expect(copies.match(/^\$ platform-sync snapshot .*\n\S+: [\d,]+ records in /gm)).toHaveLength(4);
   expect(out).toMatch(/^calculations +\S+ +\S+ +\S+ +20,000 .* proved$/m);
@@ -41,8 +41,8 @@ test('the tour shows its story, and nothing else', async () => {
   expect(out).toMatch(/report\.html: [\d,]+ KB/);
   expect(out).toContain(`The report:      file://${folder.path}/platform-sync-data/tour/report.html`);
   expect(out).toContain('Try this next');
-  // Lines for machines, and what the story does not mention.
+  // There are no machine-readable lines, and nothing that the story does not explain.
   expect(`${out}${err}`).not.toMatch(/_aws|"level"|warning:|and \d+ more \((?!--limit\))/);
-  // Only what the commands print on a screen.
+  // There are only lines that the commands print.
   expect(err).not.toContain('\n\n');
 }, 240_000);

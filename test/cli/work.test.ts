@@ -16,7 +16,7 @@ test('work --drain does every job once, and exits 0', async () => {
   const { waiting, inFlight } = await jobs.countsOf(jobs.queue);
   const listed = JSON.parse((await jobs.runWithoutPlatform(['jobs', '--json'])).out);
   expect(code).toBe(0);
-  // Progress, if it takes longer than a few seconds.
+  // Progress lines appear if it takes longer than a few seconds.
   expect(err).toMatch(/^(work: .*\n?)*$/);
   expect(JSON.parse(out)).toMatchObject({ done: 2, failed: 0, unknown: 0, refused: 0 });
   expect({ waiting, inFlight }).toEqual({ waiting: 0, inFlight: 0 });
@@ -44,7 +44,7 @@ test('work reports a failed job and a refused message, exits 3, and shows one li
   expect(out).toMatch(/^jobs: 1 done, 1 failed, 0 unknown, 1 refused; [01] requeued, 0 not handled$/);
 });
 
-/** Works until requests have left, and is stopped by Ctrl-C then. */
+/** Runs a command until it has sent a request, then presses Ctrl-C. */
 async function interrupted(
   jobs: Awaited<ReturnType<typeof startJobs>>,
   argv: readonly string[],
@@ -85,7 +85,7 @@ test('Ctrl-C requeues a job whose texts are not all scored; calls in flight fini
 
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ done: 0, failed: 0, unknown: 0 });
-  // The poll that was waiting may receive it once more.
+  // A poll that was under way may receive the job once more.
   expect(JSON.parse(out).handedBack).toBeGreaterThan(0);
   expect(requests).toBeLessThan(10);
   expect(JSON.parse(again.out)).toMatchObject({ done: 1 });
@@ -192,7 +192,7 @@ test('work exits 2 and says which table or queue is missing; jobs of other types
 test('--drain reports messages that became dead letters meanwhile because of a low limit of the queue, and exits 3', async () => {
   await using jobs = await startJobs({ isInAws: true, maxReceives: 2 });
   await submit(jobs, adds('sum'), adds('unlucky'));
-  // Two workers were killed with both in hand.
+  // As if two workers had been killed while they held both messages.
   const received = new Set<string>();
   while (received.size < 4) {
     const messages = await jobs.queue.receive({ max: 10, waitSeconds: 1, visibilitySeconds: 60 });

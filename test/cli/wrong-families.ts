@@ -1,6 +1,6 @@
 import type { WrongUse } from './wrong-uses.ts';
 
-/* Families of wrong uses that each command meets: what was expected, and what came, in one line. */
+/* Mistakes that can be made with every command. The message gives what was expected and what was found, in one line. */
 
 const UUID = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
 const RUN = '20261121T091500Z-3fa9c1';
@@ -15,10 +15,10 @@ const AGO =
 const FILLED = 'Expected a value that is not empty, got';
 
 const REVIEWS = { files: { 'reviews.csv': 'id,review,shop\n1,wonderful!,A\n' } };
-const score = (flags: string, said: string): WrongUse => [`score reviews.csv ${flags}`, said, REVIEWS];
-const ofFolder = (line: string, said: string): WrongUse => {
+const score = (flags: string, message: string): WrongUse => [`score reviews.csv ${flags}`, message, REVIEWS];
+const ofFolder = (line: string, message: string): WrongUse => {
   const [name = ''] = /folder\.\w+/.exec(line) ?? [];
-  return [line, said, { files: { [name]: null, 'some.csv': 'id\n1\n' } }];
+  return [line, message, { files: { [name]: null, 'some.csv': 'id\n1\n' } }];
 };
 
 const unknownOptions: readonly WrongUse[] = [

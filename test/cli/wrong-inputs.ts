@@ -9,45 +9,45 @@ const SUM = {
   inputVariables: { first: '{{a:number}}', second: '{{b:number}}' },
 };
 
-/** Inputs that are not text, such as a picture or a workbook. */
+/** Bytes that are not text, like those of a picture or a workbook. */
 const BYTES = Buffer.from([0x89, 0x50, 0, 0xff, 0x0a, 0, 1, 2]);
 
 const MISSING = 'got no such file or directory';
 const NO_ROWS = 'expected CSV, NDJSON or a JSON array of objects, got zero bytes';
 
-const score = (csv: string | Buffer | null, said: string): WrongUse => [
+const score = (csv: string | Buffer | null, message: string): WrongUse => [
   'score reviews.csv --text review',
-  said,
+  message,
   { files: { 'reviews.csv': csv } },
 ];
 /** The wrong inputs that `run` and `submit` share. */
-const ofTable = (csv: string, template: string | object, said: string): readonly WrongUse[] =>
+const ofTable = (csv: string, template: string | object, message: string): readonly WrongUse[] =>
   ['run', 'submit --dry-run'].map((command) => [
     `${command} --from-csv sums.csv --template job.json`,
-    said,
+    message,
     { files: { 'sums.csv': csv, 'job.json': template } },
   ]);
-const settingsFile = (text: string | Buffer | null, said: string): WrongUse => [
+const settingsFile = (text: string | Buffer | null, message: string): WrongUse => [
   'runs --env-file acme.env',
-  said,
+  message,
   { files: { 'acme.env': text } },
 ];
-const submit = (text: string | Buffer | null, said: string): WrongUse => [
+const submit = (text: string | Buffer | null, message: string): WrongUse => [
   'submit jobs.ndjson',
-  said,
+  message,
   { files: { 'jobs.ndjson': text } },
 ];
 const settings = (
   line: string,
   given: Readonly<Record<string, string>>,
-  said: string,
+  message: string,
   code = 2,
-): WrongUse => [line, said, { settings: given, code }];
-const store = (SYNC_STORE: string, said: string) => settings('runs', { SYNC_STORE }, said);
+): WrongUse => [line, message, { settings: given, code }];
+const store = (SYNC_STORE: string, message: string) => settings('runs', { SYNC_STORE }, message);
 
 const S3 = 'open the store (SYNC_STORE): expected s3://bucket/prefix or a directory';
 
-/** Wrong files and settings: command lines that are as they should be. */
+/** Correct command lines with wrong files or settings. */
 export const wrongInputs: readonly WrongUse[] = [
   ['score none.csv --text review', MISSING],
   score(null, 'expected a file that can be read more than once, got a folder'),

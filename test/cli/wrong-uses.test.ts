@@ -11,19 +11,19 @@ import { type Given, wrongWords } from './wrong-uses.ts';
 
 const folder = folderOfEach();
 
-/** A file that is named without a folder is in the test's. */
+/** Puts the test's folder before a file name without one. */
 const inFolder = (word: string) =>
   word.replace(/^@?(?=[\w-]+\.(?:csv|ndjson|json|env|txt)(?:$|\/))/, (at) => `${at}${folder.path}/`);
 
 const asFile = (content: NonNullable<Given['files']>[string]) =>
   typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content);
 
-/** The code of an error without words, and what only programmers read. */
+/** What users must not see: bare error codes, names of error classes, and stacks. */
 const BARE = /\b(?:ENOENT|EISDIR|ENOTDIR|EACCES|TypeError|SyntaxError|undefined|ZodError)\b|^ {4}at /m;
 
 const wrongUses = [...wrongWords, ...wrongFamilies, ...wrongInputs];
 
-test.for(wrongUses)('%s is refused: %s', async ([line, said, given = {}]) => {
+test.for(wrongUses)('%s is refused: %s', async ([line, message, given = {}]) => {
   const { input, files = {}, settings = {}, code: expected = 2 } = given;
   for (const [name, content] of Object.entries(files))
     if (content === null) await mkdir(join(folder.path, name));
@@ -42,12 +42,12 @@ test.for(wrongUses)('%s is refused: %s', async ([line, said, given = {}]) => {
 
   const { code, out, err } = await runCommand(argv, environment, input);
 
-  expect(`${err}\n${out}`).toContain(said);
+  expect(`${err}\n${out}`).toContain(message);
   expect(`${err}\n${out}`).not.toMatch(/stopped; to resume|nobody-sees/);
   expect(err).not.toMatch(BARE);
   expect(code).toBe(expected);
-  // What is wrong is the result of some: of doctor, init and `formula check`.
-  if (!out.includes(said))
+  // For `doctor`, `init` and `formula check`, what is wrong is the result, on standard output.
+  if (!out.includes(message))
     expect(out).toEqual(argv.includes('--json') ? expect.stringContaining('"kind": "usage"') : '');
 });
 

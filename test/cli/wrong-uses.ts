@@ -12,27 +12,27 @@ const SELECTED = '--resume: the run has its selection already, so';
 const NO_SOURCE = 'Expected one of calculations, files, cards, data-files, or SOURCE.NAME, got';
 export type Given = {
   readonly input?: string;
-  /** Their contents; null makes a folder. Objects are written as JSON. */
+  /** File contents by name. `null` creates a folder; an object is written as JSON. */
   readonly files?: Readonly<Record<string, string | object | null>>;
-  /** In place of the folder, `FOLDER`. */
+  /** `FOLDER` in a value stands for the test's folder. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Default: 2. */
+  /** The exit code. Default: 2. */
   readonly code?: number;
 };
 
-/** A command line, the line that says what is wrong with it, and what it was given. */
-export type WrongUse = readonly [line: string, said: string, given?: Given];
+/** A command line, the message that refuses it, and the files, settings and input it is run with. */
+export type WrongUse = readonly [line: string, message: string, given?: Given];
 
 const REVIEWS = { files: { 'reviews.csv': 'id,review,shop\n1,wonderful!,A\n' } };
-const score = (flags: string, said: string): WrongUse => [`score reviews.csv ${flags}`, said, REVIEWS];
-const ofFile = (command: string, text: string, said: string): WrongUse => [
+const score = (flags: string, message: string): WrongUse => [`score reviews.csv ${flags}`, message, REVIEWS];
+const ofFile = (command: string, text: string, message: string): WrongUse => [
   `${command} jobs.ndjson`,
-  said,
+  message,
   { files: { 'jobs.ndjson': text } },
 ];
-const files = (flags: string, said: string): WrongUse => [
+const files = (flags: string, message: string): WrongUse => [
   `snapshot files --fileset ${FILESET} ${flags}`,
-  said,
+  message,
 ];
 
 export const wrongWords: readonly WrongUse[] = [

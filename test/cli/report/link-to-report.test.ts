@@ -15,8 +15,8 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: 'secret',
 };
 
-/** Asks for a link at noon, to a report that was written ten minutes before. */
-async function ask(
+/** Requests a link at noon, to a report that was written ten minutes earlier. */
+async function requestLink(
   given: Partial<Store> = {},
   { json, ...more }: { readonly json?: true; readonly AWS_SESSION_TOKEN?: string } = {},
 ) {
@@ -31,7 +31,7 @@ async function ask(
 }
 
 test('the link alone is printed to standard output; the age of the report and of the link go to standard error', async () => {
-  const { ended, out, err } = await ask();
+  const { ended, out, err } = await requestLink();
 
   const url = new URL(out);
   expect(url.host + url.pathname).toBe('acme.s3.eu-central-1.amazonaws.com/teams/report/latest.html');
@@ -41,13 +41,13 @@ test('the link alone is printed to standard output; the age of the report and of
 });
 
 test('the message says that a link with temporary credentials may expire sooner', async () => {
-  const { err } = await ask({}, { AWS_SESSION_TOKEN: 'token' });
+  const { err } = await requestLink({}, { AWS_SESSION_TOKEN: 'token' });
 
   expect(err[1]).toBe('your credentials are temporary: if they expire earlier, the link stops working then');
 });
 
 test('--json prints the link as one value', async () => {
-  const { out } = await ask({}, { json: true });
+  const { out } = await requestLink({}, { json: true });
 
   expect(JSON.parse(out)).toEqual({
     link: expect.stringContaining('X-Amz-Signature='),
@@ -61,14 +61,14 @@ test('--json prints the link as one value', async () => {
 test('for a directory the link is the path of the file', async () => {
   const fileOf = async () => ({ path: '/data/a b/report/latest.html', sizeBytes: 9 });
 
-  const { out, err } = await ask({ fileOf });
+  const { out, err } = await requestLink({ fileOf });
 
   expect(out).toBe('file:///data/a%20b/report/latest.html');
   expect(err).toEqual(['written 10 min ago']);
 });
 
 test('without a report there is no link, and the message says what writes a report', async () => {
-  await expect(ask({ get: async () => undefined })).rejects.toThrow(
+  await expect(requestLink({ get: async () => undefined })).rejects.toThrow(
     'report/latest.html in s3://acme/teams: expected the report, which the function write-report writes',
   );
 });
