@@ -1,4 +1,4 @@
-/** Choices that look random, all derived from one seed: the same seed gives the same schedule. */
+/** Pseudo-random choices derived from one seed: the same seed yields the same schedule. */
 export type Dice = {
   /** A number of at least 0 and below 1. */
   readonly fraction: () => number;
@@ -9,7 +9,7 @@ export type Dice = {
   readonly pick: <T>(list: readonly T[]) => T;
 };
 
-/** Source: mulberry32, 32 bits of state. */
+/** The generator mulberry32, with 32 bits of state. */
 export function createDice(seed: number): Dice {
   let state = seed | 0;
   const fraction = () => {

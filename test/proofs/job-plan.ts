@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The status of a function that the platform reports. */
+/** The status that the platform reports for a code function. */
 export type FunctionEnd = 'SUCCESS' | 'FAILED' | 'RUNNING';
 
 export type JobPlan =
@@ -20,7 +20,7 @@ export const textOf = (text: number): string => `text ${text}`;
 /** The SHA-256 of a text in hex, by its number. */
 export const hashOf = (text: number): string => hash('sha256', textOf(text));
 
-/** What a message of the plan says; jobs are numbered from 1. */
+/** The body of a job's message. Jobs are numbered from 1. */
 export function bodyOf(job: JobPlan, number: number): string {
   const id = { id: `job-${number}` };
   const common = { version: 1, type: job.type };
@@ -59,6 +59,6 @@ export function bodyOf(job: JobPlan, number: number): string {
   }
 }
 
-/** True if the platform may execute it twice. */
+/** True if the platform may execute the job twice. */
 export const mayRepeat = (job: JobPlan): boolean =>
   job.type === 'run-function' ? job.mayRepeat : job.type !== 'update-formula';

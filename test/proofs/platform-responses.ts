@@ -7,7 +7,7 @@ type AttemptResult = Awaited<ReturnType<Send>>;
 
 type PlatformRequest = Parameters<Send>[0];
 
-/** The API that a request is for: the second name of its path. */
+/** The API of a request: the second segment of its path. */
 const apiOf = ({ target }: PlatformRequest) => target.split('/')[2];
 
 /** The subject of a request: a job, recognized by what it sends, a text, or the path of a data file. */
@@ -25,11 +25,11 @@ export function subjectOf(request: PlatformRequest): string {
   }
 }
 
-/** The platform's response once it has executed a request. For functions and formulas it names the execution. */
+/** The platform's response to an executed request. For functions and formulas it contains the execution's name. */
 export const responseTo = (request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult =>
   ok(bodyTo(request, execution, end).body);
 
-/** The platform's response once it has executed a request, and the operation. */
+/** The body of the platform's response to an executed request, and the operation. */
 export function bodyTo(request: PlatformRequest, execution: string, end: FunctionEnd) {
   switch (apiOf(request)) {
     case 'codeengine':
@@ -47,7 +47,7 @@ export function bodyTo(request: PlatformRequest, execution: string, end: Functio
   }
 }
 
-/** The last word of the path: whose formula is set. */
+/** The id at the end of the path: of the calculation whose formula is set. */
 const idOf = ({ target }: PlatformRequest) => Number(/(\d+)(?:\?.*)?$/.exec(target)?.[1]);
 
 /** The ways in which a request can go wrong, and whether it is executed anyway. */

@@ -1,9 +1,12 @@
-/** A command was called in a way that it does not understand. The message is for whoever called it. */
+/** Thrown for invalid command-line arguments. The message is for the user. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Returns what `read` reads from the command line. If that is wrong, prints one line that says why, and exits 2. */
+/**
+ * Returns what `read` reads from the command line. If the arguments are invalid, prints the reason in one line and
+ * exits with 2.
+ */
 export function readUsage<T>(read: () => T): T {
   try {
     return read();
@@ -14,18 +17,18 @@ export function readUsage<T>(read: () => T): T {
   }
 }
 
-/** Whether an error is about usage; errors of `parseArgs` are. */
+/** Whether an error is about usage, as the errors of `parseArgs` are. */
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError ||
   (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'));
 
-/** The number that was given for an option. Throws an error that names the option, unless it is a whole number from 0 on. */
+/** Parses the number of an option. Throws an error that names the option unless the value is a whole number of at least 0. */
 export function numberOption(option: string, given: string): number {
   if (!/^\d{1,9}$/.test(given)) throw wrong(`--${option}`, 'a whole number', given);
   return Number(given);
 }
 
-/** Which of these names was given. Throws an error that lists them if the name is unknown. */
+/** Checks that a name is one of `among`. Throws an error that lists them if it is not. */
 export function oneOf<Name extends string>(what: string, given: string, among: readonly Name[]): Name {
   const found = among.find((each) => each === given);
   if (found === undefined) throw wrong(what, `one of ${among.join('; ')}`, given);

@@ -4,7 +4,7 @@ import type { Row, StoredRow, Table, WriteResult } from '../../../lib/table/tabl
 /** The claim under which a request is sent. */
 export type Sender = { readonly id: string; readonly fence: number };
 
-/** How the platform dealt with a request that reached it, or why none did. */
+/** How the platform responded to a request, or that no response came. */
 type PlatformReply =
   | { readonly kind: 'executed'; readonly execution: string }
   /** 429: certainly not executed. */
@@ -13,8 +13,8 @@ type PlatformReply =
   | { readonly kind: 'rejected' };
 
 /**
- * Everything that the explored code asks of the outside world, with what it gives and what it gets. All of it are
- * values: an ask that is under way is part of a state.
+ * Every request that the explored code makes of the outside world: its arguments (`gives`) and its reply (`gets`).
+ * All of them are plain values, since a pending request is part of a state.
  */
 export type Asks = {
   readonly 'read the row': { readonly gives: { readonly key: string }; readonly gets: StoredRow | null };
@@ -49,15 +49,15 @@ export type Asks = {
 
 export type AskKind = keyof Asks;
 
-/** One thing asked of the outside world. */
+/** One request to the outside world. */
 export type Ask<Kind extends AskKind = AskKind> = {
   readonly [Each in Kind]: { readonly kind: Each } & Asks[Each]['gives'];
 }[Kind];
 
-/** The reply: what was requested, or no response at all. */
+/** The reply to a request, or that no response came. */
 export type Reply = { readonly got: Asks[AskKind]['gets'] } | 'no response';
 
-/** Asks that change what others see: without a response, nobody knows whether and when they do. */
+/** Requests that change what others see. If the response is lost, it is unknown whether and when the change happens. */
 export const CHANGES: ReadonlySet<AskKind> = new Set<AskKind>([
   'write the row',
   'write an object',

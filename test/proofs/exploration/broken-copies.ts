@@ -8,7 +8,7 @@ import type { Row, StoredRow, Table } from '../../../lib/table/table.ts';
 import type { ExploredQueue } from './outside.ts';
 import type { Fault, ScenarioName } from './scenario.ts';
 
-/** The replacements in a copy of the code that remove a rule. Empty: the code unchanged. */
+/** The replacements that remove one rule from a copy of the code. Empty: the code is unchanged. */
 export type BrokenCopy = {
   readonly withTable?: (table: Table) => Partial<Table>;
   readonly withStore?: (store: Store) => Partial<Store>;
@@ -21,11 +21,14 @@ export type BrokenCopy = {
   readonly withQueue?: (queue: ExploredQueue) => Partial<ExploredQueue>;
   readonly withMessage?: (message: QueueMessage) => QueueMessage;
   readonly lease?: Partial<Lease>;
-  /** False: a write whose response was lost is not known again by its token. */
+  /** False: a write whose response was lost is not recognized by its token afterwards. */
   readonly knowsOwn?: false;
 };
 
-/** Where the exploration finds a broken copy: after how many faults, of which kinds, and by which harm. */
+/**
+ * A broken copy, with the number and the kinds of faults after which the exploration finds it, and the violation
+ * that it reports.
+ */
 type Found = BrokenCopy & {
   readonly in: ScenarioName;
   readonly faults: number;
@@ -36,7 +39,7 @@ type Found = BrokenCopy & {
 /** Longer than any lease. */
 const LONG_MS = 1e10;
 
-/** A job in this state cannot be released. */
+/** A copy in which a job in this state cannot be released. */
 const withoutRelease = (state: JobRow['state']): BrokenCopy => ({
   withLedger: (ledger) => ({
     async release(holder, options) {
@@ -46,7 +49,7 @@ const withoutRelease = (state: JobRow['state']): BrokenCopy => ({
   }),
 });
 
-/** Objects under this prefix are not stored. */
+/** A copy in which objects under this prefix are not stored. */
 const withoutObjects = (prefix: string): BrokenCopy => ({
   withStore: (store) => ({
     put: async (key, body, options) =>
@@ -54,7 +57,7 @@ const withoutObjects = (prefix: string): BrokenCopy => ({
   }),
 });
 
-/** The copies in which one rule is removed: the exploration must find each of them. */
+/** Copies of the code with one rule removed each. The exploration must find a violation in every one. */
 export const brokenCopies: Readonly<Record<string, Found>> = {
   'no SENT: a send is not recorded before the request leaves': {
     withLedger: (ledger) => ({
@@ -226,7 +229,7 @@ const named = ({ body, messageId }: QueueMessage) =>
 const unsent = (row: Row): Row => (row['state'] === 'SENT' ? { ...row, state: 'CLAIMED' } : row);
 const expired = (row: Row): Row => (row['leaseUntilMs'] === undefined ? row : { ...row, leaseUntilMs: 0 });
 
-/** A table that shows other rows than it has. */
+/** A table whose reads return rows changed by `show`. */
 function showing(table: Table, show: (row: Row) => Row): Table {
   const shown = (found: StoredRow | undefined) => found && { ...found, row: show(found.row) };
   return {

@@ -4,7 +4,7 @@ import type { Fault, Scenario } from './scenario.ts';
 import { receiptOf } from './services.ts';
 import type { Actor, Queued, State } from './state.ts';
 
-/** The fate of a request in flight. */
+/** What happens to a request in flight. */
 export type Fate = 'done' | 'no response' | 'late response' | 'a 429' | 'a 400' | 'no slot';
 
 /** One event that can happen next. Actors, messages and so on are named by their indexes in the state. */
@@ -22,7 +22,7 @@ export type Choice = { readonly fault?: Fault } & (
 /** How many deliveries are handled at the same time. */
 const WORKERS = 2;
 
-/** Everything that can happen next; what is a fault only while the bound allows for one more. */
+/** Every event that can happen next. Faults are among them only while the bound allows another one. */
 export function choicesIn(state: State, scenario: Scenario, bound: number): readonly Choice[] {
   const mayFail = state.faults < bound;
   const work = [...actorChoices(state), ...queueChoices(state)];
@@ -81,8 +81,8 @@ function queueChoices(state: State): readonly Choice[] {
 }
 
 /**
- * Whether the queue may give a message another id. Not if it lacks an id and the message that replaces it exists, or
- * may: then its message id is all that shows that both are one job (docs/jobs.md).
+ * Whether the queue may give a message another message id. It may not if the body names no job id and a replacement
+ * message exists or may exist: then only the message id shows that both are one job (docs/jobs.md).
  */
 function mayMove(state: State, { messageId, receives }: Queued): boolean {
   if (receives === 0) return false;
@@ -96,7 +96,7 @@ function mayMove(state: State, { messageId, receives }: Queued): boolean {
   return !isHandled && !bodies.some((body) => body.includes(`"id":"${messageId}"`));
 }
 
-/** A wait of this length may end at any time, whatever others do meanwhile: requests may take as long. */
+/** A wait of at most this length may end before or after anything else that happens, since requests can take as long. */
 const SHORT_MS = 10_000;
 
 /**
@@ -127,11 +127,11 @@ function timeChoices(state: State, isAtRest: boolean): readonly Choice[] {
 const timersOf = ({ history: { underWay } }: Actor) =>
   underWay.flatMap(({ ask }) => (ask.kind === 'sleep' ? [ask.untilMs] : []));
 
-/** The first timer of a run that waits for nothing else. */
+/** The first timer of a run that waits only for timers. */
 const shortWaitOf = (actor: Actor): readonly number[] =>
   actor.history.underWay.every(({ ask }) => ask.kind === 'sleep') ? [Math.min(...timersOf(actor))] : [];
 
-/** When it is killed, and the first moment when it may not begin a call any more. */
+/** The time at which the run is killed, and the first moment at which it may no longer begin a call. */
 const limitsOf = ({ diesAtMs }: Actor): readonly number[] =>
   diesAtMs === Number.POSITIVE_INFINITY
     ? []

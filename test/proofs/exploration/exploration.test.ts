@@ -9,8 +9,8 @@ import { takeStep } from './steps.ts';
 import { storyOf } from './story.ts';
 
 /*
- * All schedules of a few small worlds, up to a number of faults: the real code is explored, not a model of it.
- * docs/proofs.md says how, and what `npm run explore`, which CI runs too, does beyond this sample.
+ * Explores all schedules of a few small worlds, up to a number of faults. It runs the real code, not a model of it.
+ * docs/proofs.md explains how, and what `npm run explore` (also run by CI) adds to this sample.
  */
 
 const small = Object.entries(bounds.test) as readonly (readonly [ScenarioName, number])[];

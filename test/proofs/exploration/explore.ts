@@ -14,22 +14,25 @@ export type ExploreOptions = {
   readonly copy?: BrokenCopy;
   /** Maximum number of faults in one schedule. */
   readonly faults: number;
-  /** Stops after this number of states. Default: never. */
+  /** Stop after this number of states. Default: no limit. */
   readonly maxStates?: number;
-  /** Passes over whatever is broken otherwise, to see what harm comes of it. Default: stops at anything. */
+  /** Stop only at violations that match this; continue past all others. Default: stop at any violation. */
   readonly breaks?: RegExp;
   readonly onProgress?: (explored: Explored) => void;
 };
 
-/** The result of an exploration. `violation`: the shortest schedule that breaks a rule, as indexes of the choices of each state. */
+/**
+ * The result of an exploration. `violation`: the shortest schedule that breaks a rule, as the index of the choice
+ * taken in each state.
+ */
 export type Explored = {
   readonly states: number;
   readonly steps: number;
-  /** The longest schedule. */
+  /** The length of the longest schedule. */
   readonly depth: number;
-  /** States in which nothing is left to do. */
+  /** The number of states in which nothing is left to do. */
   readonly rests: number;
-  /** Histories of replies for which the real code ran. */
+  /** The number of different histories of replies for which the real code ran. */
   readonly histories: number;
   readonly isWhole: boolean;
   readonly violation?: { readonly broken: string; readonly schedule: readonly number[] };
@@ -37,7 +40,7 @@ export type Explored = {
 
 const START_MS = Date.parse('2026-11-21T09:00:00Z');
 
-/** A schedule that is longer than this has no end: a message that comes back again and again. */
+/** A schedule longer than this never ends: some message is delivered again and again. */
 const MAX_LENGTH = 250;
 
 /** The world of a scenario before anything has happened. */
@@ -70,13 +73,13 @@ export const worldOf = (scenario: Scenario, copy: BrokenCopy = {}) => ({
   id: scenario.job.isNamed ? 'job-1' : 'm-1',
 });
 
-/** True if nothing has to happen any more: nothing is under way, the queue is empty, and nobody has to repeat a command. */
+/** True if nothing is left to do: no run is under way, the queue is empty, and no command has to be repeated. */
 export const isAtRest = ({ actors, queue, people }: State): boolean =>
   actors.length === 0 && queue.messages.length === 0 && people.every(({ tries }) => tries === 0);
 
 type Waiting = { readonly state: State; readonly index: number };
 
-/** Explores all schedules, the shortest first, until one breaks a rule. */
+/** Explores all schedules, shortest first, until one breaks a rule. */
 export async function explore(options: ExploreOptions): Promise<Explored> {
   const { scenario, copy, faults, maxStates = Number.POSITIVE_INFINITY, breaks = /./, onProgress } = options;
   const world = worldOf(scenario, copy);
@@ -132,7 +135,7 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
   return sofar();
 }
 
-/** The steps of a schedule, by code that has not run before. */
+/** Replays the steps of a schedule with newly started code. */
 export async function* follow(
   { scenario, copy = {}, faults }: ExploreOptions,
   schedule: readonly number[],

@@ -36,14 +36,14 @@ export type Begun =
 export const TIMEOUT_MS = 900_000;
 export const HIDDEN_MS = { invocation: TIMEOUT_MS + 30_000, process: 120_000 } as const;
 
-/** What a run works with: the real parts, over the outside world. */
+/** The production parts that a run uses, connected to the simulated outside world. */
 type Parts = {
   readonly outside: Outside;
   readonly table: Table;
   readonly store: Store;
   readonly ledger: Ledger;
   readonly queue: ExploredQueue;
-  /** The claim that this run got last. */
+  /** The last claim that this run got. */
   readonly sender: () => Sender;
 };
 
@@ -84,7 +84,7 @@ function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Part
   };
 }
 
-/** A table whose response to the first write of a row that turns it SENT never comes, though it is made. */
+/** A table that makes the first write of state SENT to each row, but loses the response. */
 function losingSent(table: Table): Table {
   const lost = new Set<string>();
   return {
@@ -169,8 +169,8 @@ class ConditionFailed extends Error {
 }
 
 /**
- * A table with the rounds that the adapter of DynamoDB makes around each write: each of its requests is one ask.
- * `knowsOwn`: a write whose response was lost is known again by its token.
+ * A table with the retry rounds of the DynamoDB adapter around each write: each of its requests is one step.
+ * `knowsOwn`: a write whose response was lost is recognized by its token.
  */
 const settledTable = (table: Table, { sleep }: Pick<Outside, 'sleep'>, knowsOwn = true): Table => ({
   ...table,

@@ -3,20 +3,20 @@ import type { Ask, Reply } from './asks.ts';
 import { NoResponseError, type Outside } from './outside.ts';
 
 /*
- * The explored code is real and asynchronous, and a state of it cannot be copied. But it is deterministic: where it
- * stands follows from how it was started and from the replies that it has had, one after the other, with their times.
- * So each such history is run once, and remembered with what the code asks for next. A state of the exploration only
- * names the histories of the runs that are under way.
+ * The explored code is real and asynchronous, so its state cannot be copied. But it is deterministic: its position
+ * follows from how it was started and from the replies that it got, in order, with their times. So each history of
+ * replies is run once and stored with what the code requests next. A state of the exploration only refers to the
+ * histories of the runs under way.
  */
 
-/** How a run of the explored code begins. `name` is unique among runs, since tokens are made of it. */
+/** How a run of the explored code begins. `name` is unique among runs, since tokens are derived from it. */
 export type Start<Role extends string = string> = {
   readonly name: string;
   readonly role: Role;
   readonly nowMs: number;
 };
 
-/** An ask that has no reply yet. `number`: which one it is of its run, from 1. */
+/** A request that has no reply yet. `number`: its position among the requests of its run, from 1. */
 type UnderWay = { readonly number: number; readonly ask: Ask };
 
 export type Answered = { readonly number: number; readonly reply: Reply; readonly nowMs: number };
@@ -31,13 +31,13 @@ export type History<S extends Start = Start> = {
   readonly end: End | undefined;
   /** Whether a response of the platform that executed something has reached the code. */
   readonly hasHeard: boolean;
-  /** Whether the code has looked for an outcome that another run staged, without finding one. */
+  /** Whether the code has looked for an outcome staged by another run and found none. */
   readonly hasLooked: boolean;
-  /** The highest fence under which the code has written, or tried to; 0 if it has not claimed. */
+  /** The highest fence under which the code has written or tried to write; 0 before it has claimed. */
   readonly fence: number;
 };
 
-/** The code that is explored: settles when it has no more to do. */
+/** The explored code. Its promise settles when it has nothing left to do. */
 export type Code<S extends Start> = (start: S, outside: Outside) => Promise<unknown>;
 
 /** How a history was reached, and the histories that continue it, by their next reply. */
@@ -47,7 +47,10 @@ type Links<S extends Start> = {
   readonly next: Map<string, History<S>>;
 };
 
-/** Maximum number of suspended runs that are kept, so that their next reply does not require repeating all earlier ones. */
+/**
+ * Maximum number of suspended runs in memory. A run that is not in memory must replay all earlier replies before
+ * its next one.
+ */
 const MAX_LIVE = 2_000;
 
 /** All histories that were reached so far. */
@@ -94,7 +97,7 @@ export function createHistories<S extends Start>(code: Code<S>) {
       roots.set(name, root);
       return root;
     },
-    /** The history that goes on with this reply. */
+    /** The history that continues this one with a reply. */
     async after(before: History<S>, answer: Answered): Promise<History<S>> {
       const name = JSON.stringify(answer);
       const there = links[before.id]?.next.get(name);
@@ -108,7 +111,10 @@ export function createHistories<S extends Start>(code: Code<S>) {
   };
 }
 
-/** Returns an equal value that it returned before, if there is one: equal asks of many histories take room once. */
+/**
+ * Creates a function that returns the first equal value it was called with, so that equal requests of many
+ * histories share memory.
+ */
 function sharing<T>(): (value: T) => T {
   const known = new Map<string, T>();
   return (value) => {
@@ -146,7 +152,7 @@ type Run = {
 
 type Waiting = { readonly ask: Ask; readonly settle: (reply: Reply) => void };
 
-/** Starts the code, and returns once it waits for replies only. */
+/** Starts the code, and returns once it only waits for replies. */
 async function startRun<S extends Start>(start: S, code: Code<S>): Promise<Run> {
   const waiting = new Map<number, Waiting>();
   let nowMs = start.nowMs;
@@ -161,7 +167,7 @@ async function startRun<S extends Start>(start: S, code: Code<S>): Promise<Run> 
   const outside: Outside = {
     ask: (ask) =>
       new Promise((resolve, reject) => {
-        // The services reply to each kind with what it gets: the one place where that is asserted.
+        // `services` replies to each kind with the matching `gets` type: only here does TypeScript have to trust that.
         add(ask, (reply) =>
           reply === 'no response' ? reject(new NoResponseError(ask.kind)) : resolve(reply.got as never),
         );

@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts';
 import { mayMatter, receiptOf } from './services.ts';
 import { type Actor, type State, withNumber } from './state.ts';
 
-/** The facts that do not change while a scenario is explored. `id` is that of its job. */
+/** What does not change while a scenario is explored. `id`: the id of its job. */
 export type World = {
   readonly scenario: Scenario;
   readonly histories: Histories<Begun>;
@@ -41,7 +41,10 @@ export async function begin(state: State, place: number, { histories, id }: Worl
   return { ...state, people, actors: [...state.actors, actor] };
 }
 
-/** A run is over, or killed: what it asked for last may still happen. A person whose command failed repeats it. */
+/**
+ * The state after a run has ended or was killed. Its last requests may still take effect. A person whose command
+ * failed repeats it.
+ */
 export function ended(state: State, place: number): State {
   const actor = state.actors[place];
   if (actor === undefined) throw new Error(`no run ${place}`);
@@ -50,12 +53,12 @@ export function ended(state: State, place: number): State {
     actor.late.some((each) => each.number === number) ? [] : [ask],
   );
   const left = floated({ ...state, actors: state.actors.filter((each) => each !== actor) }, asks, start.role);
-  // A claim that is under way may be stored yet, and nobody will know it.
+  // A pending claim may still be stored, without any run knowing that it holds it.
   const fences = underWay.flatMap(({ ask }) =>
     ask.kind === 'write the row' ? [Number(ask.row['fence'])] : [],
   );
   if (start.role === 'delivery')
-    // At its deadline a run ends without waiting for its last write, as if it were killed.
+    // At its deadline a run ends without waiting for its last write, as if it had been killed.
     return end === undefined || fences.length > 0
       ? [actor.history.fence, ...fences].reduce(withDead, left)
       : left;
@@ -69,13 +72,13 @@ const withDead = (state: State, fence: number): State => ({
   facts: { ...state.facts, dead: withNumber(state.facts.dead, fence) },
 });
 
-/** The changes among these asks float: nobody waits for them any more. */
+/** Moves the changes among these requests to `floating`: no run waits for their responses any more. */
 export const floated = (state: State, asks: readonly Ask[], by: Begun['role']): State => ({
   ...state,
   floating: [...state.floating, ...asks.filter(({ kind }) => CHANGES.has(kind)).map((ask) => ({ by, ask }))],
 });
 
-/** The queue gives a message another id, as when a dead letter is moved back. */
+/** The queue gives a message another id, as when it is redriven from the dead-letter queue. */
 export function moved({ queue, ...state }: State, place: number): State {
   const sent = queue.sent + 1;
   const messages = queue.messages.map((each, index) =>
@@ -84,7 +87,7 @@ export function moved({ queue, ...state }: State, place: number): State {
   return { ...state, queue: { sent, messages } };
 }
 
-/** Time passes, and ends the invocations whose time is over. */
+/** Advances time, and ends the invocations that reach their time limit. */
 export function passed(state: State, nowMs: number): State {
   const later = { ...state, nowMs };
   const place = later.actors.findIndex(({ diesAtMs }) => diesAtMs <= nowMs);
@@ -102,7 +105,10 @@ function inOrder<T>(list: readonly T[], nameOf: (each: T) => string): readonly T
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ each }) => each);
 }
 
-/** The same state without what no longer matters, in an order that is independent of how it was reached. */
+/**
+ * The same state without facts that no longer matter, in a canonical order: equal states are equal however they
+ * were reached.
+ */
 export function tidied(state: State): State {
   const { actors, floating, people } = state;
   const byName = (a: Actor, b: Actor) => (a.history.start.name < b.history.start.name ? -1 : 1);

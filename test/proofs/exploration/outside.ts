@@ -11,7 +11,7 @@ import type { FunctionEnd } from '../job-plan.ts';
 import { responseTo } from '../platform-responses.ts';
 import type { Ask, Asks, Sender } from './asks.ts';
 
-/** An ask that got no response. */
+/** A request that got no response. */
 export class NoResponseError extends Error {
   override readonly name = 'NoResponseError';
   readonly code = 'ECONNRESET';
@@ -24,11 +24,14 @@ export type Outside = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Epoch milliseconds: the time of the last reply. */
   readonly now: () => number;
-  /** A token that no other write has. */
+  /** A token that is unique to one write. */
   readonly newToken: () => string;
 };
 
-/** The table, each of whose rows is one ask. Like DynamoDB it knows no writer: a write that was made is refused again. */
+/**
+ * A table on which each operation is one request. Like DynamoDB it does not recognize writers: repeating a
+ * conditional write that has succeeded fails.
+ */
 export function tableOver({ ask }: Outside): Table {
   const asTableError = (tried: string) => (cause: unknown) => {
     throw new TableError(tried, { kind: 'unreachable', code: 'ECONNRESET' }, { cause });
@@ -48,7 +51,7 @@ export function tableOver({ ask }: Outside): Table {
   };
 }
 
-/** The store, each of whose objects is one ask. */
+/** A store on which each operation is one request. */
 export function storeOver({ ask }: Outside): Store {
   const asStoreError = (tried: string) => (cause: unknown) => {
     throw new StoreError(tried, { kind: 'unreachable', code: 'ECONNRESET' }, { cause });
@@ -102,10 +105,10 @@ export function queueOver({ ask }: Outside) {
 
 export type ExploredQueue = ReturnType<typeof queueOver>;
 
-/** How long a call that the pace refuses would have waited. */
+/** The wait that is reported for a call without a slot. */
 const WAIT_MS = 45_000;
 
-/** Lets a call leave when it is given a slot. Time may pass between SENT and the slot. */
+/** A pace that lets a call leave once it has a slot. Time may pass between the write of SENT and the slot. */
 export const paceOver = ({ ask, now }: Outside, sender: () => Sender): Pace =>
   createFakePace({
     now,
@@ -117,7 +120,7 @@ export const paceOver = ({ ask, now }: Outside, sender: () => Sender): Pace =>
     },
   });
 
-/** Sends to the platform; `end` is how the function ends. */
+/** Sends to the platform. `end`: the status with which the code function ends. */
 export const sendOver =
   ({ ask }: Outside, sender: () => Sender, end: FunctionEnd): Send =>
   async (request, _token, signal) => {

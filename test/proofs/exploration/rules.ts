@@ -13,7 +13,7 @@ import type { Scenario } from './scenario.ts';
 import { messageOf } from './services.ts';
 import type { Actor, State } from './state.ts';
 
-/** Says what is broken; undefined: nothing is. */
+/** The rule that is broken; undefined if none is. */
 export type Verdict = string | undefined;
 
 const parsed = new WeakMap<StoredRow, JobRow>();
@@ -27,17 +27,17 @@ export function rowAt({ rows }: State, key: string): JobRow | undefined {
   return row;
 }
 
-/** The rows of all jobs: of one, unless its message had no id and got two. */
+/** The rows of all jobs. There is one, unless a message without a job id was given a second message id. */
 export const rowsIn = (state: State): readonly JobRow[] =>
   Object.keys(state.rows).flatMap((key) => rowAt(state, key) ?? []);
 
-/** How often the function of a job ran since the job was created or reopened. */
+/** How often a job's function ran since the job was created or reopened. */
 function executionsOf(id: string, { facts: { executed, reopened } }: State): number {
   const since = reopened.findLast((each) => each.id === id)?.fence ?? 0;
   return executed.filter((each) => each.id === id && each.fence >= since).length;
 }
 
-/** Holds in every state. */
+/** Checks what must hold in every state. */
 export function checkState(state: State, { job }: Scenario): Verdict {
   const { executed } = state.facts;
   if (job.mayRepeat || executed.length === 0) return undefined;
@@ -51,10 +51,13 @@ export function checkState(state: State, { job }: Scenario): Verdict {
   return refuted && `the job failed (${refuted.outcome?.error?.kind}), and its function ran`;
 }
 
-/** A run that writes. `hasLooked`: for an outcome that another run staged; undefined if it has ended since. */
+/**
+ * A run that writes. `hasLooked`: whether it has looked for an outcome staged by another run; undefined if the run
+ * has ended since.
+ */
 export type Writer = { readonly role: Begun['role']; readonly hasLooked: boolean | undefined };
 
-/** Holds for every change of the row under a key. */
+/** Checks every change of the row under a key. */
 export function checkRow(before: State, state: State, key: string, by: Writer, { job }: Scenario): Verdict {
   const [from, to] = [rowAt(before, key), rowAt(state, key)];
   if (to === undefined || from === to) return undefined;
@@ -72,10 +75,13 @@ export function checkRow(before: State, state: State, key: string, by: Writer, {
   return undefined;
 }
 
-/** The run that wrote a row: the holder, while a lease lasts. Tokens begin with the names of runs. */
+/** The run that wrote a row last, which holds the job while its lease lasts. Tokens begin with the name of the run. */
 const runOf = ({ rows }: State, key: string) => rows[key]?.token.split(' ', 1)[0];
 
-/** An ended job stays ended, unless it is UNKNOWN; only a failed job is reopened, by its id if it was cancelled. */
+/**
+ * Checks that an ended job stays ended unless it is UNKNOWN. Only a failed job may be reopened, and a cancelled one
+ * only by its id.
+ */
 function checkEnded(
   from: EndedJobRow,
   to: JobRow,
@@ -95,7 +101,7 @@ function checkEnded(
     : undefined;
 }
 
-/** Holds for every object that is written: a job has one result, and its outcome changes only as the row's may. */
+/** Checks every object that is written: a job has one result, and its outcome changes only as the row's may. */
 export function checkObject(before: State, after: State, ask: Ask<'write an object'>): Verdict {
   if (!ask.key.startsWith('results/')) return undefined;
   const results = resultsIn(after).length;
@@ -110,7 +116,7 @@ export function checkObject(before: State, after: State, ask: Ask<'write an obje
   return from === to || mayChange ? undefined : `the result was ${from}, and then ${to}`;
 }
 
-/** Holds for every message that is deleted: its job's result is visible, or another message has taken its place. */
+/** Checks every message that is deleted: its job's result is visible, or another message replaces it. */
 export function checkDeleted(state: State, { receipt }: Ask<'delete the message'>): Verdict {
   const { queue, objects } = state;
   const message = queue.messages.find(({ messageId }) => messageId === messageOf(receipt));
@@ -122,14 +128,14 @@ export function checkDeleted(state: State, { receipt }: Ask<'delete the message'
 
 const isNamed = ({ body }: { readonly body: string }) => body.includes('"id":');
 
-/** Holds when a request waits for its slot, and when it leaves: the ledger says so, under the claim that sends it. */
+/** Checks a request when it waits for its slot and when it leaves: the ledger must say SENT under the claim of its sender. */
 export function checkLeaving(
   state: State,
   { kind, id, fence }: Ask<'take a slot' | 'call the platform'>,
   { worker, job }: Scenario,
 ): Verdict {
   const row = rowsIn(state).find((each) => each.id === id);
-  // A process that is paused in its slot may lose a job that may be repeated, but it stays recorded that it sent.
+  // A process that is paused in its slot may lose a repeatable job, but the row still records that it sent.
   const isPast = job.mayRepeat && row?.sentFence !== undefined && row.sentFence >= fence;
   if (kind === 'call the platform' && worker === 'process' && isPast) return undefined;
   if (row?.state !== 'SENT' || row.sentFence !== fence)
@@ -137,7 +143,7 @@ export function checkLeaving(
   return (row.leaseUntilMs ?? 0) > state.nowMs ? undefined : 'a request left after its lease';
 }
 
-/** Holds for every message that goes back: it does not wait for a lease that the run has taken itself, and that lasts. */
+/** Checks every message that is requeued: it must not wait for a lease that the run itself holds. */
 export function checkDelay(state: State, { delayMs }: Ask<'delay the message'>, run: string): Verdict {
   const { nowMs } = state;
   const isOwn = Object.keys(state.rows).some((key) => {
@@ -147,7 +153,7 @@ export function checkDelay(state: State, { delayMs }: Ask<'delay the message'>, 
   return isOwn ? 'a message waits for the end of its own lease' : undefined;
 }
 
-/** Holds whenever a run has had a reply: it waits for another one, or has ended as it should. */
+/** Checks a run after each reply: it waits for another reply, or has ended correctly. */
 export function checkRun(state: State, actor: Actor, scenario: Scenario): Verdict {
   const { start, underWay, end } = actor.history;
   if (end === undefined)
@@ -156,9 +162,9 @@ export function checkRun(state: State, actor: Actor, scenario: Scenario): Verdic
   return checkHeard(state, actor, scenario);
 }
 
-/** Holds when a delivery ends by itself: what it heard is recorded. */
+/** Checks a delivery that was not killed: the response that it got is recorded. */
 function checkHeard(state: State, { history, diesAtMs }: Actor, { job }: Scenario): Verdict {
-  // One that may be repeated is, by whoever has taken it over.
+  // A repeatable job is repeated by the run that has taken it over.
   if (!history.hasHeard || job.end !== 'SUCCESS' || job.mayRepeat) return undefined;
   if (rowsIn(state).some((row) => row.state === 'DONE')) return undefined;
   const isOutOfTime = state.nowMs >= diesAtMs - LAST_WRITE_MS;
@@ -167,12 +173,12 @@ function checkHeard(state: State, { history, diesAtMs }: Actor, { job }: Scenari
     : 'a worker had the response, and it was lost';
 }
 
-/** Until so long before its end an invocation tries to record what it heard. */
+/** An invocation stops trying to record a response this long before its time limit. */
 const LAST_WRITE_MS = 1_000;
 
-/** Holds when nothing is left to be done: the job has ended, and its result, its row and the report agree. */
+/** Checks a state in which nothing is left to do: the job has ended, and its result, its row and the report agree. */
 export function checkRest(state: State, scenario: Scenario): Verdict {
-  // What was announced and never claimed is no job yet.
+  // A row that was announced but never claimed is not a job yet.
   const rows = rowsIn(state).filter((row) => hasEnded(row) || row.fence > 0);
   const [row, ...others] = rows;
   if (row === undefined || others.length > 0) return `one message, and ${rows.length} jobs`;
@@ -184,7 +190,7 @@ export function checkRest(state: State, scenario: Scenario): Verdict {
   if (scenario.people.length === 0 && !state.facts.isHidden && row.state !== 'DONE' && !isRefused)
     return `a job was given up as ${row.state}, although nothing hid whether its function ran`;
   const [key] = resultsIn(state);
-  // A job that was cancelled before its message was seen has nobody who could write its result.
+  // For a job that was cancelled before its first delivery, no worker can write the result.
   if (key === undefined)
     return row.type === undefined ? undefined : `the job is ${row.state}, and has no result`;
   const { outcome, attempts, finishedAt } = row;
@@ -197,7 +203,7 @@ export function checkRest(state: State, scenario: Scenario): Verdict {
     : `nobody reported that the job is ${outcome.status}`;
 }
 
-/** Whether a worker whose job was called unknown has staged the proof that nothing left. */
+/** Whether a worker, after its job was declared unknown, has staged the proof that no request left. */
 const isProvedUnsent = ({ objects }: Pick<State, 'objects'>): boolean =>
   Object.values(objects).some((body) => body.includes('"kind":"never-sent"'));
 

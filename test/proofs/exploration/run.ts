@@ -6,10 +6,10 @@ import { bounds, faultKinds, type ScenarioName, scenarios } from './scenario.ts'
 import { storyOf } from './story.ts';
 
 /*
- * Explores every scenario and every broken copy: `npm run explore`, in about a minute, or `npm run explore -- --bound
- * hour`. With `--scenario` and `--faults` one scenario, with faults of some kinds if they are named (`--only 'a kill'`);
- * with `--copy` one broken copy; with `--schedule` it prints the steps of one schedule. The last line is `N passed, N
- * failed`.
+ * Explores every scenario and every broken copy: `npm run explore`, in about a minute, or
+ * `npm run explore -- --bound hour`. `--scenario` and `--faults` select one scenario and its number of faults,
+ * `--only 'a kill'` the kinds of faults, `--copy` one broken copy; `--schedule` prints the steps of one schedule.
+ * The last line is `N passed, N failed`.
  */
 
 const { values } = readUsage(() =>
@@ -66,7 +66,7 @@ function tasks(): readonly Task[] {
   ];
 }
 
-/** The steps of `--schedule`, which is one of a scenario or a copy. */
+/** The choices in `--schedule`. Throws unless a scenario or a copy is named too. */
 function schedule(): readonly number[] | undefined {
   const { schedule: given, scenario, copy } = values;
   if (given === undefined) return undefined;
@@ -81,7 +81,7 @@ function line({ title, options }: Task, explored: Explored, seconds: number): st
   return `${title}: at most ${options.faults} faults, ${states} states, ${steps} steps, ${histories} runs, depth ${depth}, ${rests} ends, ${seconds.toFixed(1)} s of CPU, ${rate} states/s, ${Math.round(process.resourceUsage().maxRSS / 1_024)} MB`;
 }
 
-/** True if it went as it should. */
+/** True if the exploration found what it should: a violation in a broken copy, none otherwise. */
 async function run(task: Task): Promise<boolean> {
   const { options, mustBreak, again } = task;
   const started = process.cpuUsage();

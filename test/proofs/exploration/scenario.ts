@@ -17,25 +17,28 @@ export type Fault = keyof typeof faults;
 
 export const faultKinds = Object.keys(faults) as readonly Fault[];
 
-/** The commands of people, each once, at any time. A person repeats the command until it succeeds. */
+/** The commands that people give, once each, at any time. A person repeats a command until it succeeds. */
 export type Person = 'cancel' | 'redrive' | 'redrive by id';
 
-/** One small world that is explored as a whole. */
+/** One small world, of which all schedules are explored. */
 export type Scenario = {
   readonly job: Extract<JobPlan, { readonly type: 'run-function' }>;
-  /** `invocation`: a deadline, and death at it. `process`: a lease that is renewed as long as it runs. */
+  /**
+   * `invocation`: a worker that is killed at its deadline. `process`: a worker that renews its lease for as long as
+   * it runs.
+   */
   readonly worker: 'invocation' | 'process';
-  /** Nobody renews the lease of a process: it is held up as a whole. Default: it is renewed. */
+  /** The process is stalled as a whole, so it does not renew its lease. Default: it does. */
   readonly isHeldUp?: true;
   /** How many messages ask for the job from the start. */
   readonly messages: number;
   readonly people: readonly Person[];
   /**
-   * `settled`: with the adapter's own rounds (`settleWrite`), each request of which is a step. `loses SENT`: so too, and
-   * the response to each write of SENT is lost, which is no fault.
+   * `settled`: with the DynamoDB adapter's retry rounds (`settleWrite`), of which each request is a step. `loses
+   * SENT`: like `settled`, and the response to each write of SENT is lost, which does not count as a fault.
    */
   readonly table: 'plain' | 'settled' | 'loses SENT';
-  /** The faults that happen here. Default: all. */
+  /** The kinds of faults that happen here. Default: all. */
   readonly only?: readonly Fault[];
 };
 
@@ -65,7 +68,10 @@ export const scenarios = {
     isHeldUp: true,
     only: ['a pause', 'a kill'],
   },
-  /** Like an operation whose limit is learned, or whose credits are used up: refused, postponed, and continued by others. */
+  /**
+   * Like an operation whose limit is being learned, or whose credits are used up: each call is throttled,
+   * postponed, and continued by another worker.
+   */
   'an operation that is throttled again and again': {
     ...base,
     messages: 2,
@@ -81,7 +87,7 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-/** Maximum number of faults in a schedule: for `npm test`, for CI, and for a whole hour. */
+/** Maximum number of faults in a schedule: in `npm test`, in CI, and with `--bound hour`. */
 const MAX_FAULTS: Readonly<Record<ScenarioName, readonly [test: number, minute: number, hour: number]>> = {
   'one message': [1, 2, 3],
   'two messages': [0, 1, 2],

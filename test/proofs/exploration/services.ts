@@ -15,7 +15,7 @@ const withQueue = (state: State, queue: Partial<State['queue']>) => ({
   reply: null,
 });
 
-/** The services of the outside world, as pure functions of a state: whole steps, at one moment each. */
+/** The services of the outside world, as pure functions of a state. Each request takes effect as one atomic step. */
 const services: Services = {
   'read the row': (state, { key }) => ({ state, reply: state.rows[key] ?? null }),
   'write the row': (state, { key, row, expected, token }) => {
@@ -92,7 +92,10 @@ export const receiptOf = ({ messageId, receives }: State['queue']['messages'][nu
 
 export const messageOf = (receipt: string) => receipt.split('/', 1)[0];
 
-/** False if a change whose response nobody waits for can have no effect any more: tokens and messages never return. */
+/**
+ * False if a floating change can no longer have an effect. Tokens and receipts are never reused, so one that no
+ * longer matches never will.
+ */
 export function mayMatter({ rows, queue }: State, ask: Ask): boolean {
   if (ask.kind === 'write the row') return (rows[ask.key]?.token ?? null) === ask.expected;
   if (ask.kind === 'delete the message')

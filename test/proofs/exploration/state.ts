@@ -11,11 +11,11 @@ export type Queued = {
   readonly visibleAtMs: number;
 };
 
-/** A run that is under way. `late`: replies that exist already, and have not arrived. */
+/** A run that is under way. `late`: replies that were sent but have not arrived yet. */
 export type Actor = {
   readonly history: History<Begun>;
   readonly late: readonly { readonly number: number; readonly reply: Reply }[];
-  /** When it is killed at the latest, in epoch milliseconds. */
+  /** When the run is killed at the latest, in epoch milliseconds. */
   readonly diesAtMs: number;
 };
 
@@ -23,25 +23,25 @@ export type Actor = {
 type Facts = {
   /** The claims under which the platform executed the function. */
   readonly executed: readonly Sender[];
-  /** The fences under which a request may have left, and those of runs that died and can say nothing more. */
+  /** The fences under which a request may have left, and those of runs that were killed before they could record it. */
   readonly left: readonly number[];
   readonly dead: readonly number[];
   /** The fences that a job got when it was reopened. */
   readonly reopened: readonly Sender[];
-  /** The statuses with which its end was reported. */
+  /** The statuses with which the end of the job was reported. */
   readonly reported: readonly string[];
-  /** Something has happened after which it may be unknown whether the function ran. */
+  /** A fault has happened after which it may be unknown whether the function ran. */
   readonly isHidden: boolean;
 };
 
-/** The whole world at one moment: values, and the histories of the runs that are under way. */
+/** The whole world at one moment: plain values, and the histories of the runs under way. */
 export type State = {
   readonly nowMs: number;
   readonly rows: Readonly<Record<string, StoredRow>>;
   readonly objects: Readonly<Record<string, string>>;
   readonly queue: { readonly sent: number; readonly messages: readonly Queued[] };
   readonly actors: readonly Actor[];
-  /** Changes whose response nobody waits for: each is applied at any later time, or never. */
+  /** Changes for whose response no run waits any more: each is applied at any later time, or never. */
   readonly floating: readonly { readonly by: Begun['role']; readonly ask: Ask }[];
   /** People who have not begun, with how often they were killed or failed. */
   readonly people: readonly { readonly role: Person; readonly tries: number }[];
@@ -49,7 +49,7 @@ export type State = {
   readonly facts: Facts;
 };
 
-/** Numbers values: equal ones get equal numbers. */
+/** Creates a function that numbers values: equal values get equal numbers. */
 function createNumbers() {
   const known = new WeakMap<object, number>();
   const byText = new Map<string, number>();
@@ -64,7 +64,10 @@ function createNumbers() {
   };
 }
 
-/** Makes the key of a state: two states have the same one if they are equal in all that can matter from there on. */
+/**
+ * Creates a function that returns the key of a state. Two states with the same key are equal in everything that can
+ * matter from then on.
+ */
 export function createKeys(): (state: State) => string {
   const numberOf = createNumbers();
   const actorKey = ({ history, late, diesAtMs }: Actor) =>
@@ -73,10 +76,10 @@ export function createKeys(): (state: State) => string {
     `${nowMs} ${numberOf(rows)} ${numberOf(objects)} ${numberOf(queue)} ${actors.map(actorKey)} ${numberOf(floating)} ${numberOf(people)} ${faults} ${numberOf(facts)}`;
 }
 
-/** The numbers with one more, in order, each once. */
+/** Adds a number to a sorted list without duplicates. */
 export const withNumber = (numbers: readonly number[], number: number): readonly number[] =>
   numbers.includes(number) ? numbers : [...numbers, number].sort((a, b) => a - b);
 
-/** A record with one member more or changed, its names in order, so that equal records have equal JSON. */
+/** Sets a member of a record, with its names sorted so that equal records have equal JSON. */
 export const withMember = <T>(record: Readonly<Record<string, T>>, name: string, value: T) =>
   Object.fromEntries(Object.entries({ ...record, [name]: value }).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -17,10 +17,10 @@ import {
 import { applyAsk } from './services.ts';
 import { type State, withNumber } from './state.ts';
 
-/** A state, and what the step to it broke. */
+/** A state, and the rule that the step to it broke. */
 export type Reached = { readonly state: State; readonly broken: Verdict };
 
-/** The step that a choice takes. The explored code runs in it, as far as its next asks. */
+/** Takes the step of a choice. If a reply arrives in it, the explored code runs up to its next requests. */
 export async function takeStep(state: State, choice: Choice, world: World): Promise<Reached> {
   const { state: after, broken } = await follow(charged(state, choice), choice, world);
   const settled = tidied(after);
@@ -60,7 +60,7 @@ function impossible(choice: Choice): never {
   throw new Error(`${JSON.stringify(choice)} cannot happen here`);
 }
 
-/** Counts the fault of a choice, and whether it hides what the platform did. */
+/** Counts the fault of a choice, and records whether it hides what the platform did. */
 function charged(state: State, { fault, ...choice }: Choice): State {
   if (fault === undefined) return state;
   const actor = 'actor' in choice ? state.actors[choice.actor]?.history : undefined;
@@ -77,7 +77,7 @@ function charged(state: State, { fault, ...choice }: Choice): State {
 
 type Met = { readonly actor: number; readonly number: number; readonly fate: Fate };
 
-/** The fate of a request in flight. */
+/** Applies what happens to a request in flight. */
 function meet(state: State, { actor: place, number, fate }: Met, world: World): Promise<Reached> | Reached {
   const actor = state.actors[place];
   const ask = actor?.history.underWay.find((each) => each.number === number)?.ask;
@@ -108,7 +108,7 @@ function meet(state: State, { actor: place, number, fate }: Met, world: World): 
   }
 }
 
-/** A service does what was asked, and the rules watch. */
+/** Applies a request to its service, and checks the rules. */
 function apply(before: State, ask: Ask, by: Writer, { scenario }: World) {
   const { state, reply } = applyAsk<AskKind>(before, ask);
   switch (ask.kind) {
@@ -134,7 +134,7 @@ function factsAfter({ facts }: State, from: JobRow | undefined, to: JobRow): Sta
 
 type Arriving = { readonly actor: number; readonly number: number; readonly reply: Reply };
 
-/** A reply reaches the code that waits for it, which runs on to its next asks, or to its end. */
+/** Delivers a reply to the code that waits for it, which then runs up to its next requests or to its end. */
 async function arrive(
   state: State,
   { actor: place, number, reply }: Arriving,

@@ -4,7 +4,7 @@ import { type ExploreOptions, follow, isAtRest } from './explore.ts';
 import { checkRest } from './rules.ts';
 import type { State } from './state.ts';
 
-/** The steps of a schedule, each as one readable line, and what it breaks in the end. */
+/** The steps of a schedule, one readable line each, and the rule that it breaks in the end. */
 export async function storyOf(
   options: ExploreOptions,
   schedule: readonly number[],
@@ -55,7 +55,7 @@ function describe(state: State, choice: Choice): string {
   }
 }
 
-/** Whether a conditional write fails here. */
+/** A few words on whether a conditional write fails in this state. */
 function replyTo({ rows, objects }: State, ask: Ask | undefined): string {
   if (ask?.kind === 'write the row')
     return (rows[ask.key]?.token ?? null) === ask.expected ? '' : ': another row is there';

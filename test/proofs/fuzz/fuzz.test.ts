@@ -4,7 +4,7 @@ import { fuzz } from './fuzz.ts';
 import { Finding, type FuzzTarget, tryInput } from './target.ts';
 import { corpusOf, fuzzTargets, targetNamed } from './targets.ts';
 
-/** How many inputs of each target are tried: about a second of CPU each. */
+/** Number of inputs tried for each target: about one second of CPU time per target. */
 const RUNS: Readonly<Record<string, number>> = {
   responses: 150,
   answers: 600,

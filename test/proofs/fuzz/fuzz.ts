@@ -6,13 +6,13 @@ import { type Finding, type FuzzTarget, tryInput } from './target.ts';
 
 export type FuzzOptions = {
   readonly seed: number;
-  /** How many inputs are tried at most. */
+  /** Maximum number of inputs to try. */
   readonly runs: number;
-  /** Asked before each input. Default: never. */
+  /** Whether to stop, called before each input. Default: stop only after `runs`. */
   readonly isOver?: (() => boolean) | undefined;
   /** Inputs to mutate from the beginning, such as past findings. */
   readonly corpus?: readonly unknown[];
-  /** Called before each input, so that somebody else knows it if this thread never returns. */
+  /** Called before each input, so that another thread knows the input if this one hangs. */
   readonly onInput?: ((input: unknown) => void) | undefined;
 };
 
@@ -24,14 +24,14 @@ export type FuzzReport = {
   readonly found?: { readonly finding: Finding; readonly input: unknown };
 };
 
-/** Inputs that are generated together: fast-check makes the first inputs of a seed smaller than later ones. */
+/** Number of inputs generated together: fast-check makes the first inputs of a seed smaller than later ones. */
 const BATCH = 50;
 /** Percent of the inputs that are mutations of earlier ones. */
 const MUTATED = 50;
 
 /**
- * Tries inputs until one breaks a property: new ones, and mutations of those that led to a new kind of outcome. The same
- * seed tries the same inputs.
+ * Tries inputs until one breaks a property: newly generated inputs, and mutations of inputs that led to a new kind
+ * of outcome. The same seed tries the same inputs.
  */
 export async function fuzz(target: FuzzTarget, options: FuzzOptions): Promise<FuzzReport> {
   const { seed, runs, isOver = () => false, corpus = [], onInput = () => undefined } = options;

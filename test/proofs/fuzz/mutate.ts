@@ -1,6 +1,6 @@
 import type { Dice } from '../dice.ts';
 
-/** Changes texts anywhere in an input: each mutation is one that broke a parser somewhere. */
+/** Mutates texts anywhere in an input. Each kind of mutation has broken some parser before. */
 export function mutate(
   input: unknown,
   {
@@ -25,7 +25,7 @@ export function mutate(
   });
 }
 
-/** Larger inputs are made on purpose, by the targets. */
+/** Maximum length of a mutated text. Larger inputs are generated on purpose, by the targets. */
 const MAX_CHARACTERS = 100_000;
 
 type Parts = { readonly dice: Dice; readonly tokens: readonly string[]; readonly donors: readonly string[] };

@@ -2,8 +2,8 @@
 const MAX_TRIES = 3_000;
 
 /**
- * The smallest input that is found to break the same property: texts and lists are shortened, members are removed, as
- * long as `breaks` says so.
+ * Finds a smaller input that breaks the same property: shortens texts and lists and removes members for as long as
+ * `breaks` returns true.
  */
 export async function reduce(
   input: unknown,
@@ -44,7 +44,7 @@ function* simpler(value: unknown): Generator<unknown> {
   else if (typeof value === 'number' && value > 0) yield* [0, Math.floor(value / 2), value - 1];
 }
 
-/** Cuts out halves, quarters and so on, down to single items. */
+/** Variants with a half, a quarter and so on cut out, down to single items. */
 function* shorter<T>(length: number, without: (from: number, to: number) => T): Generator<T> {
   for (let size = length; size >= 1; size = Math.floor(size / 2)) {
     for (let from = 0; from < length; from += size) yield without(from, Math.min(length, from + size));

@@ -8,8 +8,8 @@ import { fuzzTargets, targetNamed } from './targets.ts';
 import { type ThreadReport, watchedFuzz } from './watched-fuzz.ts';
 
 /*
- * `npm run fuzz -- [TARGET] [--seconds N] [--seed S]`: fuzzes one target, or all, each for some seconds, and prints what
- * happened. `npm run fuzz -- TARGET --replay FILE` tries one input.
+ * `npm run fuzz -- [TARGET] [--seconds N] [--seed S]`: fuzzes one target, or all, each for N seconds, and prints
+ * the outcomes. `npm run fuzz -- TARGET --replay FILE` tries one input.
  */
 
 /** How many kinds of outcome are printed, the most frequent first. */

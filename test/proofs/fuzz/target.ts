@@ -2,20 +2,20 @@ import { inspect } from 'node:util';
 import type fc from 'fast-check';
 import type * as z from 'zod/mini';
 
-/** One thing that is fuzzed: how its inputs are made, and what must hold for each of them. */
+/** Code to fuzz: how its inputs are generated, and what must hold for each of them. */
 export type FuzzTarget = {
   readonly name: string;
   /** Inputs, as JSON: mostly valid ones, and ones with structured faults. */
   readonly inputs: fc.Arbitrary<unknown>;
-  /** Pieces of text that mean something to the code: mutations put them in. */
+  /** Pieces of text with a meaning to the code, which mutations insert. */
   readonly tokens: readonly string[];
-  /** What happened, in a few words; equal words are one kind of outcome. Throws `Finding` if a property does not hold. */
+  /** Returns the kind of outcome in a few words. Throws `Finding` if a property does not hold. */
   readonly check: (input: unknown) => Promise<string>;
   /** Releases what the target opened. */
   readonly close?: () => Promise<void>;
 };
 
-/** A property does not hold. `property` is its name: the reduced input must break the same one. */
+/** A property that does not hold. `property` is its name: the reduced input must break the same property. */
 export class Finding extends Error {
   override readonly name = 'Finding';
   readonly property: string;
@@ -26,7 +26,7 @@ export class Finding extends Error {
   }
 }
 
-/** A mutation made something that is not an input of the target at all. */
+/** A mutation produced a value that does not fit the target's schema. */
 class NotAnInputError extends Error {
   override readonly name = 'NotAnInputError';
 }
@@ -42,7 +42,7 @@ type TargetOf<Input> = Omit<FuzzTarget, 'inputs' | 'check'> & {
   readonly check: (input: Input) => string | Promise<string>;
 };
 
-/** A target whose inputs fit a schema. */
+/** Defines a target whose inputs fit a schema. */
 export const defineTarget = <Input>({ schema, check, ...rest }: TargetOf<Input>): FuzzTarget => ({
   ...rest,
   async check(given) {
@@ -57,12 +57,12 @@ export type Tried =
   | { readonly kind: 'finding'; readonly finding: Finding }
   | { readonly kind: 'not-an-input' };
 
-/** The most CPU of this thread that one input may take: garbage collection and first compilation included. */
+/** Maximum CPU time of this thread for one input, including garbage collection and first compilation. */
 const MAX_CPU_MS = 3_000;
-/** How long a target may be silent, on a busy machine. */
+/** Maximum elapsed time for one input, even on a busy machine. */
 const MAX_WALL_MS = 60_000;
 
-/** Checks one input, with its CPU, its time and whatever it throws. Cannot end a loop that never yields. */
+/** Checks one input, including its CPU time, its elapsed time and what it throws. It cannot end a loop that never yields. */
 export async function tryInput(target: FuzzTarget, input: unknown): Promise<Tried> {
   const before = process.threadCpuUsage();
   const late = Promise.withResolvers<never>();

@@ -18,12 +18,12 @@ export function targetNamed(name: string): FuzzTarget {
   throw new TypeError(`expected one of ${fuzzTargets.map((each) => each.name).join(', ')}, got ${name}`);
 }
 
-/** An input of the past: what broke a property, or shows something that must stay. */
+/** A stored input: one that broke a property once, or that shows behaviour that must stay. */
 export type CorpusInput = { readonly file: string; readonly input: unknown };
 
 const FOLDER = join(import.meta.dirname, 'corpus');
 
-/** The inputs that are always tried for a target, in the order of their names: `corpus/TARGET-NAME.json`. */
+/** The inputs that are always tried for a target, ordered by file name: `corpus/TARGET-NAME.json`. */
 export const corpusOf = (target: string): readonly CorpusInput[] =>
   globSync(join(FOLDER, `${target}-*.json`))
     .toSorted()

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** What a thread says at its end. */
+/** What a thread reports at its end. */
 export type ThreadReport = {
   readonly executions: number;
   readonly outcomes: readonly (readonly [string, number])[];
@@ -12,20 +12,17 @@ export type ThreadOptions = {
   readonly target: string;
   readonly seed: number;
   readonly seconds: number;
-  /** The input that was begun last, as JSON in UTF-8 after its length. */
+  /** The input that the thread started last: its length, then its JSON in UTF-8. */
   readonly current: SharedArrayBuffer;
 };
 
-/** No input takes this long, even on a busy machine. */
+/** A thread that works on one input for this long hangs, even on a busy machine. */
 const HUNG_MS = 120_000;
-/** Neither does anything take this much memory: inputs are small. */
+/** Heap limit of the thread: inputs are small, so a correct target never needs as much. */
 const HEAP_MB = 768;
 const CURRENT_BYTES = 8_000_000;
 
-/**
- * Fuzzes a target in a thread of its own, with little memory. If the thread hangs or dies, the input that it had then is
- * what was found.
- */
+/** Fuzzes a target in a separate thread with little memory. If the thread hangs or dies, its current input is the finding. */
 export async function watchedFuzz(options: Omit<ThreadOptions, 'current'>): Promise<ThreadReport> {
   const current = new SharedArrayBuffer(CURRENT_BYTES);
   const workerData: ThreadOptions = { ...options, current };
@@ -56,7 +53,7 @@ export async function watchedFuzz(options: Omit<ThreadOptions, 'current'>): Prom
 
 const HEADER = 8;
 
-/** Writes an input, and counts it. */
+/** Stores the current input in shared memory, and counts it. */
 export function setInput(current: SharedArrayBuffer, input: unknown): void {
   const header = new Uint32Array(current, 0, 2);
   const room = new Uint8Array(current, HEADER);

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { GroupName } from './groups.ts';
 
-/** A change of the code: the switch that turns it on, and where it is. */
+/** A mutation of the code: the id by which it is switched on, and its place. */
 export type Change = {
   readonly id: string;
   /** The path from the root of the project. */
   readonly file: string;
   /** 1 is the first. */
   readonly line: number;
-  /** What is replaced, and what by, each on one line. */
+  /** The code that is replaced, and its replacement, each on one line. */
   readonly from: string;
   readonly to: string;
 };
 
-/** A sample of the changes, with this number from each group: the same ones for the same seed and code. */
+/** A sample of `count` changes from each group. The same seed and code yield the same sample. */
 export type Sample = { readonly count: number; readonly seed: string };
 
 export function sampleOf(changes: readonly Change[], { count, seed }: Sample): readonly Change[] {
@@ -28,16 +28,16 @@ export function sampleOf(changes: readonly Change[], { count, seed }: Sample): r
 }
 
 /**
- * What happened in the processes that run the tests, in order: a process that is killed leaves a run that began and did
- * not end. Tests and changes are ids.
+ * An event in a process that runs tests, in order. A process that is killed leaves a run that began and did not
+ * end. Tests and changes are identified by ids.
  */
 export type Event =
-  /** A test begins with a change, and may take this long. */
+  /** A test begins to run with a change, and may take `limitMs`. */
   | { readonly kind: 'begins'; readonly test: string; readonly change: string; readonly limitMs: number }
   | { readonly kind: 'ends'; readonly test: string; readonly change: string; readonly outcome: RunOutcome }
-  /** The test has run with each change that it reaches. */
+  /** The test has run with every change that it reaches. */
   | { readonly kind: 'tested'; readonly test: string }
-  /** It failed without a change after it had run with some, so these may have failed for the same reason. */
+  /** The test failed without a change after runs with changes, so those may have failed for the same reason. */
   | { readonly kind: 'unsure'; readonly test: string }
   /** Changes that were reached while modules were imported. */
   | { readonly kind: 'imported'; readonly changes: readonly string[] };
@@ -57,21 +57,24 @@ export function journalAt(path: string): Journal {
 
 const eventOf = (line: string): Event => JSON.parse(line) as Event;
 
-/** What the events say so far. */
+/** The progress that follows from the events so far. */
 export type Progress = {
-  /** Tests that need not run again. */
+  /** The tests that need not run again. */
   readonly tested: ReadonlySet<string>;
-  /** What a test noticed, by change. */
+  /** How a change was noticed, by the change's id. */
   readonly noticed: ReadonlyMap<string, 'Killed' | 'Timeout'>;
-  /** Changes that some test reached. */
+  /** The changes that at least one test reached. */
   readonly reached: ReadonlySet<string>;
   readonly imported: ReadonlySet<string>;
   readonly unsure: ReadonlySet<string>;
-  /** How a test went with a change: undefined if it has not run, `hung` if it began and its process was killed. */
+  /** The outcome of a test with a change; undefined if it has not run, `hung` if it began and its process was killed. */
   readonly runOf: (test: string, change: string) => RunOutcome | 'hung' | undefined;
 };
 
-/** A run that began twice and never ended hung in a process of its own, so the change is to blame. */
+/**
+ * Number of unfinished runs after which a change counts as hanging: the second run had a new process, so the change
+ * is to blame.
+ */
 const HANGS = 2;
 
 export function progressOf(events: readonly Event[]): Progress {
@@ -115,12 +118,12 @@ export function progressOf(events: readonly Event[]): Progress {
 
 const keyOf = (test: string, change: string): string => `${test} ${change}`;
 
-/** What a process that runs tests reads and writes: files of a folder, and which group's tests it runs. */
+/** The files that a process reads and writes to run tests, and the group whose tests it runs. */
 export type ProcessSettings = {
   readonly group: GroupName;
   /** What `instrument` returned, as JSON. */
   readonly instrumentedFile: string;
-  /** The changes that are this process's, as JSON: a list of ids. */
+  /** The ids of the changes that this process tries, as a JSON list. */
   readonly changesFile: string;
   readonly journalFile: string;
 };
@@ -131,7 +134,7 @@ export const environmentOf = (settings: ProcessSettings): Readonly<Record<string
   [NAME]: JSON.stringify(settings),
 });
 
-/** Undefined outside such a process. */
+/** Reads the settings of a process that `run-tests.ts` started; undefined in any other process. */
 export function processSettings(): ProcessSettings | undefined {
   const text = process.env[NAME];
   return text === undefined ? undefined : (JSON.parse(text) as ProcessSettings);

@@ -1,10 +1,7 @@
-/** Code that is mutated together, and the tests that must notice. Both are globs from the root of the project. */
+/** Code that is mutated together, and the tests that must notice the changes. Both are globs relative to the project root. */
 export type Group = { readonly mutate: readonly string[]; readonly tests: readonly string[] };
 
-/**
- * The groups. Their tests start no processes and no engines, and wait for nothing: each mutant runs those that reach
- * it.
- */
+/** The groups. Their tests start no processes or engines and never wait, since each mutant runs all tests that reach it. */
 export const groups = {
   pace: {
     mutate: ['lib/pace/*.ts'],

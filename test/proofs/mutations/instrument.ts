@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 import type { Change } from './changes.ts';
 
-/** Code with all of its changes in it, each behind a switch, and what they are. */
+/** The code of all files with every change in it, each behind a switch, and the list of changes. */
 export type Instrumented = {
   readonly code: Readonly<Record<string, string>>;
   readonly changes: readonly Change[];
@@ -16,12 +16,12 @@ const logger = {
   ...{ isWarnEnabled: off, isErrorEnabled: off, isFatalEnabled: off },
 };
 
-/** Puts every change of the files that match the globs into their code, which is as before until one is switched on. */
+/** Adds every possible change to the files that match the globs. The code behaves as before until a change is switched on. */
 export async function instrument(globs: readonly string[]): Promise<Instrumented> {
   const names = [...new Set(globs.flatMap((glob) => globSync(glob)))].sort();
   const originals = new Map(names.map((name) => [name, readFileSync(name, 'utf8')]));
   const files = [...originals].map(([name, content]) => ({ name, content, mutate: true }));
-  // Most texts are for people, and a tag that is misspelt does not compile.
+  // String literals are not changed: most are texts for people, and a misspelt tag does not compile.
   const options = { plugins: null, excludedMutations: ['StringLiteral'], ignorers: [] };
   const { files: instrumented, mutants } = await new Instrumenter(logger).instrument(files, options);
   return {

@@ -9,7 +9,7 @@ import {
 } from 'vitest';
 import { type Journal, journalAt, processSettings, progressOf } from './changes.ts';
 
-/** What instrumented code reads and writes; the instrumenter chose the names. */
+/** The global object that instrumented code reads and writes. The instrumenter chose its names. */
 type Switches = {
   activeMutant?: string | undefined;
   currentTestId?: string | undefined;
@@ -28,7 +28,7 @@ function switches(): Switches {
   return globalThis.__stryker__;
 }
 
-/** Reaching a changed place this many times as often as without a change is a loop, and counts as noticed. */
+/** A changed place that is reached this many times as often as without the change is in a loop, which counts as noticed. */
 const LOOP = 100;
 const LOOP_SPARE = 1_000;
 
@@ -36,23 +36,23 @@ const LOOP_SPARE = 1_000;
 const SPARE_FACTOR = 3;
 const SPARE_MS = 5_000;
 
-/** What is reached while tests run with a change was not reached by any of them. */
+/** The name under which code reached during runs with a change is recorded: it is attributed to no test. */
 const NO_TEST = 'none';
 
-/** What makes vitest try a test again. */
+/** The error that makes vitest retry a test. */
 const again = () => ({ name: 'Again', message: 'the next change' });
 
 /**
- * Runs each test without a change first, which shows what it reaches, and then again with one change after another.
- * Vitest itself repeats it, as retries, so hooks and clean-up run each time. The last try is without a change: it shows
- * whether what was left behind makes the test fail.
+ * Runs each test first without a change, which shows what it reaches, and then with one change after another. The
+ * repetitions are vitest's retries, so hooks and clean-up run each time. The last try is without a change: if it
+ * fails, an earlier change left something behind that breaks the test.
  */
 export default class MutantRunner extends TestRunner {
   readonly #switches: Switches = switches();
   readonly #journal: Journal;
   readonly #mine: ReadonlySet<string>;
   readonly #tested: ReadonlySet<string>;
-  /** The changes that the test under way reaches, and how often. */
+  /** How often the current test reaches each change. */
   #hits: Readonly<Record<string, number>> = {};
   #queue: readonly string[] = [];
   /** Whether the test failed without a mutant. */
@@ -128,7 +128,7 @@ export default class MutantRunner extends TestRunner {
     test.retry = this.#queue.length;
   }
 
-  /** A change that hung comes first: in a process that no other run has touched yet. */
+  /** The changes to run a test with. One that hung comes first, while the process is still untouched by other changes. */
   #toRun(test: string): readonly string[] {
     const { noticed, runOf } = progressOf(this.#journal.read());
     const changes = Object.keys(this.#hits).filter(

@@ -8,10 +8,10 @@ import type { Mutant } from './report.ts';
 import { runTests } from './run-tests.ts';
 
 /**
- * Changes one expression of a group's code after another, and runs the tests that reach it: a process a core, and
- * each switches its share of the changes on one after another. `files`: globs of the code to change; default: all of the
- * group. Of a sample, only those are tried, by one process: most of its time goes to the tests without a change. Left out
- * is what only runs at import. Throws if a test fails without any change.
+ * Changes one expression of a group's code after another, and runs the tests that reach it. Each core runs one
+ * process, which switches on its share of the changes one after another. `files`: globs of the code to change;
+ * default: the whole group. `sample`: only these changes are tried, by one process, since most of the time goes to
+ * the tests without a change. Code that runs only at import is skipped. Throws if a test fails without any change.
  */
 export async function mutate(
   group: GroupName,
@@ -39,7 +39,7 @@ export async function mutate(
         journalFile: join(folder, `journal-${at}`),
       }),
     );
-    // If one fails, the others still write into the folder.
+    // If one process fails, the others still write to the folder.
     await Promise.allSettled(processes);
     const events = await Promise.all(processes);
     const mutants = shares.flatMap((share, at) => outcomesOf(share, progressOf(events[at] ?? [])));
@@ -49,7 +49,7 @@ export async function mutate(
   }
 }
 
-/** Neighbours apart: changes of one place take about as long. */
+/** Splits the changes among processes. Neighbours go to different ones, since changes of one place take about equally long. */
 const sharesOf = (changes: readonly Change[], count: number): readonly (readonly Change[])[] =>
   Array.from({ length: count }, (_, share) => changes.filter((_change, at) => at % count === share));
 

@@ -9,7 +9,7 @@ test.each(groupNames)('the group %s names code and tests that exist', (name) => 
   for (const glob of [...mutate, ...tests]) expect(globSync(glob), glob).not.toEqual([]);
 });
 
-/** A report of a hundred changes. */
+/** A report of a hundred changes, with this number of survivors. */
 const survivedBy = (survived: number) =>
   reportOf(
     'pace',

@@ -1,8 +1,8 @@
 import type { Change } from './changes.ts';
 
-/** A change of the code, and what the tests made of it. */
+/** A change of the code, and whether the tests noticed it. */
 export type Mutant = Omit<Change, 'id'> & {
-  /** In Stryker's words. A mutant that no test reaches has `NoCoverage`. */
+  /** The status as Stryker names it. A mutant that no test reaches has `NoCoverage`. */
   readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage';
 };
 
@@ -29,16 +29,16 @@ export function reportOf(group: string, mutants: readonly Mutant[]): GroupReport
   };
 }
 
-/** Between 0 and 1; 1 for a group without mutants. A mutant that ran out of time was noticed. */
+/** The share of mutants that were noticed, from 0 to 1; 1 for a group without mutants. A timeout counts as noticed. */
 const scoreOf = ({ mutants, survived }: GroupReport): number =>
   mutants === 0 ? 1 : (mutants - survived.length) / mutants;
 
-/** How many standard deviations a sample may be below the goal by chance: one sample in 700 is further below. */
+/** How many standard deviations below the goal a sample may be. One sample in 700 is further below by chance. */
 const DEVIATIONS = 3;
 
 /**
- * Whether enough changes of a sample were noticed for the tests to reach the goal over all changes. It finds
- * that tests have stopped to work, not that a rule has none: that is what a whole group is for.
+ * Whether enough changes of a sample were noticed for the tests to reach the goal over all changes. It detects
+ * tests that no longer work, not a rule without tests: only the run of a whole group finds that.
  */
 export function reachesFloor(reports: readonly GroupReport[]): boolean {
   const mutants = reports.reduce((sum, report) => sum + report.mutants, 0);
@@ -47,12 +47,12 @@ export function reachesFloor(reports: readonly GroupReport[]): boolean {
   return mutants > 0 && (mutants - survived) / mutants >= floor;
 }
 
-/** Whether a group is as well tested as it should be. */
+/** Whether the share of noticed mutants reaches the goal. */
 export const reachesGoal = (report: GroupReport): boolean => scoreOf(report) >= GOAL;
 
 const HEADINGS = ['group', 'mutants', 'killed', 'timed out', 'survived', 'score'];
 
-/** A table with a line a group, and the survivors of each. */
+/** A table with one line per group, and the survivors of each. */
 export function printed(reports: readonly GroupReport[]): string {
   const rows = reports.map((report) => [
     report.group,

@@ -6,15 +6,15 @@ import { type Event, environmentOf, type Journal, journalAt, type ProcessSetting
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--root', '.'];
 const CONFIG = ['--config', 'test/proofs/mutations/vitest.config.ts'];
 
-/** How often is looked whether a run hangs, in milliseconds. */
+/** How often to check whether a run hangs, in milliseconds. */
 const LOOK_MS = 500;
 
 /** Maximum number of characters of a process's output that an error shows. */
 const SHOWN = 4_000;
 
 /**
- * Runs the tests of a group with each change of a process, and returns what happened. A process that hangs is killed, and
- * another does the rest. Throws if a test fails without a change.
+ * Runs the tests of a group with each change that `settings` list, and returns the events. A process that hangs is
+ * killed, and a new one runs the remaining changes. Throws if a test fails without a change.
  */
 export async function runTests(settings: ProcessSettings): Promise<readonly Event[]> {
   const journal = journalAt(settings.journalFile);
@@ -22,7 +22,7 @@ export async function runTests(settings: ProcessSettings): Promise<readonly Even
   return journal.read();
 }
 
-/** Whether the process ended; false if it hung. */
+/** Returns true if the process ended, false if it hung and was killed. */
 async function runProcess(settings: ProcessSettings, journal: Journal): Promise<boolean> {
   const env = { ...process.env, ...environmentOf(settings) };
   const child = spawn(process.execPath, [...VITEST, ...CONFIG], { env, stdio: ['ignore', 'pipe', 'pipe'] });

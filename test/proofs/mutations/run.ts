@@ -7,10 +7,11 @@ import { mutate } from './mutate.ts';
 import { printed, reachesFloor, reachesGoal, reportOf } from './report.ts';
 
 /*
- * `npm run mutants -- [GROUP…] [FILE…]`: changes one expression of the code after another, and counts which changes the tests
- * notice. Without a group: all of them; files, as globs, limit one group to a part of its code. A group fails that is
- * below its goal. `--sample N` tries N changes of each group, others for each commit (`--seed TEXT` for the same ones),
- * and fails if fewer are noticed than chance explains. The last line is `N passed, N failed`. See docs/proofs.md.
+ * `npm run mutants -- [GROUP…] [FILE…]`: changes one expression of the code after another, and counts which changes
+ * the tests notice. Default: all groups. Files, as globs, limit one group to a part of its code. A group below its
+ * goal fails. `--sample N` tries N changes of each group, different ones for each commit (`--seed TEXT` selects the
+ * same ones again), and fails if fewer are noticed than chance explains. The last line is `N passed, N failed`. See
+ * docs/proofs.md.
  */
 
 const { groups, files, sample } = readUsage(() => {

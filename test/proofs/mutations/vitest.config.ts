@@ -6,7 +6,7 @@ import { processSettings } from './changes.ts';
 import { groups } from './groups.ts';
 import type { Instrumented } from './instrument.ts';
 
-/** Replaces the code of a group by the same code with its changes in it. */
+/** Replaces the code of a group by its instrumented code. */
 function changed(): Plugin {
   const settings = processSettings();
   const { code }: Pick<Instrumented, 'code'> =
@@ -14,13 +14,13 @@ function changed(): Plugin {
   return { name: 'changed', enforce: 'pre', transform: (_original, id) => code[relative('.', id)] };
 }
 
-/** The tests of the group that this process runs. Default: those of all. */
+/** The tests of the group that this process runs. Default: the tests of all groups. */
 function testsInProcess(): readonly string[] {
   const group = processSettings()?.group;
   return group === undefined ? Object.values(groups).flatMap(({ tests }) => tests) : groups[group].tests;
 }
 
-/** Runs the files in the order in which their group lists them: a change costs what runs until the first failure. */
+/** Runs the files in the order in which their group lists them, since a change costs the time until its first failure. */
 class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const tests = testsInProcess();
@@ -30,7 +30,7 @@ class InOrder extends BaseSequencer {
   }
 }
 
-/** The tests of one group, in a process that `run-tests.ts` starts. */
+/** Runs the tests of one group, in a process that `run-tests.ts` starts. */
 export default defineConfig({
   plugins: [changed()],
   test: {
@@ -41,11 +41,11 @@ export default defineConfig({
     maxWorkers: 1,
     isolate: false,
     sequence: { sequencer: InOrder },
-    // Its key does not know which changes are in a module.
+    // The cache key does not include the changes in a module.
     fsModuleCache: false,
-    // What a change leaves undone is no test's.
+    // An unhandled error that a change causes does not belong to any test.
     dangerouslyIgnoreUnhandledErrors: true,
-    // With a change, a test may take as long as `MutantRunner` says.
+    // The time limit of a test with a change is set by `MutantRunner`.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     reporters: ['dot'],

@@ -11,10 +11,10 @@ import type { Deed, Plan, PlannedBatch } from './plan.ts';
 import type { Scene } from './scene.ts';
 import { openSession, workerOf } from './session.ts';
 
-/** What became of a command on a batch, or on a text: when it began and when it was done, in milliseconds from the start. */
+/** When a command on a batch or text began and when it was done, in milliseconds from the start. */
 type Commanded = { readonly fromMs: number; readonly doneMs: number };
 
-/** What people did with batches, by the numbers of batches from 1, and of texts. */
+/** The commands that people gave, by the number of the batch (from 1) or of the text. */
 export type SentBatches = {
   readonly split: Map<number, Commanded>;
   readonly cancelled: Set<number>;
@@ -26,7 +26,7 @@ export const batchName = (number: number): string => `batch-${number}`;
 const HOST = 'platform';
 const AGAIN_MS = 5_000;
 
-/** A command in a process of its own, given again until it is done: it may fail, and die anywhere. */
+/** Runs a command in a separate process, and repeats it until it succeeds: it may fail or die at any point. */
 async function command(
   name: string,
   scene: Scene,
@@ -80,7 +80,7 @@ export function splitAsPlanned({ batches }: Plan, scene: Scene, sent: SentBatche
   for (const [index, planned] of batches.entries()) void split(planned, index + 1);
 }
 
-/** A deed of people on a batch or a text. */
+/** A deed that concerns a batch or a text. */
 type DeedOnBatch = Extract<Deed, { readonly kind: 'cancel batch' | 'redrive batch' | 'forget' }>;
 
 export async function meddleWithBatch(deed: DeedOnBatch, scene: Scene, sent: SentBatches): Promise<void> {

@@ -12,10 +12,10 @@ type PlatformRequest = Parameters<Send>[0];
 type Break = {
   readonly parts: () => Parts;
   readonly seed: number;
-  /** What the schedule must contain to exercise the rule. Default: nothing. */
+  /** Changes to the plan without which it would not exercise the rule. Default: no changes. */
   readonly among?: (plan: Plan) => Partial<Plan>;
   readonly shows: RegExp;
-  /** The schedule lasts long: it is left to the full run. Default: false. */
+  /** The schedule takes long, so only the full run includes it. Default: false. */
   readonly isSlow?: true;
 };
 
@@ -145,14 +145,14 @@ export const breaks: Readonly<Record<string, Break>> = {
   },
 };
 
-/** The plan's jobs, as functions that may not be repeated. */
+/** The plan's jobs, turned into code functions that may not be repeated. */
 const functions = ({ jobs }: Plan): Plan['jobs'] =>
   jobs.map(({ atMs }) => ({
     atMs,
     job: { type: 'run-function', end: 'SUCCESS', mayRepeat: false, isNamed: true },
   }));
 
-/** A minute in which the platform does that to calls, until everything becomes calm. */
+/** A minute, just before everything becomes calm, in which calls to the platform have this fate. */
 const spellOf = (fate: PlatformFate, percent: number, { calmFromMs }: Plan): Spell => ({
   border: 'platform',
   fate,
@@ -162,10 +162,10 @@ const spellOf = (fate: PlatformFate, percent: number, { calmFromMs }: Plan): Spe
   toMs: calmFromMs,
 });
 
-/** Rows of pages, by their offsets, as a client would need them that pretends to have read one twice. */
+/** The last row of each page, by offset, for a client that pretends to have read it twice. */
 const rowsAt = new Map<number, unknown>();
 
-/** A page that begins after the last one, and claims the overlap with a row that it did not read again. */
+/** A request for the page after the last one, which pretends that a row overlaps although it was not read again. */
 function withoutOverlap(request: PlatformRequest): PlatformRequest {
   const { offset = 0, sort, limit, ...body } = JSON.parse(request.body ?? '{}');
   if (sort?.ascending !== true || limit === 1) return request;

@@ -11,7 +11,7 @@ import type { Scene } from './scene.ts';
 import { HOST, openSession, type Session } from './session.ts';
 import type { Process } from './world.ts';
 
-/** What was stored for an execution, in order; `result` is JSON. */
+/** An entry that is stored for an execution, in order. `result` is JSON. */
 type Entry =
   | { readonly kind: 'wait' }
   | { readonly kind: 'step'; readonly name: string; readonly result: string }
@@ -27,7 +27,10 @@ const MARGIN_MS = 60_000;
 /** Delay before the service invokes a dead function again. */
 const AFTER_DEATH_MS = 2_000;
 
-/** The durable executions of snapshots: each name is started once, whoever starts it and however often. */
+/**
+ * The durable executions of snapshots. Each name is started only once, even if several processes start it or one
+ * repeats the start.
+ */
 export function createExecutions(scene: () => Scene) {
   const started = new Map<string, string | undefined>();
   const read = new Map<string, number[]>();
@@ -54,7 +57,7 @@ export function createExecutions(scene: () => Scene) {
   return {
     /** The executions that were started, and how each ended; undefined while it runs. */
     started: (): ReadonlyMap<string, string | undefined> => started,
-    /** Where the pages began that each execution was served of its scan, in order. */
+    /** The offsets of the pages that each execution got in its scan, in order. */
     read: read as ReadonlyMap<string, readonly number[]>,
     startFrom:
       (process: Process): StartExecution =>
@@ -91,11 +94,11 @@ type Invocation = {
   readonly process: Process;
   readonly input: unknown;
   readonly entries: Entry[];
-  /** The failures of the current step. */
+  /** The number of failures of the current step. */
   readonly failures: { count: number };
 };
 
-/** One invocation: from the beginning, with the stored results, until it waits, fails, dies or is over. */
+/** Runs one invocation: from the beginning, with the stored results, until it waits, fails, dies or ends. */
 function invoke(invocation: Invocation, scene: Scene): Promise<Invoked> {
   const { process, input } = invocation;
   const { world } = scene;

@@ -1,12 +1,12 @@
 import type { Scene } from './scene.ts';
 
-/** State is counted so often, in days. */
+/** Interval between counts of the state, in days. */
 const EVERY_DAYS = 28;
 const DAY_MS = 86_400_000;
 
 /**
- * What a long schedule costs, and what it leaves behind, each four weeks: how much CPU time (seconds) and memory (megabytes)
- * this process took, and how many rows, objects and megabytes of objects there were.
+ * Measures a long schedule every four weeks: the CPU time (seconds) and memory (megabytes) of this process, and the
+ * number of rows, of objects and of megabytes of objects.
  */
 export function watchGrowth({ world, table, store }: Scene) {
   const startedS = cpuS();

@@ -2,12 +2,12 @@ import { parseJson, printJson } from '../../../lib/base/json/json.ts';
 import { forms, oddResponse } from '../../../lib/sandbox/platform/http/faults.ts';
 import { operations } from '../../../lib/sandbox/platform/operations/operations.ts';
 
-/** The request whose responses are made odd: the order of a search decides which members keep their meaning. */
+/** The search whose responses are made odd. Its sort order determines which members keep their meaning. */
 const REQUEST = { body: { sort: { field: 'id' } } };
 
 /**
- * Responses in other legal shapes, as the sandbox draws them. `share` (0 to 1) is the probability that a response is odd,
- * and that a record is: a record has the same shape each time. Lists are never empty here.
+ * Responses in other legal shapes, as the sandbox generates them. `share` (0 to 1) is the probability that a
+ * response is odd, and that a record is: a record has the same shape each time. Lists are never empty here.
  */
 export function createOddPlatform(seed: number, share: number) {
   let number = 0;
@@ -15,7 +15,7 @@ export function createOddPlatform(seed: number, share: number) {
     const found = operations.find(({ endpoint }) => endpoint.name === name);
     if (found === undefined) throw new Error(`expected an operation of the sandbox, got ${name}`);
     const oddity = found.oddity(REQUEST);
-    // The observer compares versions of a record by this member.
+    // The simulation compares versions of a record by this member.
     const decides = { ...oddity.decides, edit: forms.same };
     const { body } = oddResponse(printJson(value), { ...oddity, decides }, { seed, odd: share, number: at });
     return Buffer.from(body).toString();
@@ -26,7 +26,7 @@ export function createOddPlatform(seed: number, share: number) {
       number += 1;
       return share === 0 ? printJson(value) : drawn(name, value, number);
     },
-    /** The JSON of a calculation as each page has it. */
+    /** The JSON of a calculation, the same on each page. */
     calculation(record: object): string {
       if (share === 0) return printJson(record);
       const page = drawn('searchCalculations', { results: [record], totalHits: 1 }, 0);

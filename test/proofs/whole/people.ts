@@ -11,14 +11,14 @@ import type { Deed, Plan } from './plan.ts';
 import type { Scene } from './scene.ts';
 import { storeFor } from './shared-store.ts';
 
-/** The messages of the plan's jobs, and what people did that the promises must allow for. */
+/** The messages of the plan's jobs, and those actions of people that the promises must allow for. */
 export type Sent = {
-  /** The id of each job, by its number from 1: of one that names none, that of its first message. */
+  /** The id of each job, by its number from 1. For a body without an id, it is the id of the job's first message. */
   readonly ids: Map<number, string>;
-  /** When each job was reopened, by its id. */
+  /** The times at which each job was reopened, by its id. */
   readonly reopened: Map<string, readonly number[]>;
   readonly cancelled: Set<string>;
-  /** When runs were pruned: all but the newest `KEPT` may be gone since. */
+  /** The times of prunes. After one, all but the newest `KEPT` runs may be deleted. */
   readonly prunedAtMs: number[];
   readonly batches: SentBatches;
 };
@@ -31,10 +31,10 @@ export const nothingSent = (): Sent => ({
   batches: { split: new Map(), cancelled: new Set(), forgotten: new Map() },
 });
 
-/** How many published runs a prune keeps. */
+/** The number of published runs that a prune keeps. */
 export const KEPT = 3;
 
-/** Slots that were reserved before a reset may be used for as long, as in `pace --reset`. */
+/** How long slots that were reserved before a reset may still be used, as in `pace --reset`. */
 const RESET_AFTER_MS = 1_000;
 
 /** Sends the jobs, batches and snapshots of the plan at their times. */
@@ -59,7 +59,7 @@ export function sendAsPlanned(plan: Plan, scene: Scene, sent: Sent): void {
   splitAsPlanned(plan, scene, sent.batches);
 }
 
-/** People are patient: they meet no faults, but for a prune and what they do to batches, and the times of their deeds are in the plan. */
+/** Performs one deed of people at its time in the plan. Only prunes and commands on batches meet faults. */
 export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): Promise<void> {
   const { world, table, queue } = scene;
   await world.clock.sleep(deed.atMs);
@@ -124,7 +124,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
   }
 }
 
-/** How often a prune that fails is given again, and how long after it. One that dies waits for the next morning. */
+/** How often a failed prune is repeated, and after how long. A prune that dies is repeated only the next morning. */
 const PRUNES = 5;
 const AGAIN_MS = 5_000;
 
@@ -140,9 +140,9 @@ async function pruneUntilDone(scene: Scene): Promise<void> {
   }
 }
 
-/** `prune calculations --keep 3` in a process of its own, which may die in the middle of it. */
+/** Runs `prune calculations --keep 3` in a separate process, which may die halfway. */
 async function prune({ world, store: shared }: Scene): Promise<void> {
-  // The name of a process seeds what happens to it, so each prune dies at another operation.
+  // The name of a process seeds its faults, so each prune dies at a different operation.
   const process = world.start(`prune at ${Math.round(world.sinceStartMs())}`);
   const store = storeFor(shared, process, world);
   const rule = { kind: 'keep', keep: KEPT } as const;
@@ -155,7 +155,7 @@ async function prune({ world, store: shared }: Scene): Promise<void> {
   }
 }
 
-/** What `runs` lists, and how many jobs the report counts. `faults`: what they miss, in words. */
+/** Reads what `runs` lists and how many jobs the report counts. `faults`: what is wrong with them, in words. */
 export async function readAtTheEnd({ world, store }: Scene) {
   const faults: string[] = [];
   const addFault = (what: string) => void faults.push(what);

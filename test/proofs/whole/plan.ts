@@ -5,14 +5,14 @@ import { longSpell, type Spell, spellsOf } from './spells.ts';
 /** A job of the plan, and when its message is first sent, in milliseconds from the start. */
 type PlannedJob = { readonly job: JobPlan; readonly atMs: number };
 
-/** A batch of texts, by their numbers in the order of its rows; undefined: a row without one. */
+/** A batch of texts, given as the text's number for each row; undefined: a row without a text. */
 export type PlannedBatch = {
   readonly texts: readonly (number | undefined)[];
   readonly maxCalls: number | undefined;
   readonly atMs: number;
 };
 
-/** What people do; `job` is a number of a job, and `batch` of a batch, from 1. */
+/** An action of people. `job` and `batch` are numbers from 1. */
 export type Deed =
   | { readonly kind: 'cancel' | 'redrive'; readonly job: number; readonly atMs: number }
   | { readonly kind: 'send again'; readonly job: number; readonly atMs: number }
@@ -20,64 +20,70 @@ export type Deed =
   | { readonly kind: 'forget'; readonly text: number; readonly atMs: number }
   | { readonly kind: 'pause' | 'resume' | 'reset' | 'deploy' | 'prune'; readonly atMs: number };
 
-/** The table that all processes share. Users of SQLite share one clock, and a process that has ended holds nothing in it. */
+/**
+ * The kinds of table that all processes share. Users of SQLite share one clock, and a process that has ended holds
+ * no locks in it.
+ */
 export const tableKinds = ['DynamoDB', 'SQLite'] as const;
 export type TableKind = (typeof tableKinds)[number];
 
 type Span = { readonly fromMs: number; readonly toMs: number };
 
-/** A schedule of the whole: all that is decided before it begins. Times in milliseconds from the start. */
+/** Everything about a schedule that is decided before it begins. Times are in milliseconds from the start. */
 export type Plan = {
   readonly seed: number;
   readonly table: TableKind;
-  /** Requests a second: what the platform lets through, and what the fleet is configured with. */
+  /** The rate, in requests a second, that the platform allows and that the fleet is configured with. */
   readonly rate: number;
   /** Lower limits of the platform from certain times on, in order of time; the fleet learns them. */
   readonly limits: readonly { readonly fromMs: number; readonly rate: number }[];
-  /** Times in which it refuses each text: credits are used up. */
+  /** The times in which the platform rejects every text because credits are used up. */
   readonly quotas: readonly Span[];
   /** The time, in milliseconds, after which SYNC_COMPRESSION changes from gzip to zstd or back. */
   readonly compressionLastsMs: number;
   /** How long a slice of a snapshot lasts, in milliseconds. */
   readonly sliceMs: number;
-  /** How often a response, and a record, has another legal shape: 0 to 1. */
+  /** The probability that a response, or a record, has another legal shape: 0 to 1. */
   readonly odd: number;
-  /** How many processes run `work`, beside two pollers. */
+  /** The number of processes that run `work`, in addition to two pollers. */
   readonly workers: number;
-  /** Minimum seconds of a poll that finds nothing: polls of idle nights would be most of the time that simulating a year takes. */
+  /**
+   * Minimum duration of an empty poll, in seconds: otherwise most of the time of simulating a year would go to
+   * polls of idle nights.
+   */
   readonly pollSeconds: number;
-  /** Clocks of the processes, in turn: how far each is off. */
+  /** How far the clocks of the processes are off, used in turn. */
   readonly skewsMs: readonly number[];
   readonly jobs: readonly PlannedJob[];
   readonly batches: readonly PlannedBatch[];
-  /** When the scheduler sends a snapshot job. */
+  /** The times at which the scheduler sends a snapshot job. */
   readonly snapshotsAtMs: readonly number[];
   readonly records: number;
-  /** The number of datasets that they link to, whose cards follow each snapshot; 0: no cards follow. */
+  /** The number of datasets that calculations link to, whose cards are copied after each snapshot; 0: no cards are copied. */
   readonly datasets: number;
   readonly deeds: readonly Deed[];
-  /** The duration, at the rate, of the backlog that is sent when everything becomes calm. */
+  /** The size of the backlog that is sent when everything becomes calm, as the time that its calls take at the full rate. */
   readonly backlogMs: number;
   readonly spells: readonly Spell[];
-  /** How often an act at any border meets trouble apart from the spells, in percent. */
+  /** The percentage of acts at any border that meet a fault outside of spells. */
   readonly noisePercent: number;
-  /** How often a process dies, or is stopped for a while, at one of its acts, in percent. */
+  /** The percentage of acts at which the process dies or is paused. */
   readonly crashPercent: number;
   readonly pausePercent: number;
-  /** How often a clock is set a month ahead or back, or right again, at an act of its process, in percent. */
+  /** The percentage of acts at which the process's clock is set a month ahead, a month back, or right again. */
   readonly clockPercent: number;
-  /** Afterwards nothing goes wrong any more. */
+  /** From this time on there are no more faults. */
   readonly calmFromMs: number;
 };
 
-/** How many records a page has. */
+/** The number of records of a page. */
 export const pageRows = ({ seed }: Plan): number => 10 + (seed % 40);
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Makes the dice of long outages others than those of the rest of the plan. */
+/** Seeds the dice of long outages, so that they are independent of the rest of the plan. */
 const LONG = 0x10_0000;
 
 /** The plan of a seed. In one plan of ten, something is unavailable for an hour or two. */
@@ -137,16 +143,19 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
   };
 }
 
-/** Makes the dice of clocks others than those of the rest of the plan. */
+/** Seeds the dice of clocks, so that they are independent of the rest of the plan. */
 const OF_CLOCKS = 0x100_0000;
 
-/** Makes the dice of batches others than those of the rest of the plan. */
+/** Seeds the dice of batches, so that they are independent of the rest of the plan. */
 const OF_BATCHES = 0x80_0000;
 
-/** Makes the dice of what a kind adds others than those of the rest of the plan. */
+/** Seeds the dice of what a kind of plan adds, so that they are independent of the rest of the plan. */
 const OF_KIND = 0x40_0000;
 
-/** An outage of an hour or two takes as long as twenty schedules: one in forty has it, not one in ten. */
+/**
+ * A plan with jobs only. Simulating an outage of an hour or two takes as long as twenty schedules, so one plan in
+ * forty has one, not one in ten.
+ */
 function jobsAlone({ seed, calmFromMs, spells, deeds }: Plan) {
   const times = seed % 4 === 0 ? { calmFromMs, spells } : shortPlanOf(seed);
   return {
@@ -160,10 +169,13 @@ function jobsAlone({ seed, calmFromMs, spells, deeds }: Plan) {
   };
 }
 
-/** Work of one kind, so that a schedule is run several times sooner. One or two jobs follow the last fault even so. */
+/** Plans with one kind of work only, which run several times faster. Even these send one or two jobs after the last fault. */
 export const kinds = {
   jobs: jobsAlone,
-  /** Few records, since their pages overlap as those of many do; cards follow, and prunes are in the way. */
+  /**
+   * Scans only. A few records are enough, since their pages overlap as those of many do. Cards are copied too, and
+   * prunes interfere.
+   */
   scans({ seed, rate, calmFromMs, snapshotsAtMs, records, deeds }) {
     const dice = createDice(seed ^ OF_KIND);
     const often = (most: number) =>
@@ -182,7 +194,7 @@ export const kinds = {
       ],
     };
   },
-  /** Batches of texts that they share with each other and with jobs; some are cancelled, or forgotten in part. */
+  /** Batches only, which share texts with each other and with jobs. Some are cancelled, and some texts are forgotten. */
   batches(plan) {
     const dice = createDice(plan.seed ^ OF_KIND);
     const times = jobsAlone(plan);
@@ -198,7 +210,7 @@ export const kinds = {
       ],
     };
   },
-  /** Jobs in bursts, at a limit that changes, while texts are refused and accepted again; eight processes that die. */
+  /** Bursts of jobs under a changing rate limit, while texts are rejected and accepted again, in eight processes that die. */
   limits({ seed, rate, skewsMs, calmFromMs: lastsMs, table, clockPercent }) {
     const dice = createDice(seed ^ OF_KIND);
     const calmFromMs = Math.max(lastsMs, 20 * MINUTE);
@@ -226,7 +238,8 @@ export const kinds = {
       deeds: [],
       noisePercent: 0,
       crashPercent: calmFromMs > HOUR ? 0.05 : 0.3,
-      // A process whose first call follows cannot see that a clock that all share was set: the line seems to be free.
+      // If all processes share a clock and it is set, a process before its first call cannot detect that: the line
+      // seems to be free.
       clockPercent: table === 'SQLite' ? 0 : clockPercent,
     };
   },
@@ -237,7 +250,10 @@ export const kindNames = Object.keys(kinds) as readonly (keyof typeof kinds)[];
 const ofJobs: readonly string[] = ['cancel', 'redrive', 'send again'];
 const onBatches: readonly string[] = ['cancel batch', 'redrive batch', 'forget'];
 
-/** A chunk holds a hundred rows: most texts are there several times, since a schedule has no time for more. */
+/**
+ * Random batches. A chunk has a hundred rows, and most texts occur several times, since a schedule has no time for
+ * more texts.
+ */
 function batchesOf(dice: Dice, { most, toMs }: { readonly most: number; readonly toMs: number }) {
   return Array.from({ length: 1 + dice.below(most) }, (): PlannedBatch => {
     const from = dice.below(TEXTS);
@@ -252,10 +268,10 @@ function batchesOf(dice: Dice, { most, toMs }: { readonly most: number; readonly
   });
 }
 
-/** How many texts batches and jobs share. */
+/** The number of texts that batches and jobs share. */
 const TEXTS = 40;
 
-/** Half of them while a batch is under way, which most take seconds. */
+/** Random deeds on batches. Half of them happen while a batch is under way; most batches take seconds. */
 function deedsOnBatches(
   dice: Dice,
   { batches, calmFromMs }: Pick<Plan, 'batches' | 'calmFromMs'>,
@@ -269,12 +285,13 @@ function deedsOnBatches(
   });
 }
 
-/** Makes the dice of a day others than those of a short schedule. */
+/** Seeds the dice of a day, so that they differ from those of a short schedule. */
 const OF_DAY = 0x20_0000;
 
 /**
- * A day of everything at once: each hour a snapshot that cards follow, jobs all day, each two hours spells and people, each
- * four batches and a prune, each six a deployment, and one border away for three quarters of an hour, twice.
+ * A day of everything at once: a snapshot with cards every hour, jobs all day, spells and deeds of people every two
+ * hours. Batches and a prune come every four hours, a deployment every six. Twice, one border is unavailable for
+ * three quarters of an hour.
  */
 export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
   const dice = createDice(seed ^ OF_DAY);
@@ -325,14 +342,14 @@ export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
   };
 }
 
-/** Makes the dice of nights others than those of a day. */
+/** Seeds the dice of nights, so that they differ from those of a day. */
 const OF_NIGHTS = 0x40_0001;
 
 /**
- * Many days as an account has them: a snapshot each night that cards follow, a prune each morning, thirty jobs and one trouble a
- * day, a batch and a deployment each week, an outage of one to two hours each fortnight, clocks that are set a month off,
- * a platform of which three in ten responses and records have other shapes and that lets through half as much for a day of
- * each month, texts that it refuses for hours, and a compression that is changed while runs are under way.
+ * Many days as in a real account. Each day: a snapshot with cards at night, a prune in the morning, thirty jobs and
+ * one fault. Each week: a batch and a deployment. Each fortnight: an outage of one to two hours. Each month: a day
+ * at half the rate limit, and hours in which texts are rejected. Clocks are set a month off, three in ten responses
+ * and records have other legal shapes, and the compression changes while runs are under way.
  */
 export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoDB'): Plan {
   const dice = createDice(seed ^ OF_NIGHTS);
@@ -355,9 +372,9 @@ export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoD
     odd: 0.3,
     compressionLastsMs: 5 * DAY,
     pollSeconds: 1_200,
-    // A scan is several slices: what a crash costs is seen.
+    // A scan takes several slices, so that the cost of a crash shows.
     sliceMs: 1_000,
-    // Each month the platform lets through half as much for a day, and refuses texts for six hours.
+    // Each month the platform allows half the rate for a day, and rejects texts for six hours.
     limits: each(30, (ms) => [
       { fromMs: ms + 3 * DAY, rate: short.rate / 2 },
       { fromMs: ms + 4 * DAY, rate: short.rate },
@@ -371,7 +388,7 @@ export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoD
     deeds: [
       ...each(1, (ms): readonly Deed[] => {
         const first = (ms / DAY) * aDay;
-        // All jobs that wait are tried each minute: a pause of a whole day costs as much as a month.
+        // All waiting jobs are tried each minute, so simulating a pause of a whole day takes as long as a month.
         const maxPauseMs = ms % (56 * DAY) === 0 ? DAY : 2 * HOUR;
         return deedsOf(dice, { jobs: aDay, calmFromMs: DAY, maxPauseMs })
           .map((deed) => ('job' in deed ? { ...deed, job: deed.job + first } : deed))

@@ -1,24 +1,27 @@
 import type { Dice } from '../dice.ts';
 import type { OddPlatform } from './odd-platform.ts';
 
-/** A record as the platform had it from `fromMs` to `toMs` (epoch milliseconds; `Infinity`: still). `line` is its JSON. */
+/**
+ * A record as the platform had it from `fromMs` to `toMs` (epoch milliseconds; `Infinity` for the current version).
+ * `line` is its JSON.
+ */
 export type Version = { readonly id: number; readonly line: string; readonly fromMs: number; toMs: number };
 
 type Page = { readonly ascending: boolean; readonly offset: number; readonly limit: number };
 
 type Records = { readonly records: number; readonly datasets: number };
 
-/** The cards of a dataset, which never change. */
+/** The cards of a dataset. They never change. */
 export const cardsOf = (dataset: string) =>
   [1, 2].map((card) => {
     const id = Number(dataset) * 10 + card;
     return { id, urn: String(id), title: `card ${card} of ${dataset}` };
   });
 
-/** Records that come faster than a scan reads them would keep it for ever. */
+/** Minimum time between changes, in milliseconds: if records were added faster than a scan reads them, it would never end. */
 const CHANGED_MS = 300;
 
-/** Calculations that change while they are read, and all that was ever true of them. */
+/** Calculations that change while they are read, with all versions that they ever had. */
 export function createRecords(
   { records: count, datasets }: Records,
   dice: Dice,
@@ -65,7 +68,7 @@ export function createRecords(
       case 'add':
         return add();
       case 'delete':
-        // Gates refuse a run that has shrunk by half, and rightly.
+        // A run that has shrunk by half is correctly refused by a gate, so delete few records.
         return live.length > count * 0.8 ? void gone(at) : add();
       default: {
         const before = gone(at);
@@ -76,7 +79,7 @@ export function createRecords(
   for (let each = 0; each < count; each += 1) add();
 
   return {
-    /** A few changes, as may happen between two pages, and no more if several scans read at the same time. */
+    /** Makes a few changes, as may happen between two pages. Several scans at the same time do not cause more changes. */
     shift() {
       if (now() < changedAtMs + CHANGED_MS) return;
       changedAtMs = now();
@@ -88,7 +91,7 @@ export function createRecords(
       const hasMore = offset + limit < live.length;
       return odd.bodyOf('searchCalculations', { results, totalHits: live.length, hasMore });
     },
-    /** All states of each record so far, in order, by id. */
+    /** All versions of each record so far, in order, by id. */
     versionsOf: versionsOf as ReadonlyMap<number, readonly Version[]>,
     count: () => live.length,
   };

@@ -3,17 +3,17 @@ import type { Scene } from './scene.ts';
 
 /** Half of the rate must be used again this long after the last fault. */
 const USED_AFTER_MS = 60_000;
-/** The longest time in which the share is measured. */
+/** The share is measured for at most this long. */
 const MEASURED_MS = 60_000;
-/** Less than this says nothing: the last calls of a backlog. */
+/** A shorter measurement means nothing: it has only the last calls of a backlog. */
 const MIN_MEASURED_MS = 10_000;
 
 /** The number of files that each job of the backlog reads: most reads wait for the pace, not for a message. */
 const FILES = 4;
 
 /**
- * Sends a backlog when everything becomes calm, and watches for how long messages of it wait. Returns the share of the
- * rate that was used meanwhile; undefined if the backlog was gone too soon to tell.
+ * Sends a backlog when everything becomes calm, and watches how long its messages wait. Returns the share of the rate
+ * that was used meanwhile; undefined if the backlog ended too soon to measure.
  */
 export function watchRecovery(plan: Plan, { world, queue, platform }: Scene) {
   const ids: string[] = [];

@@ -5,9 +5,10 @@ import { dayOf, kindNames, kinds, nightsOf, planOf, tableKinds } from './plan.ts
 import { simulate } from './simulate.ts';
 
 /*
- * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds on each table, with `--table SQLite` on that one;
- * `--day` makes each a day of everything at once, `--nights 365` a year, `--only jobs` (or `scans`, `batches`, `limits`) leaves the other work out, `--log`
- * prints the timeline of each, and `--break NAME` takes a rule away first. The last line is `N passed, N failed`.
+ * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds on each kind of table. `--table SQLite`
+ * selects one kind, `--day` makes each schedule a day of everything at once, `--nights 365` a year, `--only jobs` (or
+ * `scans`, `batches`, `limits`) runs one kind of work. `--log` prints the timeline of each, and `--break NAME` removes
+ * a rule first. The last line is `N passed, N failed`.
  */
 
 const { values, nights, broken, only, first, last, tables } = readUsage(() => {
@@ -39,7 +40,7 @@ const { values, nights, broken, only, first, last, tables } = readUsage(() => {
   };
 });
 
-// Nobody reads the stacks of the errors that a schedule is full of, and each costs time.
+// A schedule creates many errors, and nothing reads their stacks, which cost time.
 Error.stackTraceLimit = 0;
 let failed = 0;
 const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
@@ -62,5 +63,5 @@ for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, 
   console.log(`FAILED: again: npm run simulate -- ${options}${without}`);
 }
 console.log(`${seeds.length * tables.length - failed} passed, ${failed} failed`);
-// Processes of the last schedules still wait, for a clock that has stopped.
+// Processes of the last schedules still wait for a clock that has stopped.
 process.exit(failed > 0 ? 1 : 0);

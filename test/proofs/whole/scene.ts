@@ -10,7 +10,7 @@ import type { SharedTable } from './shared-table.ts';
 import type { WholePlatform } from './whole-platform.ts';
 import type { World } from './world.ts';
 
-/** Parts that replace the real ones: broken on purpose, to see that the simulation finds it. */
+/** Parts that replace the real ones. They are broken on purpose, to check that the simulation finds it. */
 export type Parts = {
   readonly withLedger?: (ledger: Ledger) => Partial<Ledger>;
   readonly withSend?: (send: Send) => Send;
@@ -19,7 +19,7 @@ export type Parts = {
   readonly withQueue?: (queue: Queue) => Partial<Queue>;
 };
 
-/** What all processes share. */
+/** The services and facts that all processes share. */
 export type Scene = {
   readonly world: World;
   readonly parts: Parts;

@@ -19,7 +19,7 @@ import { storeFor } from './shared-store.ts';
 import { tableFor } from './shared-table.ts';
 import type { Process } from './world.ts';
 
-/** The defaults of the settings. */
+/** The default of the setting. */
 const CONCURRENCY = 8;
 const MAX_WAIT_MS = 20_000;
 const TIMEOUT_MS = 60_000;
@@ -28,14 +28,14 @@ export const HOST = 'acme.example.com';
 
 export type SessionOptions = { readonly reserve?: 'single' | 'batch'; readonly skewMs: number };
 
-/** The parts of one process, assembled as in `lib/session.ts` and `lib/jobs/open-worker.ts`. */
+/** Assembles the parts of one process as `lib/session.ts` and `lib/jobs/open-worker.ts` do. */
 export function openSession(process: Process, scene: Scene, { reserve = 'batch', skewMs }: SessionOptions) {
   const { world, parts } = scene;
   const own = world.diceFor(process);
   const now = () => world.nowOf(process) + skewMs;
   const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
   const clock = createTableClock({ now, steady: world.sinceStartMs, sleep });
-  // Two clients: the pace uses the dates of its own client.
+  // There are two clients: the pace uses only the `Date` headers of its own client.
   const listeners: ((seen: DateSeen) => void)[] = [];
   const sawItem = (seen: DateSeen) => {
     for (const listener of listeners) listener(seen);
@@ -91,7 +91,7 @@ export function openSession(process: Process, scene: Scene, { reserve = 'batch',
   });
   const store = storeFor(scene.store, process, world);
   const table = { ...shared.table, ...parts.withTable?.(shared.table) };
-  // The same as in `openTimedTable`.
+  // This is the condition of `openTimedTable`.
   const isTimeKnown = () => !scene.table.hasDates || clock.uncertaintyMs() <= 8_000;
   return {
     process,
@@ -114,7 +114,7 @@ export type Session = ReturnType<typeof openSession>;
 
 const silent = pino({ level: 'silent' });
 
-/** A log whose warnings are in the timeline. */
+/** A logger whose warnings are written to the timeline. */
 const loggerOf = (process: Process, { world }: Scene): Logger =>
   Object.assign(Object.create(silent), {
     warn: (facts: { readonly err?: unknown }, what: string) =>

@@ -10,12 +10,12 @@ type Queued = {
   visibleAtMs: number;
 };
 
-/** SQS moves a message to the dead letters when it has been received so often. */
+/** SQS moves a message to the dead-letter queue after this number of receives. */
 const MAX_RECEIVES = 1_000;
 const TIMEOUT_MS = 6_000;
 const SENDER = 'AIDAEXAMPLE';
 
-/** One queue with its dead letters. It delivers at least once, and hides what it has delivered for a while. */
+/** A queue with its dead-letter queue. It delivers at least once, and hides delivered messages for the visibility timeout. */
 export function createSharedQueue(world: World) {
   let queued: Queued[] = [];
   const dead: Queued[] = [];
@@ -31,7 +31,7 @@ export function createSharedQueue(world: World) {
     queued.push({
       messageId: `m-${sent}`,
       body,
-      // A queue in a file is timed by the clock of its machine, as its table is.
+      // A queue in a file uses the clock of its machine, like its table.
       sentAtMs: world.plan.table === 'SQLite' ? world.machineNow() : world.now(),
       receives: 0,
       visibleAtMs: world.now() + delayMs,
@@ -42,7 +42,7 @@ export function createSharedQueue(world: World) {
   const find = (receipt: string) => queued.find(({ messageId }) => receipt.startsWith(`${messageId}/`));
   const visible = () => queued.filter(({ visibleAtMs }) => visibleAtMs <= world.now());
 
-  /** What a receive returns; now and then a message stays visible to others, as SQS allows. */
+  /** Receives messages. Sometimes a message stays visible to others, as SQS allows. */
   const take = (most: number, visibilityMs: number): readonly QueueMessage[] =>
     visible()
       .slice(0, most)
@@ -59,7 +59,7 @@ export function createSharedQueue(world: World) {
         return [{ messageId, body, sender: SENDER, sentAtMs, receives, receipt: `${messageId}/${receives}` }];
       });
 
-  /** The queue as one process reaches it. A long poll is asked again until something is there. */
+  /** The queue as one process reaches it. A long poll receives again until a message arrives. */
   const queueFor = (process: Process): Queue => {
     const act = <T>(label: string, perform: Act<T>['perform']): Promise<T> =>
       world.act(process, {

@@ -6,7 +6,10 @@ import type { Process, World } from './world.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** The one store. `seen` is called for every object that is put whole, at the moment when it becomes visible. */
+/**
+ * The store that all processes share. `seen` is called for every object that is put in one request, at the moment it
+ * becomes visible.
+ */
 export function createSharedStore(seen: (key: string, body: string) => void): Store {
   const store = createFolders();
   return {
@@ -19,7 +22,7 @@ export function createSharedStore(seen: (key: string, body: string) => void): St
   };
 }
 
-/** A store in memory for each folder: to list the few runs of a year takes no look at the thousands of results. */
+/** An in-memory store for each folder, so that listing the few runs of a year does not go through thousands of results. */
 function createFolders(): Store {
   const folders = new Map<string, Store>();
   const of = (key: string): Store => {
@@ -51,7 +54,7 @@ function createFolders(): Store {
   };
 }
 
-/** The store as one process reaches it. What arrives in pieces is stored, and listed, by one request. */
+/** The store as one process reaches it. Streamed writes and lists take one request each. */
 export function storeFor(store: Store, process: Process, world: World): Store {
   const act = <T>(label: string, perform: () => Promise<T>): Promise<T> =>
     world.act(process, {
@@ -66,7 +69,7 @@ export function storeFor(store: Store, process: Process, world: World): Store {
     get: (key, options) => act(`read ${key}`, () => store.get(key, options)),
     stream: (key, options) => act(`stream ${key}`, () => store.stream(key, options)),
     put(key, body, options) {
-      // A late request still carries the body that it was made with.
+      // A late request still carries its original body, even if the caller reuses the buffer.
       const copy = Buffer.from(body);
       return act(`write ${key}`, () => store.put(key, copy, options));
     },

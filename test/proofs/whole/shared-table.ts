@@ -10,7 +10,7 @@ import { createMemoryTable } from '../../table/memory-table.ts';
 import { createSqliteInMemory, type Sharer } from '../../table/sqlite-in-memory.ts';
 import type { Process, World } from './world.ts';
 
-/** The one table of a fleet, with rows of jobs and texts, and the budget. */
+/** The table of a fleet, with rows of jobs and texts, and the budget. */
 type TableParts = { readonly rows: Table; readonly budget: BudgetItem };
 
 /** The table as people see it, and as each process has it open. */
@@ -40,13 +40,13 @@ function createSharedSqlite(clocks: Clocks, waits: Waits): SharedTable {
   return { rows, budget: createTableBudget({ table: rows, host: HOST, ...waits }), of, hasDates: false };
 }
 
-/** How long a client waits, its own retries included: rows of jobs are worth more of them than a slot. */
+/** How long a client waits, including its own retries. It retries longer for job rows than for a slot. */
 const ROW_MS = 4_000;
 const ITEM_MS = 1_000;
 
 type Saw = (seen: DateSeen) => void;
 
-/** The clock of a process, and who hears of the `Date` of each response of its two clients. */
+/** The clock of a process, and the callbacks that get the `Date` of each response of its two clients. */
 type Here = {
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -55,7 +55,7 @@ type Here = {
   readonly sawItem: Saw;
 };
 
-/** The table as one process reaches it. `onBreaker` hears of the breaker each time that the budget is seen. */
+/** The table as one process reaches it. `onBreaker` is called with the state of the breaker each time the budget is read. */
 export function tableFor(
   shared: SharedTable,
   process: Process,

@@ -15,23 +15,23 @@ import { pollForInvocations, workForever } from './workers.ts';
 import { createWorld } from './world.ts';
 
 /**
- * Within this time after the last fault everything has ended. A message of an invocation that was killed, or whose
- * receipt was lost, is hidden for 15.5 minutes; a second message of a job then waits for the lease of the first, 15
- * minutes at most. A code function whose response never comes takes 5.5 minutes, and what waits between tries (a minute
- * for a job, ten minutes for a step of a snapshot) and the backlog itself take less than that lease.
+ * Everything must have ended this long after the last fault. A message of an invocation that was killed, or whose
+ * receipt was lost, is hidden for 15.5 minutes; a second message of the job then waits for the first one's lease, at
+ * most 15 minutes. A code function whose response never comes takes 5.5 minutes. Waits between tries (a minute for a
+ * job, ten minutes for a step of a snapshot) and the backlog itself take less than that lease.
  */
 const RECOVERY_MS = 33 * 60_000;
 
-/** For so long the recovery is watched. */
+/** The recovery is watched for at least this long. */
 const MIN_CALM_MS = 125_000;
 
 /**
- * What is not judged where clocks are a month off: that a run is published which the clock of its publisher takes for one of
- * the future. It is counted as `refused`.
+ * The violation that is allowed where clocks are a month off: a run is refused because, by its publisher's clock, the
+ * published one is from the future. It is counted as `refused`.
  */
 const OF_THE_FUTURE = /^Nothing is given up for a fault: execution \S+ refused /;
 
-/** What happened in a schedule: the promises that it broke, its timeline, and what there is to count. */
+/** The outcome of a schedule: the broken promises, its timeline, and counts. */
 export type Ended = {
   readonly violations: readonly string[];
   readonly trace: readonly string[];
@@ -40,7 +40,7 @@ export type Ended = {
   >;
 };
 
-/** Runs a schedule, with broken parts if there are any, to its end. */
+/** Runs a schedule to its end, with `parts` in place of the real ones. */
 export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
   using world = createWorld(plan);
   using _ = renameHost(world.now);

@@ -1,13 +1,13 @@
 import type { Dice } from '../dice.ts';
 
-/** The borders at which requests can fail: whatever leaves a process crosses one of them. */
+/** The borders at which requests can fail. Each request that leaves a process crosses one of them. */
 const borders = ['table', 'store', 'queue', 'platform', 'executions'] as const;
 export type Border = (typeof borders)[number];
 
 /**
- * What happens to a request. `refused`: it fails immediately, and nothing is done. `unsent`: nothing is done, and no response comes.
- * `unanswered`: it is done, and the response is lost. `late`: it is done long after its sender gave up. `slow`: it is
- * done, and the response takes seconds. `throttled`: the service says that it is busy.
+ * What happens to a request. `refused`: it fails immediately and is not executed. `unsent`: it is not executed, and no
+ * response comes. `unanswered`: it is executed, but the response is lost. `late`: it is executed long after its sender
+ * gave up. `slow`: it is executed, but the response takes seconds. `throttled`: the service says that it is busy.
  */
 const fates = ['refused', 'unsent', 'unanswered', 'late', 'slow', 'throttled'] as const;
 export type Fate = (typeof fates)[number];
@@ -30,7 +30,7 @@ export type Spell = { readonly fromMs: number; readonly toMs: number; readonly p
   | { readonly border: 'platform'; readonly fate: PlatformFate; readonly retryAfterMs: number }
 );
 
-/** The spells of a schedule; the last one ends just when everything becomes calm. */
+/** The spells of a schedule. The last one ends when everything becomes calm. */
 export function spellsOf(dice: Dice, calmFromMs: number): readonly Spell[] {
   return Array.from({ length: 1 + dice.below(7) }, (_, index) => {
     const lastsMs = dice.pick([2_000, 20_000, 60_000, 180_000, 600_000]);

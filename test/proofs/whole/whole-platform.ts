@@ -19,7 +19,7 @@ type Execution = {
   readonly name: string;
   readonly atMs: number;
   isKnown: boolean;
-  /** The number of faults of its process when it was sent. */
+  /** The number of faults of the process when it sent the call. */
   readonly troublesBefore: number;
 };
 
@@ -30,23 +30,26 @@ const travelMs = [1, 3, 5, 8] as const;
 /** How long the platform takes for a call, in milliseconds. */
 const TAKES_MS = [30, 60, 120, 300, 1_500] as const;
 
-/** The platform, which knows the truth: what it was sent when, what it executed, and whom its responses reached. */
+/**
+ * The platform. It records the truth: when each request arrived, what was executed, and which responses reached their
+ * process.
+ */
 export function createWholePlatform(world: World, endOf: (subject: string) => FunctionEnd) {
   const odd = createOddPlatform(world.plan.seed, world.plan.odd);
   const records = createRecords(world.plan, world.dice, world.now, odd);
-  /** Requests, in milliseconds from the start. */
+  /** The times of requests, in milliseconds from the start. */
   const arrivals: number[] = [];
-  /** What was executed, by its subject, in order. */
+  /** The executed calls in order, by subject. */
   const executed = new Map<string, Execution[]>();
-  /** Subjects of requests that may have been executed without anybody knowing. */
+  /** Subjects of requests that may have been executed without the process knowing. */
   const doubtful = new Set<string>();
-  /** Subjects of requests that went wrong here, executed or not. */
+  /** Subjects of requests that had a fault here, executed or not. */
   const troubled = new Set<string>();
   const throttled: number[] = [];
   const offsets = new WeakMap<Process, number[]>();
   let used: number[] = [];
 
-  /** A 429 if the request may not pass. */
+  /** A 429 if the request exceeds the rate limit. */
   const overLimit = (subject: string): AttemptResult | undefined => {
     const { plan } = world;
     const atMs = world.sinceStartMs();
@@ -107,7 +110,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       return fate.result(request);
     }
     const leftMs = world.sinceStartMs();
-    // A process may be stopped while its request is on the way, or at the moment when it leaves.
+    // A process may be paused while its request travels, or at the moment it leaves.
     const isStopped = process.pausedUntilMs > leftMs;
     const before = process.troubles - (isStopped ? 1 : 0);
     await world.clock.sleep(own.pick(travelMs));
@@ -155,14 +158,14 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       (process: Process): Send =>
       async (request, _token, signal) => {
         signal?.throwIfAborted();
-        // Nothing is between a call's slot and its leaving where a process could be stopped.
+        // There is no other act between a call's slot and its request at which the process could be paused.
         if (!process.isAlive) await world.awake(process);
         const result = await send(process, request);
         await world.awake(process);
         return result;
       },
     executionsOf: (subject: string): readonly Execution[] => executed.get(subject) ?? [],
-    /** Where the pages begin that a process was served of a scan, in order. */
+    /** The offsets of the pages that a process got in a scan, in order. */
     offsetsOf: (process: Process): readonly number[] => offsets.get(process) ?? [],
     /** The texts that were scored. */
     texts: () => [...executed.keys()].filter((subject) => subject.startsWith('text ')),

@@ -5,11 +5,11 @@ import { kindNames, kinds, planOf, tableKinds } from './plan.ts';
 import { simulate } from './simulate.ts';
 
 /*
- * Scheduler, slices, queue, workers, ledger, pace, store and platform on one clock that nobody waits for, with faults at
- * every border (docs/proofs.md). `npm run simulate -- --seeds 1..1000` runs many more schedules.
+ * Runs scheduler, slices, queue, workers, ledger, pace, store and platform together on one virtual clock, with faults
+ * at every border (docs/proofs.md). `npm run simulate -- --seeds 1..1000` runs many more schedules.
  */
 
-/** Short schedules, with faults of all kinds among them, and in a full run those after them. */
+/** The seed of the first short schedule: faults of all kinds occur in it and the next ones. A full run has more schedules. */
 const FIRST = 29;
 const SEEDS = [
   FIRST,
@@ -49,7 +49,7 @@ test('a schedule is the same each time it runs', async () => {
 
 const taken = Object.entries(breaks).filter(([, { isSlow }]) => isSlow !== true || scaled(0, 1) > 0);
 
-/** Each schedule exercises most of the rules; a later change of the code may produce one that does not. */
+/** Number of seeds to try: most schedules exercise a rule, but after a change of the code some may not. */
 const TRIES = 5;
 
 test.for(sampled(2, taken))('the simulation detects %s', async ([, { parts, among, seed: first, shows }]) => {

@@ -6,12 +6,12 @@ import type { Scene } from './scene.ts';
 import { openSession, workerOf } from './session.ts';
 import type { Process } from './world.ts';
 
-/** The deployed function's time limit, and how long its messages are hidden. */
+/** The time limit of the deployed function, and the visibility timeout of its messages. */
 const LIMIT_MS = 900_000;
 const HIDDEN_SECONDS = LIMIT_MS / 1_000 + 30;
 const CONCURRENCY = 8;
 
-/** How long a poller waits after the queue did not respond. */
+/** How long a poller waits after a receive has failed. */
 const AFTER_FAILURE_MS = 1_000;
 
 function queueOf(process: Process, { queue, parts }: Scene): Queue {
@@ -20,8 +20,8 @@ function queueOf(process: Process, { queue, parts }: Scene): Queue {
 }
 
 /**
- * A poller that passes batches to invocations, as Lambda does. The process serves one invocation after another until it
- * dies or an invocation reaches the time limit; the next one has a new process.
+ * A poller that passes batches of messages to invocations, as Lambda does. A process serves one invocation after
+ * another until it dies or an invocation reaches the time limit; then a new process starts.
  */
 export async function pollForInvocations(name: string, scene: Scene, skewMs: number): Promise<void> {
   const { world } = scene;
@@ -61,7 +61,7 @@ export async function pollForInvocations(name: string, scene: Scene, skewMs: num
 
 const RESTART_MS = 2_000;
 
-/** `work` in a process of its own, which is started again when it dies. */
+/** Runs `work` in a separate process, which is restarted when it dies. */
 export function workForever(name: string, scene: Scene, skewMs: number, number = 1): void {
   const { world } = scene;
   const process = world.start(`${name}.${number}`);

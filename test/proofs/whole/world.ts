@@ -4,18 +4,18 @@ import type { Plan } from './plan.ts';
 import type { Border, Fate, Spell } from './spells.ts';
 import { watchZlib } from './zlib-work.ts';
 
-/** A process of the world. One that is not mortal never crashes or pauses, and only the queue fails it. */
+/** A process of the world. If it is not mortal, it never crashes or pauses, and only its requests to the queue can fail. */
 export type Process = {
   readonly name: string;
   readonly isMortal: boolean;
   isAlive: boolean;
-  /** Until then it makes no progress, and no response reaches it. */
+  /** Until this time it makes no progress, and no response reaches it. */
   pausedUntilMs: number;
-  /** How far its clock was set off; `machine` has that of processes that share a clock. */
+  /** How far its clock was set wrong. For processes that share a clock, `machine` has the value. */
   clockOffMs: number;
   /** The number of its faults so far. */
   troubles: number;
-  /** Called when it has ended, normally or not. */
+  /** Callbacks for the end of the process, normal or not. */
   readonly onEnd: (() => void)[];
 };
 
@@ -29,13 +29,13 @@ const newProcess = (name: string, isMortal = true): Process => ({
   onEnd: [],
 });
 
-/** Something that leaves a process for a service that is not the platform. */
+/** A request of a process to a service other than the platform. */
 export type Act<T> = {
   readonly label: string;
   readonly border: Exclude<Border, 'platform'>;
-  /** The operation of the service, at one moment of the world. It must not wait. */
+  /** The operation of the service, executed at one moment of the world. It must not wait. */
   readonly perform: () => T | Promise<T>;
-  /** The error of a request that got no response, or that was throttled. */
+  /** Creates the error of a request that got no response or was throttled. */
   readonly failure: (kind: 'unreachable' | 'busy') => Error;
   /** How long its sender waits for a response, in milliseconds. */
   readonly timeoutMs: number;
@@ -45,16 +45,15 @@ const START_MS = Date.parse('2026-11-21T09:00:00Z');
 
 /** How long a request travels, in milliseconds: mostly a few. */
 const travelMs = (dice: Dice) => dice.pick([1, 2, 2, 3, 5, 12]);
-/** How far a clock is off that was set wrong: by a month, or right again. */
+/** The values to which a clock's error can be set: a month behind, right again, a month ahead. */
 const CLOCK_OFF_MS = [-31, 0, 31].map((days) => days * 86_400_000);
-/** How often it is wrong when a process starts, compared with how often it is set at an act. */
+/** How many times more likely a clock is wrong at the start of a process than set at an act. */
 const AT_START = 20;
 const STOPPED_MS = [3_000, 45_000, 100_000] as const;
 
 /**
- * One clock, and processes on it. What a process does takes no time by itself; requests travel, timers are late by a
- * little, processes die and stand still. Each process has dice of its own, so that the order of what happens at one
- * moment changes nothing.
+ * A virtual clock, and processes on it. Computing takes no time; requests travel, timers are slightly late, processes
+ * die and pause. Each process has its own dice, so that the order of events at one moment changes nothing.
  */
 export function createWorld(plan: Plan) {
   const zlib = watchZlib();
@@ -67,7 +66,7 @@ export function createWorld(plan: Plan) {
   const counts = { crashes: 0, stops: 0, faults: 0, clocksSet: 0 };
   const diceOf = new WeakMap<Process, Dice>();
   const clockDiceOf = new WeakMap<Process, Dice>();
-  /** Users of SQLite share a clock, as those of one machine do. */
+  /** The clock that all users of SQLite share, as on one machine. */
   const machine = { clockOffMs: 0 };
   const running = new Set<Process>();
   const isCalm = () => clock.now() >= plan.calmFromMs;
@@ -121,7 +120,7 @@ export function createWorld(plan: Plan) {
     await awake(process);
   };
 
-  /** The process may die or be stopped here, before or after something of its own. */
+  /** Lets the process die or pause at this point, before or after one of its acts. */
   const troubles = async (process: Process, label: string): Promise<void> => {
     mayBeSet(process);
     if (process.isMortal && !isCalm()) {
@@ -141,7 +140,7 @@ export function createWorld(plan: Plan) {
   };
 
   const present = { spells: [] as readonly Spell[], untilMs: 0 };
-  /** The spells of this moment: of a year there are hundreds. */
+  /** The spells of this moment. They are cached, since a year has hundreds of spells. */
   const spellsNow = (): readonly Spell[] => {
     const atMs = clock.now();
     if (atMs < present.untilMs) return present.spells;
@@ -209,7 +208,7 @@ export function createWorld(plan: Plan) {
     log,
     start,
     end,
-    /** The processes that run, but for what is no process of ours. */
+    /** The running processes that are part of the system, without people and services. */
     running: () => [...running].filter(({ isMortal }) => isMortal),
     diceFor,
     awake,
@@ -218,7 +217,7 @@ export function createWorld(plan: Plan) {
     spellAt,
     isCalm,
     act,
-    /** Epoch milliseconds by the clock of a process, by that of the machine of people, and in truth. */
+    /** Epoch milliseconds by the clock of a process; `machineNow` by the clock of people's machine, `now` by the true clock. */
     nowOf: (process: Process) => START_MS + clock.now() + clockOf(process).clockOffMs,
     machineNow: () => START_MS + clock.now() + machine.clockOffMs,
     now: () => START_MS + clock.now(),
@@ -230,7 +229,7 @@ export function createWorld(plan: Plan) {
 
 export type World = ReturnType<typeof createWorld>;
 
-/** Minutes, seconds and milliseconds from the start. */
+/** Formats a time from the start in seconds. */
 function stamp(ms: number): string {
   const seconds = (ms / 1_000).toFixed(3).padStart(9, '0');
   return `${seconds}`;

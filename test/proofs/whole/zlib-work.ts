@@ -7,7 +7,7 @@ type Transform = (
   ended: (...result: unknown[]) => void,
 ) => void;
 
-/** What all streams of zlib share, where each chunk passes on its way to a thread. */
+/** The prototype of all zlib streams. Each chunk passes its `_transform` on the way to a thread. */
 const shared: { _transform: Transform } = Object.getPrototypeOf(Object.getPrototypeOf(Gzip.prototype));
 
 let chunks = 0;
@@ -16,8 +16,8 @@ let users = 0;
 const original = shared._transform;
 
 /**
- * Watches the chunks that threads of zlib work on, so that no virtual time passes meanwhile: how fast this machine is
- * must not decide what happens in a schedule.
+ * Tracks the chunks that zlib threads are working on, so that no virtual time passes meanwhile: the speed of the
+ * machine must not affect a schedule.
  */
 export function watchZlib() {
   users += 1;
@@ -32,7 +32,7 @@ export function watchZlib() {
       });
     };
   return {
-    /** Until it has ended; undefined if nothing is being worked on. */
+    /** Resolves when the current work has ended; undefined if there is none. */
     underWay: () => (chunks > 0 ? done.promise : undefined),
     stop() {
       users -= 1;

@@ -25,14 +25,14 @@ import { recordsIn } from '../../../snapshot/batches.ts';
 import { defineTarget, must } from '../target.ts';
 
 /*
- * Answers in which everything that does not decide is something else: through the client, the scans and the jobs, over the
- * real transport, the outcome is that of the answer as the contract has it.
+ * Responses in which every member that does not matter has another value. Through the client, the scans and the
+ * jobs, over the real transport, the outcome must be the same as for the response in the contract.
  */
 
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const path = { packageId: UUID, version: '1.0.0', functionName: 'greet' };
 
-/** What is put instead of a member, as JSON; `absent`: nothing. */
+/** Values that replace a member, as JSON; `absent` removes the member. */
 const ODD = {
   absent: undefined,
   null: 'null',
@@ -54,11 +54,11 @@ type Odd = keyof typeof ODD;
 const odds = Object.keys(ODD) as [Odd, ...Odd[]];
 
 const changeSchema = z.object({
-  /** Of the record whose member is changed, and of the member. */
+  /** The index of the record that is changed, and of its member. */
   record: z.number(),
   member: z.number(),
   odd: z.enum(odds),
-  /** Whether it is there twice: odd first, or odd last. */
+  /** Whether the member is there twice, with the odd value first or last. */
   twice: z.enum(['no', 'first', 'last']),
 });
 
@@ -68,9 +68,9 @@ const schema = z.object({
     ...['runFunction', 'updateFormula', 'analyzeSentiment'],
   ] as ['searchCalculations', ...string[]]),
   changes: z.array(changeSchema),
-  /** Which values decide: statuses, sentiments, and by which field a card is named. */
+  /** Selects the values that matter: the status, the sentiment, and the field that holds a card's id. */
   variant: z.number(),
-  /** Whether texts of what does not decide are in another letter case. */
+  /** Whether texts that do not matter are in another letter case. */
   isOtherCase: z.boolean(),
   contentType: z.enum(['application/json', 'text/plain', '', 'application/vnd.acme+json; charset=utf-8']),
   isMarked: z.boolean(),
@@ -111,7 +111,7 @@ export const answers = defineTarget({
 
 type Client = { readonly platform: Platform; readonly sent: { calls: number } };
 
-/** A client whose platform answers everything with this body. */
+/** A client whose platform responds to every request with this body. */
 function clientOf(body: Buffer, headers: Readonly<Record<string, string>>): Client {
   const sent = { calls: 0 };
   const send = createTransport({
@@ -138,7 +138,7 @@ function clientOf(body: Buffer, headers: Readonly<Record<string, string>>): Clie
 type Record_ = Readonly<Record<string, unknown>>;
 type Members = readonly (readonly [name: string, json: string])[];
 
-/** Members beside those of the contract, which are kept too. */
+/** Members that the contract does not have, which are stored too. */
 const MORE = {
   Id: 'x',
   ID: 7,
@@ -149,7 +149,7 @@ const MORE = {
   statusText: 'SUCCESS',
 };
 
-/** A record as JSON text: members that do not decide are as the changes say. */
+/** A record as JSON text, with changed values for members that do not matter. */
 function oddRecord(
   given: Record_,
   at: number,
@@ -183,7 +183,7 @@ const swapped = (json: string): string =>
 
 const parsed = (text: string): Record_ => JSON.parse(text);
 
-/** What was read is what was sent, beside what decides. */
+/** Checks that, apart from the members that matter, the record was read as it was sent. */
 function mustBeKept(read: unknown, sent: string, deciding: readonly string[]): void {
   const without = (value: unknown) =>
     Object.fromEntries(Object.entries(Object(value)).filter(([name]) => !deciding.includes(name)));
@@ -217,7 +217,7 @@ const turn: SendContext = {
 };
 const pickOf = <T>(list: readonly T[], at: number): T => list[at % list.length] as T;
 
-/** The members of an answer beside its list. */
+/** A response with its list and other members. */
 const envelope = (list: string, rows: readonly string[], more: Record_, answer: Answer): string =>
   oddRecord({ ...more, [list]: 0 }, 4, [list], answer).replace(
     `"${list}": 0`,
@@ -439,7 +439,7 @@ const ENDS = [
 
 const kindOf = (word: string) => (word === 'RUNNING' ? 'running' : word === '' ? 'shape' : 'undetermined');
 
-/** `degraded: true` means something, wherever it comes from. */
+/** Removes `true` among the odd values of a response, since `degraded: true` has a meaning. */
 const withoutTrue = (answer: Answer): Answer => ({
   ...answer,
   changes: answer.changes.filter(({ record, odd }) => record !== 4 || odd !== 'true'),

@@ -1,14 +1,14 @@
 export type LeafKind = 'text' | 'number' | 'word';
 
-/** What stands for a text, a number, or `true`, `false` and `null`, by its characters as they were sent. */
+/** Converts a text, a number, or `true`, `false` or `null`, given its characters in the source. */
 export type LeafOf = (kind: LeafKind, source: string) => unknown;
 
 const comparableLeaf: LeafOf = (kind, source) =>
   kind === 'text' ? leafOf(unescaped(source)) : kind === 'number' ? leafOf(numberOf(source)) : source;
 
 /**
- * The value as JavaScript's own parser reads it, with every leaf as text so that two readings of it can be compared, or
- * as `leaf` makes it; undefined if it is no JSON. Objects are maps.
+ * The value as JavaScript's own parser reads it; undefined for invalid JSON. Every leaf is a text in comparable
+ * form, or what `leaf` returns. Objects are maps.
  */
 export function exactReference(text: string, leaf: LeafOf = comparableLeaf): unknown {
   try {
@@ -23,16 +23,16 @@ export function exactReference(text: string, leaf: LeafOf = comparableLeaf): unk
   }
 }
 
-/** The text of a string with its quotes. */
+/** The text of a JSON string literal. */
 export const unescaped = (quoted: string): string => JSON.parse(quoted);
 
-/** An integer by its digits; any other number as a double, which is all that is promised of it. */
+/** The digits of an integer; any other number as a double, since no more precision is promised. */
 const numberOf = (source: string): string => (/^-?\d+$/.test(source) ? source : String(Number(source)));
 
-/** A string or number in the form that is compared: an id as a number, as a string, or with leading zeros is the same. */
+/** The comparable form of a string or number: an id is the same as a number, as a string, or with leading zeros. */
 const leafOf = (text: string): string => (/^-?\d{1,64}$/.test(text) ? String(BigInt(text)) : text);
 
-/** A value that was read, in the same form. */
+/** The comparable form of a value that was read. */
 export function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value === 'number' && Number.isInteger(value)) return leafOf(String(value));
@@ -40,7 +40,7 @@ export function comparable(value: unknown): unknown {
   return new Map(Object.entries(value).map(([name, each]) => [name, comparable(each)]));
 }
 
-/** Bytes as text, one character a byte, read as UTF-8; undefined if they are not. */
+/** Decodes bytes (one character each) as UTF-8; undefined if they are not valid UTF-8. */
 export function decoded(body: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'latin1'));

@@ -2,17 +2,17 @@ import { exactReference, type LeafKind, unescaped } from './exact-reference.ts';
 import { DATA_FILE, type Found, type FoundIn } from './found-records.ts';
 import { UUID } from './response-inputs.ts';
 
-/* The records of a response as a parser that shares nothing with the readers of snapshots sees them. */
+/* The records of a response according to a parser that shares no code with the snapshot readers. */
 
 type Leaf = { readonly kind: LeafKind; readonly source: string };
 type Members = ReadonlyMap<string, unknown>;
 
-/** What a part must show: equal to what `shownOf` makes of what was found. */
+/** What a reader must find, in the form that `shownOf` returns. */
 export type Expected = {
   readonly keys: readonly string[];
   /** Each line, parsed. */
   readonly records: readonly unknown[];
-  /** How many elements have no id: they are left out, unless none has one. */
+  /** The number of elements without an id. They are left out, unless all elements lack one. */
   readonly unnamed: number;
   readonly fields: Readonly<Record<string, readonly string[]>>;
   readonly next?: string | null;
@@ -25,7 +25,7 @@ const parsed = (text: string): unknown =>
     (kind, source): Leaf => ({ kind, source: kind === 'text' ? unescaped(source) : source }),
   );
 
-/** What a reader found, so that it can be compared. */
+/** Converts what a reader found to the form that is compared. */
 export const shownOf = ({ keys, lines, fields, unnamed = [], ...rest }: Found): Expected => ({
   ...rest,
   unnamed: unnamed.length,
@@ -34,7 +34,7 @@ export const shownOf = ({ keys, lines, fields, unnamed = [], ...rest }: Found): 
   fields: Object.fromEntries(Object.keys(fields).map((name) => [name, fields[name]?.toSorted() ?? []])),
 });
 
-/** What a reader must find in a response; undefined if it must refuse it. */
+/** What a reader must find in a response; undefined if it must reject the response. */
 export function expectedIn(name: FoundIn, text: string): Expected | undefined {
   const value = parsed(text);
   return value === undefined ? undefined : readers[name](value);
@@ -108,7 +108,7 @@ function isError(value: unknown): boolean {
   );
 }
 
-/** Whether a member may be the list under another name: a list or an object with something in it. */
+/** Whether a member may be the list under another name: a non-empty list or object. */
 const mayHoldList = (value: unknown): boolean =>
   value instanceof Map &&
   [...value.values()].some((member) =>
@@ -124,7 +124,7 @@ function cardId(card: unknown): string | undefined {
   return integerIn(memberOf(card, 'id')) ?? urnId ?? integerIn(memberOf(card, 'kpiId'));
 }
 
-/** A record with its key in its own field, last if it has none there. */
+/** A record with its key in the key field, appended at the end if the record lacks the field. */
 const named = (name: string, id: bigint, record: Members): Members => {
   if (integerIn(memberOf(record, name)) !== undefined) return record;
   return new Map<string, unknown>([...record, [name, { kind: 'number', source: String(id) }]]);
@@ -135,7 +135,7 @@ function totalIn(value: unknown): number | null {
   return total === undefined || Number(total) < 0 ? null : Number(total);
 }
 
-/** A record with its owner first, unless it names one itself. */
+/** A record with its owner as the first member, unless the record has an owner itself. */
 const owned = (name: string, record: Members): Members =>
   new Map<string, unknown>([[name, { kind: 'text', source: UUID }], ...record]);
 
@@ -148,7 +148,7 @@ const memberOf = (value: unknown, name: string): unknown =>
 const textIn = (value: unknown): string | undefined =>
   isLeaf(value) && value.kind === 'text' ? value.source : undefined;
 
-/** The digits of an id: at most 64, as a number or as text; or of a number that a double holds exactly. */
+/** The digits of an id: an integer of at most 64 digits as number or text, or a number that a double holds exactly. */
 function integerIn(value: unknown): string | undefined {
   if (!isLeaf(value) || value.kind === 'word') return undefined;
   if (/^-?\d{1,64}$/.test(value.source)) return String(BigInt(value.source));
@@ -164,7 +164,7 @@ function typeOf(value: unknown): string {
   return value.kind === 'number' ? 'number' : value.source === 'null' ? 'null' : 'boolean';
 }
 
-/** The types of the fields of all records, and of the one that is put before them. */
+/** The types of the fields of all records, and of the field `first`, which is put before them. */
 function typesIn(records: readonly unknown[], first?: string): Expected['fields'] {
   const types = new Map<string, Set<string>>();
   for (const record of records)

@@ -9,7 +9,7 @@ import { expression } from '../../../formula/arbitrary-expression.ts';
 import { withoutOffsets } from '../../../formula/formulas.ts';
 import { defineTarget, must } from '../target.ts';
 
-/* Formulas: any text is parsed and analysed, or refused with faults within it, in time that grows with its length. */
+/* Formulas: any text is parsed and analysed, or rejected with faults at offsets inside it, in time linear in its length. */
 
 const TOKENS = [
   ...`( ) , \` \`\` \`a\` ' '' \\ -- /* */ * - 1e9 1 .5 = <=> ! || 😀 SUM( RANK() X_BEAST_MODE(1) SQRT(1) [b] [ ] "t" " # ; name t. x. CAST(1 AS __proto__(`.split(
@@ -24,7 +24,7 @@ const TOKENS = [
   ...['\r\n', '\u2028', ' ', '\0', '\ud800'],
 ];
 
-/** `repeat` of more than 1: the time for `text` many times is compared with that for a quarter of it. */
+/** With `repeat` above 1, the time for `text` repeated that often is compared with the time for a quarter of it. */
 const input = z.object({ text: z.string(), repeat: z.number() });
 
 const anything = fc.oneof(
@@ -88,7 +88,7 @@ export const formulas = defineTarget({
   },
 });
 
-/** The faults of a text are within it, and short. The outcome is the first one, without what it quotes. */
+/** Checks that the faults of a text are short and at offsets inside it. Returns the first fault without what it quotes. */
 function checkFaults(text: string, faults: readonly FormulaFault[]): string {
   must(faults.length >= 1 && faults.length <= 20, 'a refusal has 1 to 20 faults', () =>
     String(faults.length),
@@ -110,7 +110,7 @@ function checkFaults(text: string, faults: readonly FormulaFault[]): string {
   return `refused: ${faults[0]?.message.replaceAll(/".*?"|\d+|Unexpected \S+/gs, '…').slice(0, 60)}`;
 }
 
-/** Each node begins within the text, and a call where its name is. */
+/** Checks that each node begins within the text, and a call where its name is. */
 function checkOffsets(text: string, formula: Expression): void {
   JSON.stringify(formula, (key, value: unknown) => {
     if (key === 'offset')
@@ -122,12 +122,15 @@ function checkOffsets(text: string, formula: Expression): void {
   must(formula.offset >= 0, 'nodes are within the text', () => String(formula.offset));
 }
 
-/** The time for a text may grow a little faster than its length, since the machine has caches; never as its square. */
+/**
+ * Maximum growth of the time for four times the text. Caches make it grow a little faster than linearly; quadratic
+ * would be 16.
+ */
 const MAX_GROWTH = 10;
-/** Less cannot be measured. */
+/** A shorter time cannot be measured reliably. */
 const MIN_MS = 60;
 
-/** Longer texts show more and take longer. */
+/** Maximum length of a repeated text. Longer ones would show more but take longer. */
 const MAX_CHARACTERS = 16_000;
 
 function checkTime(piece: string): string {
@@ -143,7 +146,7 @@ function checkTime(piece: string): string {
   return 'time';
 }
 
-/** How many times longer four times the text takes; 0 if that is too short to measure. */
+/** The time for four times the text, divided by the time for the text; 0 if it is too short to measure. */
 function growthOf(piece: string, repeat: number): number {
   const longMs = cpuMsOf(piece.repeat(4 * repeat));
   return longMs < MIN_MS ? 0 : longMs / Math.max(cpuMsOf(piece.repeat(repeat)), MIN_MS / 20);

@@ -10,28 +10,28 @@ import { UUID } from './response-inputs.ts';
 
 type FieldTypes = ReturnType<typeof typesSeen>;
 
-/* The readers of snapshots, which find records in the bytes of a response without parsing it. */
+/* The snapshot readers, which find records in the bytes of a response without parsing it. */
 
-/** What a reader found, as it goes into a part. */
+/** What a reader found, as it is written into a part. */
 export type Found = {
   readonly keys: readonly string[];
   readonly lines: readonly string[];
-  /** Elements without an id, as people know them. */
+  /** The elements without an id, as messages name them. */
   readonly unnamed?: readonly string[] | undefined;
   readonly fields: FieldTypes;
-  /** Only for a page of files. */
+  /** The cursor of the next page, which only pages of files have. */
   readonly next?: string | null;
   readonly total?: number | null;
 };
 
 export type FoundIn = 'listCards' | 'searchFiles' | 'getDataFile';
 
-/** The id of the data file that is asked for. */
+/** The id of the requested data file. */
 export const DATA_FILE = '12';
 
 type Limited = (endpoint: Endpoint<EndpointInput, unknown>) => Endpoint<EndpointInput, unknown>;
 
-/** Reads one response through the client, as a snapshot does. Throws what the client throws. */
+/** Reads one response through the client, as a snapshot does. Rethrows errors of the client. */
 export const foundIn: Readonly<
   Record<FoundIn, (call: Call, asked: Parameters<Limited>[0], input: EndpointInput) => Promise<Found>>
 > = {
@@ -54,7 +54,7 @@ export const foundIn: Readonly<
 
 async function* noKeys(): AsyncGenerator<readonly string[]> {}
 
-/** Read immediately, since the memory is freed afterwards. */
+/** Copies the records immediately, since their memory is freed afterwards. */
 const foundOf = (batch: RecordBatch): Found => ({
   ...recordsIn(batch),
   unnamed: batch.unnamed,

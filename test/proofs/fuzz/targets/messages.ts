@@ -12,9 +12,9 @@ import { defineTarget, must } from '../target.ts';
 
 type ParsedMessage = ReturnType<typeof parseMessage>;
 
-/* Bodies on the queue: each is a job, always the same one, or a refusal with its faults. */
+/* Message bodies: each is always read as the same job, or rejected with faults. */
 
-/** In the texts to score: no fault may show it. */
+/** A part of the texts to score, which no fault may show. */
 const PRIVATE = 'a private text 5b';
 
 const TOKENS = [
@@ -34,13 +34,13 @@ const odd = fc.oneof(
   fc.constantFrom<unknown>(null, 1.5, -1, '', '..', 'a/b', [], {}, '\ud800', 2 ** 53),
   fc.jsonValue({ maxDepth: 2 }),
 );
-/** One of these; now and then anything. */
+/** One of these values, or sometimes any other value. */
 const mostly = (...valid: readonly unknown[]) =>
   fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...valid) }, { weight: 1, arbitrary: odd });
 const id = mostly(1, '17', '12345678901234567890', '007', 12);
 const text = fc.oneof(fc.constant(PRIVATE), fc.string({ unit: 'binary', minLength: 1, maxLength: 10 }));
 
-/** What stands for a field of an event, or looks like it. */
+/** A placeholder for a field of an event, or a similar text. */
 const ofEvent = mostly(
   ...['$', '$.id', '$.detail', '$.detail.a', "$.detail['a b']", '$.detail[0][1]', '$.__proto__', '$5'],
   ...[
@@ -154,7 +154,7 @@ export const messages = defineTarget({
   },
 });
 
-/** Faults say something, are bounded, and never quote a text to score. The outcome is what the first one is about. */
+/** Checks that faults are not empty, are bounded, and never quote a text to score. Returns the subject of the first one. */
 function checkRefusal(body: string, faults: readonly string[]): string {
   must(faults.length > 0 && faults.length <= 100, 'a refusal has faults', () => String(faults.length));
   for (const fault of faults) must(fault.length <= 3_500, 'a fault is short', () => String(fault.length));
@@ -164,7 +164,7 @@ function checkRefusal(body: string, faults: readonly string[]): string {
   return `refused: ${faults[0]?.replaceAll(/".*"|\d+/gs, '…').slice(0, 40)}`;
 }
 
-/** Whether the text is anywhere but under `texts`, or in the name of a member or an id there: a mutation put it there. */
+/** Whether a mutation has put the private text outside `texts`, or into a member name or an id there. */
 function hasPrivateElsewhere(body: string): boolean {
   if (!body.includes(PRIVATE)) return true;
   try {
@@ -173,7 +173,7 @@ function hasPrivateElsewhere(body: string): boolean {
       new RegExp(`"[^"]*${PRIVATE}[^"]*":`).test(body) || !JSON.stringify(texts).includes(`"${PRIVATE}"`);
     return isName || /"id":"[^"]*private/.test(body) || JSON.stringify(others).includes(PRIVATE);
   } catch {
-    // What is no JSON is not quoted at all.
+    // Invalid JSON is never quoted.
     return false;
   }
 }
@@ -183,7 +183,10 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).reverse());
 }
 
-/** What a worker does with it: refused and stored, named, run once with a result, or put off. */
+/**
+ * Checks what a worker does with the message: rejects and stores it, reports it by name, runs it once with a
+ * result, or postpones it.
+ */
 async function checkHandled(
   body: string,
   parsed: ParsedMessage,
@@ -196,7 +199,7 @@ async function checkHandled(
   };
   const runners = Object.fromEntries(jobTypes.map((type) => [type, run])) as unknown as Runners;
   const fake = fakeWorker(runners);
-  // What waits beside the work ends with it, by the signal.
+  // Waits that run alongside the job are aborted by the signal when it ends.
   const sleep: Worker['sleep'] = async (_ms, signal) => {
     await turn();
     signal?.throwIfAborted();

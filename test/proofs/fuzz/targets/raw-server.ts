@@ -2,17 +2,20 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { startMute } from '../../../platform/mute-server.ts';
 
-/** What the next requests are answered with: these pieces, one after another, and then an end or nothing. */
+/** The response to the next requests: its pieces, and whether the connection then stays open, ends or is reset. */
 type Script = { readonly pieces: readonly Buffer[]; readonly ending: 'keep' | 'end' | 'reset' };
 
 export type RawServer = {
   readonly url: string;
-  /** Waits until no earlier response is being written, or its connection ended: that would hit the next request. */
+  /**
+   * Sets the script. First waits until no earlier response is being written or its connection is closing, since
+   * that would hit the next request.
+   */
   play(script: Script): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A server that writes bytes as they are, whatever HTTP says about them, to each complete request. */
+/** A server that responds to each complete request with raw bytes, whether they are valid HTTP or not. */
 export async function startRawServer(): Promise<RawServer> {
   let script: Script = { pieces: [], ending: 'end' };
   const written = new Set<Promise<void>>();
@@ -32,7 +35,7 @@ export async function startRawServer(): Promise<RawServer> {
     url: `http://127.0.0.1:${server.port}`,
     async play(next) {
       await Promise.all(written);
-      // Until the client has seen the end of a connection that it might use again.
+      // Wait until the client has seen the end of a connection that it might otherwise reuse.
       for (let left = TURNS; left > 0; left -= 1) await turn();
       script = next;
     },
@@ -52,7 +55,7 @@ async function respond(socket: Socket, { pieces, ending }: Script): Promise<void
   for (const [index, piece] of pieces.entries()) {
     if (socket.destroyed) return;
     socket.write(piece);
-    // Each piece should arrive alone.
+    // Yield, so that each piece arrives on its own.
     if (index < pieces.length - 1) await turn();
   }
   if (ending === 'end') socket.end();

@@ -4,10 +4,10 @@ import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.
 import { endpoints } from '../../../../lib/platform/operations/index.ts';
 import * as records from '../../../platform/sample-records.ts';
 
-/** What the client sends, and no error may show. */
+/** The token that the client sends and that no error may show. */
 export const TOKEN = 'fuzz-developer-token-7c1e';
 
-/** An integer with more digits than a double has. */
+/** An integer that a double cannot hold exactly. */
 const LONG_ID = '12345678901234567890';
 export const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
@@ -22,7 +22,7 @@ const operation = <Input extends EndpointInput>(
   input: EndpointInput,
   sample: unknown,
 ): Operation => ({
-  // Its input is checked before `about` sees it.
+  // The cast is safe: the endpoint's schema checks the input before `about` reads it.
   endpoint: endpoint as unknown as Operation['endpoint'],
   input,
   sample,
@@ -80,32 +80,32 @@ export const TOKENS = [
   ...['connection: close\r\n', 'HTTP/1.1 200 OK\r\n'],
 ];
 
-/** One response as it goes over the wire, and how it is read. Bytes are texts with one character a byte. */
+/** One response on the wire, and how it is read. Bytes are texts with one character per byte. */
 export const wireSchema = z.object({
   operation: z.enum(names as [keyof typeof OPERATIONS, ...(keyof typeof OPERATIONS)[]]),
   status: z.string(),
-  /** Whole lines, without their line ends. */
+  /** Complete header lines, without their line ends. */
   headers: z.array(z.string()),
   /** The body before it is encoded. */
   body: z.string(),
   encoding: z.enum(['identity', 'gzip', 'deflate', 'br', 'zstd', 'gzip twice', 'gzip, not said']),
   framing: z.enum(['length', 'chunked', 'close']),
-  /** Put over the finished bytes at a place, from 0 to 1: a damage. Empty: none. */
+  /** Damage: `removed` bytes are replaced by `bytes` at the relative position `at` (0 to 1) of the finished bytes. */
   damage: z.array(z.object({ at: z.number(), bytes: z.string(), removed: z.number() })),
   pieceBytes: z.number(),
   ending: z.enum(['end', 'reset']),
-  /** As the endpoint's schema reads it, as text, or as records that are found in its bytes. */
+  /** How the response is read: by the endpoint's schema, as text, or as records found in its bytes. */
   as: z.enum(['value', 'text', 'records']),
   /** Whether another call follows. */
   next: z.boolean(),
 });
 export type WireInput = z.infer<typeof wireSchema>;
 
-/** JSON in UTF-8, with the long id as a number. */
+/** JSON in UTF-8, one character per byte, with the long id as a number. */
 const latin1 = (value: unknown, indent = ''): string =>
   Buffer.from(JSON.stringify(value, null, indent).replaceAll(`"${LONG_ID}"`, LONG_ID)).toString('latin1');
 
-/** A sample with a value anywhere replaced by any JSON. */
+/** A sample in which one value is replaced by any JSON. */
 const changed = (sample: unknown) =>
   fc.tuple(fc.jsonValue({ maxDepth: 3 }), fc.nat({ max: 40 })).map(([value, at]) => {
     let left = at;
@@ -136,7 +136,7 @@ const page = fc.record(
   { requiredKeys: [] },
 );
 
-/** Few fields and many records, in any layout, for the operations whose records are found in bytes. */
+/** For operations whose records are found in bytes: many records with few fields, in any layout. */
 const recordsOf: { readonly [Name in keyof typeof OPERATIONS]?: fc.Arbitrary<unknown> } = {
   listCards: fc.array(record, { maxLength: 6 }),
   searchFiles: page,

@@ -17,7 +17,7 @@ import { startRawServer } from './raw-server.ts';
 import { OPERATIONS, responseInputs, TOKEN, TOKENS, type WireInput, wireSchema } from './response-inputs.ts';
 import { bytesOnWire } from './wire.ts';
 
-/* Responses, as bytes on a connection: each is its exact value, or an error of the client that names the operation. */
+/* Responses as bytes on a connection: each is read as its exact value, or is a client error that names the operation. */
 
 const ready = once(async () => {
   const server = await startRawServer();
@@ -44,18 +44,18 @@ export const responses = defineTarget({
     const ending = isDamaged || wire.framing === 'close' ? wire.ending : 'keep';
     await server.play({
       pieces: piecesOf(whole, wire.pieceBytes),
-      // Otherwise the client waits for what never comes, until its time is over.
+      // Otherwise the client would wait until its timeout for bytes that never come.
       ending: ending === 'keep' && (isDamaged || breaksHead(wire)) ? 'end' : ending,
     });
     const { endpoint } = OPERATIONS[wire.operation];
-    // A function's own limit of time is longer than anybody waits.
+    // A code function's own timeout is too long for this test.
     const limited: Endpoint<EndpointInput, unknown> = { ...endpoint, timeoutMs: 20_000 };
     const got = await outcomeOf(read(platform.call, limited, wire));
     const isPredictable = !isDamaged && ending !== 'reset' && isOrdinary(wire);
     if (got.kind === 'failed') checkError(got.error, endpoint.name);
     if (isPredictable) {
       const text = textOf(wire);
-      // In UTF-16 by its mark, or an error with the status of a success.
+      // The body is UTF-16 by its byte order mark, or an error with a 2xx status.
       const isOther =
         /^(ÿþ|þÿ)/.test(wire.body) || (got.kind === 'failed' && got.error.failure.kind === 'status');
       if (isOther) return endpoint.name;
@@ -86,11 +86,11 @@ function read(
     : call.raw(endpoint, input);
 }
 
-/** Whether a line of the head ends within: the rest is another line, or the body. */
+/** Whether a header or status contains a line break, so that the rest becomes another line, or the body. */
 const breaksHead = ({ status, headers }: Pick<WireInput, 'status' | 'headers'>): boolean =>
   [status, ...headers].some((line) => /[\r\n]/.test(line));
 
-/** Whether the head is one that HTTP allows, and has nothing that is about the body. */
+/** Whether the head is valid HTTP and says nothing about the body. */
 const isOrdinary = ({ status, headers }: { readonly status: string; readonly headers: readonly string[] }) =>
   /^20[013] [A-Za-z ]+$/.test(status) &&
   headers.every((line) =>
@@ -121,7 +121,7 @@ async function outcomeOf(call: Promise<unknown>): Promise<Got> {
   }
 }
 
-/** An error names the operation and is short, and nothing in it holds the token. */
+/** Checks that an error names the operation, is short, and never contains the token. */
 function checkError(error: PlatformError, operation: string): void {
   must(
     error.operation === operation && error.message.startsWith(`${operation} (`),
@@ -132,16 +132,16 @@ function checkError(error: PlatformError, operation: string): void {
   must(!everythingOf(error).includes(TOKEN), 'no error holds the token', () => error.message);
 }
 
-/** The text of a complete response that should be JSON, repaired if it has to be. */
+/** The text of a complete response that should be JSON, with invalid UTF-8 repaired. */
 function textOf({ body }: Pick<WireInput, 'body'>): string {
   const text = decoded(body) ?? new TextDecoder().decode(Buffer.from(body, 'latin1'));
   return exactReference(text) === undefined ? String(repairBytes(Buffer.from(text)) ?? text) : text;
 }
 
-/** A complete response is accepted if and only if it is JSON in UTF-8, and its value is that of its bytes. */
+/** Checks that a complete response is accepted if and only if it is JSON in UTF-8, with exactly the value of its bytes. */
 function checkMeaning({ as, operation }: WireInput, text: string, got: Got): void {
   const whole = exactReference(text);
-  // An update is done, whatever the body, and a text is paid for.
+  // Other bodies are accepted too: an update was executed whatever the body says, and a text was paid for.
   const hasOtherBody = operation === 'updateFormula' || text.trim() === '';
   if (whole === undefined && hasOtherBody && OPERATIONS[operation].endpoint.otherBody !== undefined) return;
   const reference = as === 'value' && whole !== undefined ? asRead(operation, whole) : whole;
@@ -166,7 +166,7 @@ function checkMeaning({ as, operation }: WireInput, text: string, got: Got): voi
     must(textOfRaw(got.value) === text, 'the text is that of the bytes', () => String(text));
 }
 
-/** What the client makes of a response: what names a record is in its own field, and null is nothing. */
+/** The value as the client returns it: a record's id is in the field of ids, and members that are null are missing. */
 function asRead(operation: WireInput['operation'], whole: unknown): unknown {
   const members = (value: unknown) => (value instanceof Map ? value : new Map<string, unknown>());
   const withId = (name: string, id: string) => {
@@ -201,10 +201,13 @@ function cardWithId(card: unknown): unknown {
   return new Map([...card, ['id', isDigits(card.get('urn')) ? card.get('urn') : card.get('kpiId')]]);
 }
 
-/** Deeper ones are refused. */
+/** Deeper nesting is rejected. */
 const DEEP = '['.repeat(100);
 
-/** The records found are those that another parser reads, in the same order; or the response is refused, with a type. */
+/**
+ * Checks that the records found are those that another parser reads, in the same order, or that the response is
+ * rejected with a typed error.
+ */
 function checkRecords(operation: FoundIn, text: string, got: Got): void {
   const expected = expectedIn(operation, text);
   if (got.kind === 'failed') {
@@ -231,7 +234,7 @@ const textOfRaw = (value: unknown) => rawSchema.parse(value).text;
 
 let calls = 0;
 
-/** The next response on whatever connection is the one to its own request, and no rest of this one. */
+/** Checks that the next call gets its own response, on any connection, and not the rest of this one. */
 async function checkNext(): Promise<void> {
   const { server, platform } = await ready();
   calls += 1;
@@ -239,7 +242,7 @@ async function checkNext(): Promise<void> {
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   await server.play({ pieces: [Buffer.from(head + body)], ending: 'keep' });
   const got = await outcomeOf(platform.dataFiles.get(calls));
-  // A connection that was left broken costs the retries; a wrong response is worse.
+  // Failed retries on a broken connection are acceptable; a wrong response is not.
   if (got.kind === 'value')
     must(
       isDeepStrictEqual(got.value, { dataFileId: String(calls), name: `number ${calls}` }),

@@ -8,7 +8,7 @@ import { inPieces, readRows } from '../../../jobs/texts/bytes-of.ts';
 import { defineTarget, must } from '../target.ts';
 import { strictRows } from './strict-rows.ts';
 
-/* Files of texts: each row is read or reported by its line, and the rows around a bad one are not touched. */
+/* Files of texts: each row is read, or reported with its line number, and a bad row does not affect the rows around it. */
 
 const TOKENS = [
   ...'" "" """ ," ", , ; | { } [ \\u0000 1e400 __proto__'.split(' '),
@@ -17,7 +17,7 @@ const TOKENS = [
   ...['{"id":1,"text":"a"}\n', '9'.repeat(20)],
 ];
 
-/** `bytes`: one character a byte, a file or its beginning. */
+/** `bytes`: the file or its beginning, one character per byte. */
 const input = z.object({
   bytes: z.string(),
   format: z.enum(['csv', 'ndjson', '']),
@@ -63,7 +63,7 @@ export const rows = defineTarget({
     fc.record({ bytes: ndjson, format: fc.constantFrom('ndjson', ''), ...options }),
   ) as fc.Arbitrary<Input>,
   async check(made) {
-    // A mutation may make a character of more than a byte.
+    // A mutation may insert a character above 0xff.
     const given = { ...made, bytes: Buffer.from(made.bytes, 'latin1').toString('latin1') };
     const whole = await readAll(given, { pieceBytes: 1_000_000, gzip: false });
     const pieces = await readAll(given, { pieceBytes: Math.max(1, given.pieceBytes), gzip: given.gzip });
@@ -82,7 +82,7 @@ export const rows = defineTarget({
 
 type Rows = readonly (Row | BadRow)[];
 
-/** All rows, or why there are none. */
+/** All rows, or the error that prevents reading them. */
 async function readAll(
   { bytes, format, encoding }: Pick<Input, 'bytes' | 'format' | 'encoding'>,
   { pieceBytes, gzip, wholeRows }: { pieceBytes: number; gzip: boolean; wholeRows?: boolean },
@@ -106,11 +106,11 @@ async function readAll(
   }
 }
 
-/** A JSON array, whose lines are the numbers of its elements. */
+/** Whether the input is a JSON array, whose line numbers are the positions of its elements. */
 const isArray = ({ format, bytes }: Input) =>
   format === '' && /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\0 \t\r\n]*\[/.test(bytes);
 
-/** The lines of rows go up, are within the file, and a fault says something, without control characters. */
+/** Checks that line numbers increase and are within the file, and that faults are not empty and have no control characters. */
 function checkLines(read: Rows, given: Input): void {
   const most = isArray(given)
     ? given.bytes.split(',').length
@@ -129,7 +129,7 @@ function checkLines(read: Rows, given: Input): void {
   }
 }
 
-/** If the whole file is valid for another parser, each row is read as that parser reads it. */
+/** Checks that, if another parser accepts the whole file, each row is read as that parser reads it. */
 function checkStrict(read: Rows, given: Input): string {
   const expected = strictRows(given);
   if (expected === undefined) return 'invalid for others';
@@ -139,18 +139,18 @@ function checkStrict(read: Rows, given: Input): string {
   return 'valid for others';
 }
 
-/** The input's second line between good rows, whatever it is: they are all read. */
+/** Checks that the good rows around the input's second line are all read, whatever that line contains. */
 async function checkAround({ bytes, format }: Input): Promise<string> {
   const line = (/[\r\n]([^\r\n]+)/.exec(bytes)?.[1] ?? bytes.replace(/[\r\n].*$/s, '')).slice(0, 1_000);
   const isNdjson = format === 'ndjson';
   const good = (n: number) => (isNdjson ? `{"id":${n},"text":"good ${n}"}` : `${n},good ${n}`);
-  // A quote that opens and never closes, or is within a field, takes no rows up to another such line.
+  // A row with a stray quote must not swallow the rows up to the next row with a stray quote.
   const again = !isNdjson && ONE_QUOTE.test(line) ? [line, good(5)] : [];
   const lines = [...(isNdjson ? [] : ['id,text']), good(1), good(2), line, good(3), good(4), ...again, ''];
   const kind = isNdjson ? 'ndjson' : 'csv';
   const read = await readAll(
     { bytes: lines.join('\n'), format: kind, encoding: 'utf-8' },
-    // Otherwise a short one may be the rest of the text before it.
+    // Otherwise a short row may be read as the rest of the text before it.
     { pieceBytes: 64, gzip: false, wholeRows: true },
   );
   const found = Array.isArray(read)

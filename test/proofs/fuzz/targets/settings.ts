@@ -15,9 +15,12 @@ import {
 import { readGates } from '../../../../lib/snapshot/sources/index.ts';
 import { defineTarget, Finding, must } from '../target.ts';
 
-/* Environments: each is settings as given, or one error that names every wrong variable and shows no secret. */
+/*
+ * Environments: each is read as settings with the given values, or rejected with one error that names every invalid
+ * variable and shows no secret.
+ */
 
-/** In a token, or in a URL where a password may be. */
+/** The secret in a token, or in a URL where a password may be. */
 const SECRET = 'hunter2-Xq9';
 
 const TOKENS = [
@@ -60,7 +63,7 @@ const GOOD: Readonly<Partial<Record<string, readonly string[]>>> = {
   HTTPS_PROXY: ['http://proxy:3128', `https://user:${SECRET}@proxy.example.com`],
 };
 
-/** A password where one is written in a URL: no error may show it. */
+/** A URL with a password, which no error may show. */
 const withSecret = fc
   .tuple(
     fc.constantFrom('https://', 'http://', 'socks5://', ''),
@@ -99,7 +102,7 @@ export const settings = defineTarget({
   tokens: TOKENS,
   inputs: fc.tuple(minimal, fc.array(variable, { maxLength: 6 })).map(([some, more]) => [...some, ...more]),
   check(pairs) {
-    // The environment of a process has no NUL, and no name twice.
+    // The environment of a process has no NUL and no duplicate names.
     const given: Environment = Object.fromEntries(pairs.filter(([, text]) => !text.includes('\0')));
     const outcomes = [
       outcomeOf(given, readSettings),
@@ -111,7 +114,7 @@ export const settings = defineTarget({
   },
 });
 
-/** Reads; what is accepted is what was given, and what is refused is named. */
+/** Reads settings, and checks that accepted values are unchanged and rejected variables are named. */
 function outcomeOf(given: Environment, read: (given: Environment) => object): string {
   const faults = faultsOf(given, read);
   if (typeof faults === 'string') return faults;
@@ -123,7 +126,7 @@ function outcomeOf(given: Environment, read: (given: Environment) => object): st
 
 const nameIn = (fault: string) => fault.split(':')[0] ?? '';
 
-/** The faults that reading finds, or `read` if there are none: then each value is as it was given. */
+/** The faults found by reading. Without faults, checks that each value is unchanged, and returns `read`. */
 function faultsOf(given: Environment, read: (given: Environment) => object): readonly string[] | 'read' {
   try {
     const settings = new Map<string, unknown>(Object.entries(read(given)));
@@ -150,33 +153,33 @@ function faultsOf(given: Environment, read: (given: Environment) => object): rea
   }
 }
 
-/** Whether a setting is the text, or the number or the JSON object that the text says. */
+/** Whether a setting equals the text, or the number or JSON object in the text. */
 function isSame(got: unknown, text: string): boolean {
   if (typeof got === 'number') return /^[0-9.]+$/.test(text) && got === Number(text);
   if (typeof got === 'object') return canonicalJson(got) === canonicalJson(parseJson(text));
-  // Words are read in either letter case.
+  // Words are accepted in either letter case.
   return got === text || (/^[a-z]{4,6}$/.test(String(got)) && got === text.toLowerCase());
 }
 
-/** The token is never shown, and neither is what a URL has where a password may be. */
+/** Checks that neither the token nor a password of a URL is shown. */
 function checkSecrets({ PLATFORM_TOKEN: token = '', ...others }: Environment, shown: string): void {
-  // A mutation may make the token a word that faults use anyway.
+  // A mutation may turn the token into a word that faults contain anyway.
   const isOurs = !/hunter/.test(token) || Object.values(others).some((text) => text.includes(token));
   must(isOurs || !shown.includes(token), 'no fault shows the token', () => shown);
   const isPlaced = Object.values(others).every((text) => !shownPart(text).includes(SECRET));
   must(!isPlaced || !shown.includes(SECRET), 'no fault shows a password', () => shown);
 }
 
-/** What of a location is no secret: mutations move the password anywhere. */
+/** The part of a location that is not secret. Mutations may move the password anywhere. */
 const shownPart = (text: string) => text.replace(/^.*@/s, '').replace(/\?.*$/s, '');
 
-/** What one variable is refused for alone, it is also refused for among others. */
+/** Checks that each variable that is rejected alone is also rejected for the same reason among others. */
 function checkEveryFault(given: Environment): void {
   const faults = faultsOf(given, readSettings);
   const named = new Set(faults === 'read' ? [] : faults.map(nameIn));
   const around = Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('AWS_')));
   for (const [name, text] of Object.entries(given)) {
-    // Of the two variables for a proxy, the one in lower case applies.
+    // A proxy variable in lower case takes precedence over the one in upper case.
     const other = name.toLowerCase();
     if (other !== name && given[other]) continue;
     const alone = {
@@ -202,7 +205,7 @@ const ACCEPTED = {
   SYNC_STORE: 's3://bucket',
 };
 
-/** The settings that are JSON: read, or refused by their own errors. */
+/** Reads the settings that are JSON. They are rejected with their own errors. */
 function jsonOutcomes(given: Environment): readonly string[] {
   const { SYNC_ALLOW: allow, SYNC_FOLLOWERS: followers, SYNC_GATES: gates } = given;
   return [

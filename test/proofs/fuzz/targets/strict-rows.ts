@@ -5,8 +5,8 @@ import { decoded } from './exact-reference.ts';
 type Given = { readonly bytes: string; readonly format: string; readonly encoding: string };
 
 /**
- * The id and text of each row as another parser reads the whole file in one step, with `fault` for a row that has no text or
- * no id; undefined if that parser refuses the file, or may read it otherwise for a reason of its own.
+ * The id and text of each row according to another parser that reads the whole file at once; `fault` for a row
+ * without a text or id. Undefined if that parser rejects the file, or may legitimately read it differently.
  */
 export const strictRows = (given: Given): readonly unknown[] | undefined =>
   isUtf8(given) && !given.bytes.startsWith('\xef\xbb\xbf') && !given.bytes.startsWith('\x1f\x8b')
@@ -17,7 +17,7 @@ export const strictRows = (given: Given): readonly unknown[] | undefined =>
         : undefined
     : undefined;
 
-/** Said to be, or the same in every encoding. */
+/** Whether the file is declared as UTF-8, or has the same bytes in every encoding. */
 const isUtf8 = ({ encoding, bytes }: Given) =>
   encoding === 'utf-8' || (encoding === '' && /^[\t\r\n -~]*$/.test(bytes));
 
@@ -30,7 +30,7 @@ function strictCsv(bytes: string): readonly unknown[] | undefined {
       record_delimiter: ['\r\n', '\n', '\r'],
       skip_empty_lines: true,
     });
-    // A line of spaces is blank here, and a row of one field there: then the file has two numbers of fields.
+    // Our reader treats a line of spaces as blank, the other one as a row of one field.
     // A row whose cells are all blank, such as a cleared row, does not count as a row here.
     return read
       .filter((cells) => cells.some((cell) => /\S/.test(cell)))
@@ -59,7 +59,7 @@ function rowOf(line: string): unknown {
   return String(id).trim() === '' ? 'fault' : [String(id), text];
 }
 
-/** Parses with every integer exact; undefined for invalid JSON. */
+/** Parses JSON with every integer exact; undefined for invalid JSON. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line, (_name, value, { source = '' }) =>

@@ -5,7 +5,7 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 const gzip = (body: Buffer): Buffer => gzipSync(body, { level: 1 });
 
-/** How a body is encoded, and what the head says of it. */
+/** How a body is encoded, and the `Content-Encoding` that the head names. */
 const ENCODINGS: Readonly<Record<WireInput['encoding'], readonly [(body: Buffer) => Buffer, said: string]>> =
   {
     identity: [(body) => body, ''],
@@ -17,7 +17,7 @@ const ENCODINGS: Readonly<Record<WireInput['encoding'], readonly [(body: Buffer)
     'gzip, not said': [gzip, ''],
   };
 
-/** The bytes of the response, damaged if the wire says so. */
+/** The bytes of the response, with its damage applied. */
 export function bytesOnWire({ status, headers, body, encoding, framing, damage }: WireInput): Buffer {
   const [encode, said] = ENCODINGS[encoding];
   const encoded = encode(bytesOf(body));
@@ -41,7 +41,7 @@ export function bytesOnWire({ status, headers, body, encoding, framing, damage }
   }, whole);
 }
 
-/** In chunks of 7 bytes at first, so that borders are within names and characters, and then of a thousand. */
+/** Splits a body into chunks: first of 7 bytes, so that borders are within names and characters, then of a thousand. */
 function chunked(body: Buffer): Buffer {
   const chunks: Buffer[] = [];
   for (let from = 0; from < body.byteLength; ) {

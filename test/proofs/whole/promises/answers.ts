@@ -3,8 +3,8 @@ import type { Finished } from './promises.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * **One truth**: `runs` lists only runs that were published, first the one that `latest.json` names, and the report counts the
- * results that are there. `checkPublished` checks that none is missing.
+ * **One truth**: `runs` lists only published runs, with the one that `latest.json` names first, and the report counts
+ * the results that exist. `checkPublished` checks that no run is missing.
  */
 export async function checkAnswers({ scene, published, read, broken }: Finished): Promise<void> {
   const wrong = (what: string) => broken(`One truth: ${what}`);

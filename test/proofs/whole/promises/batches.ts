@@ -37,12 +37,12 @@ const rowSchema = z.object({
 
 type PartRow = z.infer<typeof rowSchema>;
 
-/** Why a row may have no score: whether somebody asked for that, or its calls had run out. */
+/** Why a row may have no score: it was cancelled, or the batch's maximum number of calls was reached. */
 type Excuse = 'cancelled' | 'limited';
 
 /**
- * **Every job ends in one visible result**, and no row of a batch is lost: its summary names parts that are there, which hold
- * each of its rows once, scored, or with an error that something explains. Returns the calls that each summary counts.
+ * **Every job ends in one visible result**, and no row of a batch is lost. Its summary names existing parts, which hold
+ * each row once, with a score or with an error that has an explanation. Returns the number of calls in each summary.
  */
 export async function checkBatches(ended: Finished): Promise<ReadonlyMap<string, number>> {
   const { plan, sent, broken } = ended;
@@ -77,7 +77,7 @@ async function summaryOf(name: string, { scene }: Finished) {
 
 type Wrong = (what: string) => void;
 
-/** The rows of all parts, which must be in the order of the source, each once. */
+/** The rows of all parts. Checks that each row is there once, in the order of the source. */
 async function rowsOf(
   name: string,
   { parts }: z.infer<typeof summarySchema>,
@@ -137,7 +137,7 @@ function checkRow(row: PartRow | undefined, expected: Expected, { scene, sent, b
   const name = `line ${at + 1} of ${batchName(number)}`;
   const split = sent.batches.split.get(number);
   const forgotten = (text === undefined ? undefined : sent.batches.forgotten.get(text)) ?? [];
-  // Whoever splits a batch while a text is forgotten may still have it.
+  // A batch that is split while a text is being forgotten may still contain it.
   const isForgotten = forgotten.some(({ fromMs }) => split !== undefined && split.doneMs < fromMs);
   const wrong = (what: string) => broken(`No row is lost silently: ${name} ${what}: ${JSON.stringify(row)}`);
   if (row === undefined) return;
@@ -160,7 +160,7 @@ function checkRow(row: PartRow | undefined, expected: Expected, { scene, sent, b
   if (excuses.length === 0 && !isDoubtful) wrong('failed, and nothing explains it');
 }
 
-/** A batch makes no more calls than it may: none for texts that nobody else has. */
+/** Checks the maximum of calls of a batch. Only texts that no other batch or job has are counted. */
 function checkLimit({ texts, maxCalls }: PlannedBatch, { plan, scene }: Finished, wrong: Wrong): void {
   if (maxCalls === undefined) return;
   const others = new Set([

@@ -4,7 +4,7 @@ import type { Scene } from '../scene.ts';
 import type { Spell } from '../spells.ts';
 import type { Finished } from './promises.ts';
 
-/** The members of a job's row that are checked; the outcome is a string. */
+/** The checked members of a job's row. The outcome is a JSON string. */
 const rowSchema = z.object({ state: z.string(), attempts: z.number(), outcome: z.optional(z.string()) });
 const outcomeSchema = z.object({
   status: z.enum(['done', 'failed', 'unknown']),
@@ -18,7 +18,7 @@ async function rowOf(id: string, { table }: Scene) {
   return { ...row, outcome: outcome === undefined ? undefined : outcomeSchema.parse(JSON.parse(outcome)) };
 }
 
-/** The keys of a folder by their last names. */
+/** The keys of a folder, by their last path segment. */
 export async function keysByName(
   prefix: string,
   { store }: Scene,
@@ -55,7 +55,8 @@ export async function checkJobs(ended: Finished) {
       return row;
     }
     const result = resultSchema.parse(JSON.parse(String((await scene.store.get(own[0] ?? ''))?.body)));
-    // A late response may make an unknown job done after its message is gone, and its worker may die before it shows.
+    // A late response may change a job from unknown to done after its message was deleted, and the worker may die
+    // before it updates the result.
     const isLate = row.outcome.status === 'done' && ended.finished.get(id)?.has('unknown') === true;
     if ((result.status !== row.outcome.status || result.attempts !== row.attempts) && !isLate)
       broken(
@@ -88,14 +89,17 @@ type Checked = {
   readonly row: EndedRow | undefined;
 };
 
-/** Maximum number of sends of a job that may be repeated. */
+/** Maximum number of sends of a repeatable job. */
 const MAX_ATTEMPTS = 5;
 
-/** The platform fails some calls only, so a call that always fails is not an outage: a harmless read succeeds. */
+/**
+ * True for a spell in which only some calls fail. A failing job then does not look like an outage, since a harmless
+ * read succeeds.
+ */
 const isPartial = (spell: Spell) =>
   spell.border === 'platform' && spell.fate === '503' && spell.percent < 100;
 
-/** A job that may not be repeated is executed once, and once more each time that a person reopens it. */
+/** Checks that a job that may not be repeated is executed once, and once more each time it is reopened. */
 function checkSends({ id, job, number, row }: Checked, { plan, scene, sent, broken }: Finished): void {
   if (job.type !== 'run-function' && job.type !== 'update-formula') return;
   const { platform } = scene;
@@ -125,7 +129,7 @@ function checkSends({ id, job, number, row }: Checked, { plan, scene, sent, brok
     wrong('nothing may be given up for an outage');
   if (status === 'failed' && !isNamed && own.length > 0 && most === 1 && !mayRepeat(job))
     wrong('it was executed');
-  // What was executed before the job was reopened says nothing of how it ended then.
+  // An execution before the job was reopened does not determine how it ended afterwards.
   const last = own.findLast(({ atMs }) => atMs > (reopened.at(-1) ?? 0));
   const isSound = last?.isKnown === true && last.process.troubles === last.troublesBefore;
   if (status === 'unknown' && !isNamed && isSound && !platform.doubtful.has(subject))

@@ -8,24 +8,24 @@ import { checkJobs } from './jobs.ts';
 import { checkPublished, type watchLatest } from './published.ts';
 import { checkTexts } from './texts.ts';
 
-/** Names that no file of Windows has. */
+/** Names that a file on Windows cannot have. */
 const NOT_ON_WINDOWS = /[<>:"|?*]|[ .](?:\/|$)|(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\/|$)/i;
 
-/** A finished schedule; `broken` is called for every promise that was not kept. */
+/** A finished schedule. `broken` is called for every broken promise. */
 export type Finished = {
   readonly plan: Plan;
   readonly scene: Scene;
   readonly sent: Sent;
-  /** What was reported of each job. */
+  /** The statuses reported for each job, by its id. */
   readonly finished: ReadonlyMap<string, ReadonlySet<string>>;
   readonly recovery: ReturnType<typeof watchRecovery>;
   readonly published: ReturnType<typeof watchLatest>;
-  /** What people read when all had ended. */
+  /** What people read after everything had ended. */
   readonly read: Awaited<ReturnType<typeof readAtTheEnd>>;
   readonly broken: (what: string) => void;
 };
 
-/** Checks the promises of the design, each by its name, and returns what there is to count. */
+/** Checks the promises of the design, each under its name, and returns counts. */
 export async function checkPromises(ended: Finished) {
   const { plan, scene, recovery, broken } = ended;
   const jobs = await checkJobs(ended);
@@ -77,10 +77,10 @@ function checkRate({ plan, scene, broken }: Finished): number {
   return most;
 }
 
-/** A run's parts, checkpoint, notes and manifest, and the folders that its publication leaves. */
+/** Maximum number of objects of a run: parts, checkpoint, notes, manifest, and what its publication leaves. */
 const MAX_OBJECTS_A_RUN = 12;
 
-/** **State grows as the runs do, and no faster**: returns how many rows and objects there are, by their first word. */
+/** **State grows as the runs do, and no faster**: returns the number of rows and objects, by the first word of their keys. */
 async function checkState({ plan, scene, sent, recovery, broken }: Finished) {
   const rows = new Map<string, number>();
   const objects = new Map<string, number>();
@@ -94,7 +94,7 @@ async function checkState({ plan, scene, sent, recovery, broken }: Finished) {
   const bounds = [
     ['rows of jobs', rows.get('job'), jobs],
     ['results', objects.get('results'), jobs],
-    // Each morning all but the newest are pruned: the last of these may have died.
+    // Each morning all but the newest runs are pruned, but the last prune may have died.
     [
       'objects of calculations',
       objects.get('calculations'),
@@ -110,10 +110,10 @@ async function checkState({ plan, scene, sent, recovery, broken }: Finished) {
   return { rows: Object.fromEntries(rows), objects: Object.fromEntries(objects) };
 }
 
-/** Most other jobs that are sent while texts are refused wait at most this long. */
+/** At least half of the other jobs that are sent while texts are rejected wait at most this long. */
 const OTHERS_MS = 120_000;
 
-/** **What is refused alone stops no other**: returns how long half of the other jobs waited until they were executed. */
+/** **What is refused alone stops no other**: returns the median time that the other jobs waited until they were executed. */
 function checkOthers({ plan, scene, broken }: Finished): number | undefined {
   const waits = plan.jobs.flatMap(({ job, atMs }, index) => {
     const isOther = job.type === 'run-function' || job.type === 'update-formula';

@@ -6,18 +6,18 @@ import { cardsOf } from '../records.ts';
 import type { World } from '../world.ts';
 import type { Finished } from './promises.ts';
 
-/** `latest.json` of a source as it was at one time. */
+/** The content of a source's `latest.json` after one of its changes. */
 export type Moved = {
   readonly source: string;
   readonly manifest: string;
   readonly run: string;
   readonly startedAt: string;
   readonly atMs: number;
-  /** When its first object was stored, in truth, whatever the clock of its process said. */
+  /** When the first object of the run was stored, by the world's clock, not that of its process. */
   readonly begunMs: number;
 };
 
-/** Records each move of a `latest.json`, and reports it, at the moment when it becomes visible. */
+/** Records and reports each move of a `latest.json` at the moment it becomes visible. */
 export function watchLatest(world: World, onMoved: (moved: Moved) => void) {
   const moves: Moved[] = [];
   const begun = new Map<string, number>();
@@ -31,7 +31,7 @@ export function watchLatest(world: World, onMoved: (moved: Moved) => void) {
       const latest = JSON.parse(body);
       const begunMs = begun.get(latest.run) ?? 0;
       const moved: Moved = { ...latest, source, begunMs, atMs: world.sinceStartMs() };
-      // A prune stores it again unchanged.
+      // A prune rewrites it unchanged, which is not a move.
       if (moves.findLast((each) => each.source === source)?.run === moved.run) return;
       moves.push(moved);
       world.log('store', `${key} names ${moved.run}`);
@@ -40,16 +40,16 @@ export function watchLatest(world: World, onMoved: (moved: Moved) => void) {
   };
 }
 
-/** How far a clock may be off. */
+/** How far a clock may be off, in milliseconds. */
 const CLOCK_OFF_MS = 1_000;
 
-/** A run is timed by the clocks of its processes. */
+/** Tolerance for comparing times of runs, which come from the clocks of their processes. */
 const SKEW_MS = 2_500;
 
-/** A step of a snapshot waits out an outage of about an hour. */
+/** A snapshot must survive an outage of up to this length. A step waits out about an hour. */
 const WAITED_OUT_MS = 30 * 60_000;
 
-/** How long a prune may take until it has listed what is published. */
+/** How long a prune may take to list the published runs. */
 const LISTED_MS = 10 * 60_000;
 
 /** **No row is lost silently**: each published run holds every record that existed throughout the scan, each once. */
@@ -57,10 +57,13 @@ export async function checkPublished(ended: Finished) {
   const { plan, scene, sent, published, read, broken } = ended;
   let [pruned, mostRecords] = [0, 0];
   const startMs = scene.world.now() - scene.world.sinceStartMs();
-  /** A run that began once another was published comes after it, whatever the clocks of the two say. */
+  /**
+   * True if `before` started earlier: a run that began after another was published comes after it, whatever their
+   * clocks say.
+   */
   const isEarlier = ({ startedAt }: Moved, before: Moved) =>
     before.startedAt > startedAt && Date.parse(startedAt) + CLOCK_OFF_MS < startMs + before.atMs;
-  /** Where clocks were set, those that were under way side by side have no order: only what was published between them has. */
+  /** If clocks were set, two runs that overlapped have no order, unless another run was published between them. */
   const isOlder = ({ begunMs }: Moved, before: Moved, moves: readonly Moved[]) =>
     moves.some(({ atMs }) => atMs > begunMs && atMs < before.begunMs);
   for (const source of plan.datasets > 0 ? ['calculations', 'cards'] : ['calculations']) {
@@ -73,7 +76,7 @@ export async function checkPublished(ended: Finished) {
       )
         broken(`${source}/latest.json went back from ${before.run} to ${moved.run}`);
       const isGone = (await scene.store.get(moved.manifest)) === undefined;
-      // What is published stays whatever its name, and takes one of the places.
+      // The published run is always kept, and counts as one of the kept runs.
       const newer = (ms: number) => {
         const there = moves.filter(({ atMs }) => atMs <= ms + LISTED_MS).map(({ run }) => run);
         return new Set(there.filter((run) => run > moved.run || run === there.at(-1))).size;
@@ -96,7 +99,7 @@ export async function checkPublished(ended: Finished) {
       broken(`It recovers by itself: no snapshot of ${source} was published after the last fault`);
   }
   const wasLong = plan.spells.some(({ fromMs, toMs }) => toMs - fromMs > WAITED_OUT_MS);
-  // A prune may remove a run that is superseded, before its execution knows.
+  // A prune may delete a superseded run before its execution ends.
   const wasPruned = (how: string) => {
     const [, run = ''] = /run (\S+) of calculations .* has no checkpoint$/.exec(how) ?? [];
     const later = ended.published.moves.find(
@@ -104,7 +107,8 @@ export async function checkPublished(ended: Finished) {
     );
     return run !== '' && later !== undefined && sent.prunedAtMs.some((ms) => later.atMs <= ms + LISTED_MS);
   };
-  // A scan during many changes has more records than exist at any one time, so a gate refuses the next one as halved.
+  // A scan during many changes finds more records than exist at any one time, so the next scan may seem to have half as
+  // many, which a gate refuses.
   const isHalved = scene.platform.records.count() < mostRecords / 2;
   for (const [name, how] of scene.executions.started())
     if (
@@ -117,10 +121,10 @@ export async function checkPublished(ended: Finished) {
   return { published: runs.size, pruned, executions: scene.executions.started().size };
 }
 
-/** Pages that are on the way when an invocation dies. */
+/** Number of pages that may be in flight when an invocation dies. */
 const PAGES_UNDER_WAY = 3;
 
-/** **A crash costs seconds**: whatever stops a scan, it goes on from its last part, and reads no more than a slice again. */
+/** **A crash costs seconds**: after any interruption a scan resumes from its last part, and rereads at most one slice. */
 function checkProgress({ plan, scene, broken }: Finished): void {
   const most = pageRows(plan) * (Math.ceil((plan.sliceMs / 1_000) * plan.rate) + PAGES_UNDER_WAY);
   for (const [name, offsets] of scene.executions.read) {
@@ -135,7 +139,7 @@ function checkProgress({ plan, scene, broken }: Finished): void {
   }
 }
 
-/** The members of a manifest that are checked. */
+/** The checked members of a manifest. */
 type Manifest = {
   readonly startedAt: string;
   readonly finishedAt: string;
@@ -143,7 +147,7 @@ type Manifest = {
   readonly parts: readonly { readonly key: string; readonly sha256: string }[];
 };
 
-/** Checks a run that `latest.json` names or named, by its objects and by what the platform knows. Returns how many records it has. */
+/** Checks a run that was published, by its objects and against the platform's records. Returns its number of records. */
 export async function checkRun(
   moved: Moved,
   { scene, broken }: Pick<Finished, 'scene' | 'broken'>,
@@ -169,11 +173,11 @@ export async function checkRun(
 
 type Checking = { readonly scene: Finished['scene']; readonly lost: (what: string) => void };
 
-/** Each dataset has calculations at any time, so cards of all datasets are to be there, each once. */
+/** Checks that the cards of all datasets are there, each once, since each dataset has calculations at any time. */
 function checkCards(lines: readonly string[], { scene, lost }: Checking): void {
   const { datasets } = scene.world.plan;
   const expected = Array.from({ length: datasets }, (_, dataset) => cardsOf(String(dataset))).flat();
-  // An odd card is named by another member.
+  // The id of an odd card is in another member.
   const idOf = (line: string) => {
     const { id, kpiId, urn } = JSON.parse(line);
     return String(id ?? kpiId ?? urn);

@@ -4,7 +4,7 @@ import { hashOf, textOf } from '../../job-plan.ts';
 import { keysByName } from './jobs.ts';
 import type { Finished } from './promises.ts';
 
-/** The members of a text's row that are checked. */
+/** The checked members of a text's row. */
 const rowSchema = z.object({
   state: z.string(),
   textHash: z.string(),
@@ -19,8 +19,8 @@ const resultSchema = z.object({
 });
 
 /**
- * **No send is repeated blindly**: a text is paid for once, and every call that may have been paid is counted: by the
- * cache, or, of a text that failed, by the result that says so. `ofBatches`: the calls that each batch's summary counts.
+ * **No send is repeated blindly**: a text is paid for once, and every call that may have cost money is counted, in the
+ * cache or, for a failed text, in its result. `ofBatches`: the number of calls in each batch's summary.
  */
 export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string, number>) {
   const { plan, scene, sent, broken } = ended;
@@ -30,7 +30,7 @@ export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string,
   );
   const rows = (await Array.fromAsync(scene.table.rows.scan('score#')))
     .map(({ row }) => rowSchema.parse(row))
-    // A job that was under way may have stored one that was forgotten, which its batch does not count.
+    // A job that was under way may have stored a forgotten text again, which its batch does not count.
     .filter(({ textHash }) => !forgotten.has(textHash));
   const sendsOf = new Map(rows.map(({ textHash, sends }) => [textHash, sends]));
   const inBatches = new Set(plan.batches.flatMap(({ texts }) => texts.map((text) => `text ${text}`)));
@@ -42,14 +42,14 @@ export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string,
     if (forgotten.has(text)) continue;
     const sends = sendsOf.get(hash('sha256', text));
     const counted = (sends ?? 0) + (failed.get(text) ?? 0);
-    // A batch counts the calls of its texts that failed together.
+    // A batch has one count of calls for all its failed texts.
     if (inBatches.has(text)) uncounted += Math.max(0, own.length - counted);
     else if (sends === undefined && !failed.has(text))
       broken(`A text is paid for once: ${text} was scored, and has no row`);
     else if (counted < own.length)
       broken(`A text is paid for once: ${text} was scored ${own.length} times, and ${counted} were counted`);
-    // A response that reached a process without any trouble since it was sent is never paid for again; while a process
-    // stands still, its claim of a text ends.
+    // A response that reached a process that had no fault since the request is never paid for again. While a process is
+    // paused, its claim of a text expires.
     const sound = own.filter(
       ({ isKnown, process, troublesBefore }) => isKnown && process.troubles === troublesBefore,
     );
@@ -68,7 +68,7 @@ export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string,
   return { texts: texts.length, paidAgain: again };
 }
 
-/** The calls of texts that failed, as the results of their jobs say. */
+/** The number of calls for failed texts, according to the results of their jobs. */
 async function callsOfFailures({ plan, scene, sent }: Finished): Promise<ReadonlyMap<string, number>> {
   const calls = new Map<string, number>();
   const keys = await keysByName('results/score/', scene);
