@@ -22,7 +22,7 @@ const greet: RunFunctionJob = {
 };
 const score: ScoreJob = { version: 1, type: 'score', id: 'b', texts: [{ id: 'a', text: 'fine' }] };
 
-/** Why a setting does not allow a job. */
+/** The reason why SYNC_ALLOW with this value does not allow a job; undefined if it does. */
 const faultOf = (setting: object, job: RunFunctionJob | ScoreJob = greet) =>
   allowFault(readAllow(JSON.stringify(setting)), job);
 

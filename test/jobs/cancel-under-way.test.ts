@@ -12,13 +12,13 @@ const RESULT = `results/score/dt=2026-11-21/${CHUNK}.json`;
 const cancelled = { kind: 'cancelled', message: 'the job was cancelled while it was running' };
 const stops = sendsMany;
 
-/** A batch that sends one text a second; `at` is called before the text with this number. */
-async function slowBatch(at: number, happen: (batch: SlowBatch) => Promise<unknown>, count = 60) {
+/** A batch that sends one text a second. `act` is called before the text with the number `at` is sent. */
+async function slowBatch(at: number, act: (batch: SlowBatch) => Promise<unknown>, count = 60) {
   const batch: SlowBatch = await scoredBatch({
     refused: [],
     texts: Array.from({ length: count }, (_, index) => `text ${index}`),
     async beforeText(sent) {
-      if (sent === at) await happen(batch);
+      if (sent === at) await act(batch);
       batch.clock.nowMs += 1_000;
     },
   });

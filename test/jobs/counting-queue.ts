@@ -8,8 +8,8 @@ const MAX_DELAY_MS = 11.6 * HOUR;
 type Queued = QueueMessage & { readonly sentAtMs: number; readonly visibleAtMs: number };
 
 /**
- * A queue with these messages that counts receives as SQS does, and loses what is received too often or too old. What was
- * put back last comes last.
+ * A queue with these messages that counts receives as SQS does, and drops a message that was received too often or is
+ * too old into `lost`. A message that was delayed moves to the end.
  */
 export function countingQueue(
   now: () => number,
@@ -44,9 +44,9 @@ export function countingQueue(
     queue,
     lost,
     seen,
-    /** When each message that is left can be received. */
+    /** When each remaining message becomes visible. */
     visibleAt: () => [...queued.values()].map(({ visibleAtMs }) => visibleAtMs),
-    /** Receives at most this number of messages, and hides them for a while. */
+    /** Receives at most `max` messages, and hides them for `hiddenMs`. */
     receive(max: number, hiddenMs: number): readonly QueueMessage[] {
       const visible = queued.values().filter(({ visibleAtMs }) => visibleAtMs <= now());
       return [...visible.take(max)].flatMap((message) => {

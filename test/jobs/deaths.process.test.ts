@@ -12,8 +12,8 @@ import { scaled, scaledTimeout } from '../scale.ts';
 import { type JobServices, jobServices } from './job-services.ts';
 
 /*
- * Real workers that die: since they are killed, whatever they run, or since one job brings down whoever runs it. A proxy
- * before the platform sees each request, and may kill the worker that made it.
+ * Real workers that die, either because they are killed whatever they run, or because one job kills every worker that
+ * runs it. A proxy in front of the platform sees each request, and may kill the worker that sent it.
  */
 
 const KILLS = scaled(6, 100);
@@ -22,7 +22,10 @@ const TEXTS = 6;
 
 type Seen = { readonly path: string; readonly body: string };
 
-/** A proxy before the platform. What `isDeadly` says of a request kills the worker that made it, and is not passed on. */
+/**
+ * A proxy in front of the platform. A request for which `isDeadly` returns true kills the worker that sent it, and is
+ * not passed on.
+ */
 async function startProxy(target: string, isDeadly: (seen: Seen) => boolean) {
   const seen: Seen[] = [];
   const deadly = { kill: () => undefined as unknown };
@@ -48,7 +51,7 @@ async function startProxy(target: string, isDeadly: (seen: Seen) => boolean) {
   return { url, seen, deadly, [Symbol.asyncDispose]: close };
 }
 
-/** Starts one worker after another until one has nothing left to do; returns how many died. */
+/** Starts one worker after another until one exits by itself, since no job is left; returns how many died. */
 async function workUntilDone(
   environment: Readonly<Record<string, string>>,
   { deadly, seen }: Pick<Awaited<ReturnType<typeof startProxy>>, 'deadly' | 'seen'>,
@@ -83,7 +86,7 @@ const settingsFor = (place: JobServices, url: string, token: string) => ({
   PLATFORM_BASE_URL: url,
   PLATFORM_TOKEN: token,
   PLATFORM_RATE: '500',
-  // The texts that a killed worker has claimed are free again a second after this.
+  // A text that a killed worker had claimed can be claimed again one second after this.
   PLATFORM_TIMEOUT_MS: '2000',
 });
 
@@ -111,7 +114,7 @@ test.for(Object.entries(jobServices))(
     }));
     await queue.send(jobs.map((job) => JSON.stringify(job)));
 
-    // Each worker dies by its first to its fourth text.
+    // Each worker dies at its first, second, third or fourth text.
     const deaths = await workUntilDone(environment, proxy, () => (left = 1 + (kills % 4)));
 
     expect(deaths).toBe(KILLS);
@@ -154,7 +157,7 @@ test.for(Object.entries(jobServices))(
     expect(error?.message).toContain('5 workers died');
     results.delete('killer');
     expect([...results.values()].map((each) => each.status)).toEqual(neighbours.map(() => 'done'));
-    // Three deaths beside others, and five alone.
+    // Three while it ran beside other jobs, and five while it ran alone.
     expect(deaths).toBe(8);
     const last = proxy.seen.slice(-4).filter(({ path }) => path.includes('codeengine'));
     expect(last.every(({ body }) => body.includes(String(KILLER)))).toBe(true);

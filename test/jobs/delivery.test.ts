@@ -32,7 +32,7 @@ beforeEach(() => {
   now.ms = 10_000;
 });
 
-/** The context of a claimed job over a ledger that returns these answers in order, and logs what was requested. */
+/** The context of a claimed job, over a ledger that returns these answers in order and logs the calls. */
 async function turnOver(
   answers: readonly (SentAnswer | Error)[],
   { deadlineMs, ...more }: Partial<DeliveryOptions> & { readonly deadlineMs?: number } = {},

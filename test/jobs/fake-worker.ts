@@ -11,8 +11,8 @@ import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 
 /**
- * A worker in memory, with the given runners; its clock stands still until it is moved. A disk would be slower than the
- * clock when the machine is busy.
+ * A worker in memory with the given runners. Its clock moves only when the test or a sleep moves it; with a store on
+ * disk, a busy machine would be slower than that clock.
  */
 export function fakeWorker(runners: Partial<Runners>) {
   const clock = { nowMs: Date.parse('2026-11-21T09:00:00Z') };
@@ -31,7 +31,7 @@ export function fakeWorker(runners: Partial<Runners>) {
     logger: pino({ level: 'silent' }),
     now,
     async sleep(ms, signal) {
-      // Long enough for everything else to make progress first.
+      // Real time in which everything else can make progress first.
       await delay(5);
       signal?.throwIfAborted();
       clock.nowMs += ms;
@@ -51,7 +51,7 @@ export function fakeWorker(runners: Partial<Runners>) {
       const object = await store.get(key);
       return object && JSON.parse(object.body.toString());
     },
-    /** Delivers a message with this body; `other` is what is not as usual. */
+    /** Delivers a message with this body. `other`: what differs from an ordinary delivery. */
     handle(body: unknown, other: Other = {}) {
       const message = { ...messageOf(body, other.message?.messageId), ...other.message };
       return handleMessage(

@@ -2,24 +2,24 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { createDice } from '../proofs/dice.ts';
 
-/** Short polls that return nothing while messages wait, in percent. */
+/** Percentage of short polls that return nothing although messages are visible. */
 const MISSED = 60;
 const COUNTS_LAG_MS = 15_000;
-/** The test has failed if it takes this many polls. */
+/** More polls than any passing test needs. */
 const MAX_POLLS = 2_000;
 
 type Clock = { nowMs: number };
 type ForgetfulOptions = {
   readonly seed: number;
   readonly bodies: readonly string[];
-  /** Time stands still until all that was received is deleted or delayed. */
+  /** The clock stands still until every received message is deleted or delayed. */
   readonly isHandled?: boolean;
 };
 type Queued = QueueMessage & { readonly visibleAtMs: number };
 
 /**
- * A queue as weak as SQS documents: short polls miss, and counts are old, those of an empty queue at first. Long polls
- * see everything, and move the clock while they wait.
+ * A queue with no stronger guarantees than SQS documents: short polls miss messages, and counts lag (at first they are
+ * those of an empty queue). Long polls see everything, and move the clock while they wait.
  */
 export function forgetfulQueue(
   clock: Clock,
@@ -37,10 +37,10 @@ export function forgetfulQueue(
     const made = more.map((body, index) => newMessage(body, queued.length + index, clock));
     change([...queued, ...made]);
   };
-  /** Received, and neither deleted nor delayed so far. */
-  const handled = new Set<string>();
+  /** Receipts of messages that were neither deleted nor delayed so far. */
+  const pending = new Set<string>();
   const pass = async (ms: number) => {
-    while (isHandled && handled.size > 0) await turn();
+    while (isHandled && pending.size > 0) await turn();
     clock.nowMs += ms;
   };
   void send(bodies);
@@ -58,15 +58,15 @@ export function forgetfulQueue(
       const received = visible();
       const visibleAtMs = clock.nowMs + visibilitySeconds * 1_000;
       change(queued.map((one) => (received.includes(one) ? { ...one, visibleAtMs } : one)));
-      for (const { receipt } of received) handled.add(receipt);
+      for (const { receipt } of received) pending.add(receipt);
       return received;
     },
     async delete(receipt) {
-      handled.delete(receipt);
+      pending.delete(receipt);
       change(queued.filter((one) => one.receipt !== receipt));
     },
     async delay(receipt, delayMs) {
-      handled.delete(receipt);
+      pending.delete(receipt);
       const visibleAtMs = clock.nowMs + delayMs;
       change(queued.map((one) => (one.receipt === receipt ? { ...one, visibleAtMs } : one)));
     },

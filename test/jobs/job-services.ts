@@ -5,7 +5,7 @@ import { sqlitePath, withDefaultLocations } from '../../lib/locations.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 
-/** The services of the jobs: their settings, and what else must end with the test. */
+/** The services that jobs need: their settings. Disposing it ends them. */
 export type JobServices = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
 
 export const jobServices: Readonly<Record<string, () => Promise<JobServices>>> = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createJobSlots } from '../../lib/jobs/job-slots.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 
-/** Jobs in the slots of one process: each takes its time there, and the log says when it began and ended. */
+/** Jobs that take a slot of one process for a time, and log when they began and ended. */
 function createJobs() {
   const clock = createVirtualClock();
   const slots = createJobSlots(clock);

@@ -11,11 +11,11 @@ import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Sets the clock of this process, and returns the right one. */
+/** Makes `Date.now` wrong by `offMs`; returns a function that gives the rightNow time. */
 function setClockOff(offMs: number): () => number {
-  const right = Date.now.bind(Date);
-  vi.spyOn(Date, 'now').mockImplementation(() => right() + offMs);
-  return right;
+  const rightNow = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => rightNow() + offMs);
+  return rightNow;
 }
 
 const sessionOf = (aws: TestAws) =>
@@ -30,7 +30,7 @@ const sessionOf = (aws: TestAws) =>
     err: () => undefined,
   });
 
-/** A directory compares the times of its files with the clock. */
+/** A store in memory, since one in a directory compares file times with the clock. */
 const memoryStoreOf = ({ store }: Worker) => ({ ...store, ...createMemoryStore() });
 
 const leaseWithoutEnd = (fake: Parameters<typeof leaseOf>[0]): Lease => ({
@@ -44,7 +44,7 @@ test.each([300_000, -300_000])(
   'a worker whose clock is off by %i ms claims leases in the table’s time',
   async (offMs) => {
     await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
-    const right = setClockOff(offMs);
+    const rightNow = setClockOff(offMs);
     const session = sessionOf(aws);
     const storage = await openJobStorage(session);
     const worker = await openWorker(session, storage);
@@ -52,9 +52,9 @@ test.each([300_000, -300_000])(
 
     const answer = await storage.ledger.claim(request, { leaseMs: 30_000, isNew: true });
 
-    const leftMs = answer.kind === 'claimed' ? answer.claim.leaseUntilMs - right() : Number.NaN;
+    const leftMs = answer.kind === 'claimed' ? answer.claim.leaseUntilMs - rightNow() : Number.NaN;
     expect(Math.abs(leftMs - 30_000)).toBeLessThan(2_000);
-    expect(Math.abs(worker.now() - right())).toBeLessThan(2_000);
+    expect(Math.abs(worker.now() - rightNow())).toBeLessThan(2_000);
   },
 );
 
@@ -62,13 +62,13 @@ test.each([300_000, -300_000])(
   'a worker whose clock is off by %i ms, and that could not reach the table when it started, claims its first lease in the table’s time',
   async (offMs) => {
     await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
-    const right = setClockOff(offMs);
+    const rightNow = setClockOff(offMs);
     const { ledger } = await openJobStorage(sessionOf(aws));
     const leftMs: number[] = [];
     const fake = fakeWorker({
       'run-function': async ({ id }, turn) => {
         await turn.beforeSend();
-        leftMs.push(((await ledger.read(id))?.leaseUntilMs ?? 0) - right());
+        leftMs.push(((await ledger.read(id))?.leaseUntilMs ?? 0) - rightNow());
         return { status: 'done', response: '1' };
       },
     });
@@ -83,11 +83,11 @@ test.each([300_000, -300_000])(
 
 test('a worker whose clock is ahead, and that could not reach the table when it started, runs no job early', async () => {
   await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
-  const right = setClockOff(300_000);
+  const rightNow = setClockOff(300_000);
   const { ledger } = await openJobStorage(sessionOf(aws));
   const fake = fakeWorker({});
   const worker = { ...fake.worker, store: memoryStoreOf(fake.worker), ledger, now: ledger.now, sleep };
-  const notBefore = new Date(right() + 60_000).toISOString();
+  const notBefore = new Date(rightNow() + 60_000).toISOString();
 
   const handled = await fake.handle(
     { ...runFunctionJob, notBefore },

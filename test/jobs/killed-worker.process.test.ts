@@ -11,8 +11,8 @@ import { jobServices } from './job-services.ts';
 import { mixedJobs } from './mixed-jobs.ts';
 
 /*
- * The promises of the queue with real processes: jobs of all types on the local SQS, or in a folder alone; a worker that
- * is repeatedly killed with -9 in the middle of them; and a platform that loses responses after it has done the work.
+ * Jobs of all types keep their promises with real processes, on the local SQS or in a folder alone: workers are killed
+ * with SIGKILL in the middle of jobs, and the platform loses responses after it has done the work.
  */
 
 const JOBS = scaled(70, 2_000);
@@ -44,7 +44,7 @@ test.for(Object.entries(jobServices))(
       PLATFORM_TOKEN: platform.token,
       PLATFORM_RATE: '2000',
       PLATFORM_CONCURRENCY: String(CONCURRENCY),
-      // The texts that a killed worker has claimed are free again a second after this.
+      // A text that a killed worker had claimed can be claimed again one second after this.
       PLATFORM_TIMEOUT_MS: '2000',
       SYNC_COMPRESSION: 'gzip',
     };
@@ -55,8 +55,8 @@ test.for(Object.entries(jobServices))(
     const executions = () => platform.counts().executions.length;
     for (let kills = 0; kills < KILLS; kills += 1) {
       const { child, ended } = startWorker(environment);
-      // Seven in ten jobs are functions, of which a killed worker may leave 20 that were recorded as sent and never ran;
-      // and some must be left for the last worker.
+      // Seven in ten jobs are functions. A killed worker may leave 20 of them that were recorded as sent and never ran;
+      // and the last worker needs some jobs too.
       const enough = ((kills + 1) / (KILLS + 1)) * Math.max(JOBS * 0.7 - KILLS * CONCURRENCY, JOBS * 0.2);
       while (executions() < enough && child.exitCode === null) await delay(10);
       await delay((kills * 37) % 100);
@@ -88,7 +88,7 @@ test.for(Object.entries(jobServices))(
       if (status === 'failed') expect(executed.get(index)).toBeUndefined();
     }
     const statuses = [...results.values()].map(({ status }) => status);
-    // The jobs that a worker is running when it is killed may become unknown; the platform's faults spoil few others.
+    // The jobs that were running at a kill may become unknown; the platform's faults affect few others.
     const done = statuses.filter((status) => status === 'done').length;
     expect(done).toBeGreaterThan(JOBS * 0.97 - KILLS * CONCURRENCY);
     expect(await queue.counts()).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });

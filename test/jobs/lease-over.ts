@@ -5,7 +5,7 @@ type LeaseParts = Omit<Parameters<typeof renewLease>[0], 'claim' | 'leaseMs'>;
 
 const LEASE_MS = 30_000;
 
-/** The lease of a process that is never stopped, as `renewedLease` makes it, over a simulated clock. */
+/** The lease of a process without a deadline, as `renewedLease` builds it, over a simulated clock. */
 export const leaseOver = (parts: LeaseParts, leaseMs = LEASE_MS): Lease => ({
   deadlineMs: undefined,
   leaseMs,

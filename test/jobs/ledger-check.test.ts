@@ -21,7 +21,7 @@ afterEach(() => sandbox.close());
 
 const ran = () => sandbox.counts().requests;
 
-/** A command, and then the end of its process. */
+/** Runs a command as a process of its own would, which closes the ledger's file at its end. */
 async function command(argv: readonly string[], jobs: readonly object[] = []) {
   const ended = await runCommand(
     argv,
@@ -82,7 +82,7 @@ test('a ledger whose write-ahead log was deleted is recognized as an older copy'
   const settings = { ...settingsOf(sandbox, storePath()), LOG_LEVEL: 'silent' };
   await runCommand(['submit', '-'], settings, lines([adds('b')]));
   await runCommand(['work', '--drain'], settings);
-  // The file alone, before its log is written into it.
+  // Copies the file without its write-ahead log.
   await keepCopy();
   sqliteFile(file()).close();
   await restoreCopy();
@@ -142,7 +142,7 @@ test('a failed job that was reopened does not make the ledger count as an older 
   expect(code).not.toBe(2);
 });
 
-/** Each of these leaves a ledger file under the same name that knows less than the store. */
+/** Ways to lose data: each leaves a ledger file under the same name that knows less than the store. */
 const losses = {
   'was deleted': {
     lose: () => rm(join(storePath(), '.store'), { recursive: true }),

@@ -21,7 +21,7 @@ const runRows = async (ids: readonly string[], ...flags: readonly string[]) => {
   return run('run', file, ...flags);
 };
 
-/** A backup of the table's current rows: `restore` creates the table again with only these rows. */
+/** Copies the table's rows. The returned `restore` creates the table again with only these. */
 async function backUp() {
   const client = createDynamoClient(jobs.settings);
   const TableName = jobs.settings['SYNC_TABLE'] ?? '';

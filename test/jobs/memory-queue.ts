@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 
-/** A queue in memory, in order; a received message stays hidden until it is deleted. */
+/** A queue in memory that keeps the order of messages. A received one stays hidden until it is deleted. */
 export function memoryQueue(
   first: readonly string[] = [],
 ): Queue & { readonly bodies: () => readonly string[] } {

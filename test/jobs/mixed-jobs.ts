@@ -4,8 +4,9 @@ import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 export type MixedJob = { readonly id: string; readonly type: string };
 
 /**
- * Jobs of all types. Seven in ten run functions, each with its number as the first input; each formula is that of a
- * calculation of its own if the platform has a tenth as many. `sharesTexts`: every third text is that of other jobs, too.
+ * Jobs of all types. Seven in ten run functions, each with its index as the first input. Each formula belongs to a
+ * different calculation if the platform has at least a tenth as many calculations as jobs. `sharesTexts`: every third
+ * text also occurs in other jobs.
  */
 export function mixedJobs(
   count: number,

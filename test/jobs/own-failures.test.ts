@@ -15,13 +15,16 @@ import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 import { workerOver } from './worker-over.ts';
 
 /*
- * One job whose calls always get a 500, and nothing else runs: its failures alone look like an outage. A harmless read
- * that succeeds says that it is none. The real client, pace, breaker and runners, on a clock that costs nothing.
+ * A single job whose calls always get a 500, while nothing else runs. Its failures look like an outage, but a harmless
+ * read that succeeds shows that there is none. The real client, pace, breaker and runners on a virtual clock.
  */
 
 const HOUR_MS = 3_600_000;
 
-/** Delivers a job until it has ended, for 12 hours at most; `isUnavailable`: the harmless read fails too. */
+/**
+ * Delivers a job until it has ended, for at most 12 hours. While `isUnavailable` returns true, the harmless read fails
+ * too.
+ */
 async function deliver(job: { readonly id: string }, isUnavailable: (nowMs: number) => boolean) {
   const clock = createVirtualClock();
   const { now, sleep } = clock;
@@ -88,7 +91,7 @@ const repeatable = { ...runFunctionJob, onUnknown: 'retry' };
 test.each([
   ['data file', dataFile, 'FAILED', 45],
   ['function that may be repeated', repeatable, 'FAILED', 5],
-  // Its row has the error: rows fail one by one.
+  // The job is done, and the text's row has the error.
   ['text', text, 'DONE', 9],
 ])(
   'a single %s that always gets a 500 fails after its own retries, since a harmless read succeeds',
@@ -113,7 +116,7 @@ test.each([
   async (_, job) => {
     const { row, sends } = await deliver(job, (nowMs) => nowMs < 3 * HOUR_MS);
 
-    // It ends by its own failures only once the read succeeds again.
+    // The job fails by its own attempts only after the read succeeds again.
     expect(row?.startedAt).toBeLessThan(HOUR_MS);
     expect(row?.finishedAt).toBeGreaterThan(3 * HOUR_MS);
     expect(sends).toBeLessThan(120);

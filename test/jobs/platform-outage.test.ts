@@ -14,8 +14,8 @@ import { countingQueue } from './counting-queue.ts';
 import { fakeWorker, runFunctionJob } from './fake-worker.ts';
 
 /*
- * The platform is unavailable for 12 hours, and two invocations of the deployed worker run at once, as Lambda's poller keeps
- * them: as soon as one has responded, the next begins if a message is visible.
+ * The platform is unavailable for 12 hours. Two invocations of the deployed worker run concurrently, as Lambda's poller
+ * keeps them: when one has responded, the next begins as soon as a message is visible.
  */
 
 const HOUR = 3_600_000;
@@ -71,7 +71,7 @@ test.for([
           await sleep(1_000);
           continue;
         }
-        // The workers notice the outage within a minute.
+        // The hours are counted from one minute after the start, by when the workers have noticed the outage.
         const hour = Math.floor((now() - 60_000) / HOUR);
         const count = (invocations.get(hour) ?? 0) + 1;
         if (isOutage()) invocations.set(hour, count);
@@ -93,7 +93,7 @@ test.for([
     const [first = Number.POSITIVE_INFINITY] = calls;
     expect(first - OUTAGE_MS).toBeLessThan(15_000);
     const soon = calls.filter((atMs) => atMs >= OUTAGE_MS + 30_000 && atMs < OUTAGE_MS + 60_000).length;
-    // A batch has ten jobs, and eight of them run at the same time.
+    // An invocation receives ten jobs and runs eight at a time, so it takes two rounds.
     if (jobs > 10) expect(soon).toBeGreaterThan(0.95 * WORKERS * 10 * (30_000 / (2 * CALL_MS)));
     else expect(calls).toHaveLength(10);
   },

@@ -14,7 +14,7 @@ const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
 type Fake = ReturnType<typeof fakeWorker>;
 
-/** A worker whose function succeeds with this response, and is counted. */
+/** A worker whose function succeeds with this response. `runs`: the ids of the executed jobs. */
 function succeeding(response = '{"executionId":"e-1"}') {
   const runs: string[] = [];
   const run: Runners['run-function'] = async ({ id }, turn) => {
@@ -29,7 +29,7 @@ function succeeding(response = '{"executionId":"e-1"}') {
 
 const unavailable = () => new TableError('put job#job-1', { kind: 'busy', code: 'ThrottlingException' });
 
-/** The worker with a ledger whose steps fail until `untilMs`. */
+/** The worker with a ledger whose `steps` fail until `untilMs`. */
 function withLedger({ worker, clock }: Fake, steps: readonly (keyof Ledger)[], untilMs: number): Worker {
   const failing = Object.fromEntries(
     steps.map((name) => [
@@ -43,20 +43,20 @@ function withLedger({ worker, clock }: Fake, steps: readonly (keyof Ledger)[], u
   return { ...worker, ledger: { ...worker.ledger, ...failing } };
 }
 
-/** The worker with a store that lacks everything: nothing can be put. */
+/** The worker with a store that rejects every put. */
 const withoutStore = (worker: Worker): Worker => ({
   ...worker,
   store: { ...worker.store, put: () => Promise.reject(new Error('S3 is away')) } satisfies Store,
 });
 
-/** Runs the job while the ledger cannot be told how it ended, until the end of the invocation. */
-async function losesTheEnd(fake: Fake, change: (worker: Worker) => Worker = (worker) => worker) {
+/** Runs the job in an invocation that never succeeds in recording its end in the ledger. */
+async function runWithUnrecordedEnd(fake: Fake, change: (worker: Worker) => Worker = (worker) => worker) {
   const worker = change(withLedger(fake, ['end'], Number.POSITIVE_INFINITY));
   await expect(fake.handle(runFunctionJob, { worker })).rejects.toThrow();
 }
 
-/** The next delivery, after the lease. */
-function delivered(fake: Fake, worker = fake.worker) {
+/** Delivers the message again after the lease has ended. */
+function redeliver(fake: Fake, worker = fake.worker) {
   fake.clock.nowMs += 200_000;
   return fake.handle(runFunctionJob, { message: { messageId: 'm-2' }, worker });
 }
@@ -65,7 +65,7 @@ describe('while the table is unavailable', () => {
   test('a large response is staged once, and found too', async () => {
     const { fake } = succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
     const put: string[] = [];
-    await losesTheEnd(fake, (worker) => ({
+    await runWithUnrecordedEnd(fake, (worker) => ({
       ...worker,
       store: {
         ...worker.store,
@@ -76,7 +76,7 @@ describe('while the table is unavailable', () => {
       },
     }));
 
-    await delivered(fake);
+    await redeliver(fake);
 
     expect(put).toEqual([
       expect.stringMatching(/^work\/outcomes\/job-1\/1-[0-9a-f]{12}\.json$/),
@@ -91,13 +91,13 @@ describe('while the table is unavailable', () => {
   test('a write that hangs prevents neither the outcome from being staged nor the invocation from responding', async () => {
     const { fake } = succeeding();
     const { nowMs } = fake.clock;
-    await losesTheEnd(fake, (worker) => ({
+    await runWithUnrecordedEnd(fake, (worker) => ({
       ...worker,
       ledger: { ...worker.ledger, end: () => new Promise(() => undefined) },
     }));
     expect(fake.clock.nowMs).toBe(nowMs + 120_000);
 
-    await delivered(fake);
+    await redeliver(fake);
 
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done' });
   });
@@ -105,10 +105,10 @@ describe('while the table is unavailable', () => {
   test('and the store too, the message is not acknowledged, and storing the outcome is retried until the end', async () => {
     const { fake, runs } = succeeding();
     const { nowMs } = fake.clock;
-    await losesTheEnd(fake, withoutStore);
+    await runWithUnrecordedEnd(fake, withoutStore);
     expect(fake.clock.nowMs).toBeGreaterThan(nowMs + 110_000);
 
-    await delivered(fake);
+    await redeliver(fake);
 
     expect(runs).toEqual(['job-1']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'answer-lost' } });
@@ -117,7 +117,7 @@ describe('while the table is unavailable', () => {
   test('and the store was too for 20 s, the outcome is staged as soon as the store responds', async () => {
     const { fake, runs } = succeeding();
     const backAtMs = fake.clock.nowMs + 20_000;
-    await losesTheEnd(fake, (worker) => ({
+    await runWithUnrecordedEnd(fake, (worker) => ({
       ...worker,
       store: {
         ...worker.store,
@@ -128,7 +128,7 @@ describe('while the table is unavailable', () => {
       },
     }));
 
-    await delivered(fake);
+    await redeliver(fake);
 
     expect(runs).toEqual(['job-1']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
@@ -198,10 +198,10 @@ test('a call that gets its slot after another call has failed does not claim the
 describe('a job whose lease expired after its send', () => {
   test('does not become unknown while the store is unavailable', async () => {
     const { fake } = succeeding();
-    await losesTheEnd(fake);
+    await runWithUnrecordedEnd(fake);
     const store = { ...fake.worker.store, get: () => Promise.reject(new Error('S3 is away')) };
 
-    await expect(delivered(fake, { ...fake.worker, store })).rejects.toThrow('S3 is away');
+    await expect(redeliver(fake, { ...fake.worker, store })).rejects.toThrow('S3 is away');
 
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'SENT' });
   });
@@ -219,10 +219,10 @@ describe('a job whose lease expired after its send', () => {
 
   test('is unknown if the staged value is not an outcome', async () => {
     const { fake } = succeeding();
-    await losesTheEnd(fake, withoutStore);
+    await runWithUnrecordedEnd(fake, withoutStore);
     await fake.store.put('work/outcomes/job-1/late-1795251600000-1.json', Buffer.from('{"version":1'));
 
-    await delivered(fake);
+    await redeliver(fake);
 
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown' });
   });
@@ -242,7 +242,7 @@ describe('a lease that is lost while the response is on its way', () => {
       'run-function': async (_, turn) => {
         await turn.beforeSend();
         runs += 1;
-        if (runs === 1) await delivered(fake);
+        if (runs === 1) await redeliver(fake);
         turn.onSend();
         return { status: 'done', response: '{"executionId":"e-1"}' };
       },
@@ -253,12 +253,12 @@ describe('a lease that is lost while the response is on its way', () => {
 
     expect(handled).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob) });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'UNKNOWN', attempts: 1 });
-    const proved = await delivered(fake);
+    const proved = await redeliver(fake);
 
     expect(proved).toEqual({ kind: 'replace', body: JSON.stringify(runFunctionJob) });
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'never-sent' } });
     expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'FAILED', attempts: 0 });
-    await delivered(fake);
+    await redeliver(fake);
     expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'failed', 'done']);
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
   });

@@ -184,7 +184,7 @@ test('an unknown job that a person has settled as failed can be reopened', async
   expect(jsonOn(queue)).toEqual([runFunctionJob]);
 });
 
-/** Refuses every message that holds the word, as SQS does for a message that it cannot take. */
+/** A queue that rejects every message that contains the word, as SQS rejects an invalid one. */
 function refusing(word: string, code = 'InvalidMessageContents') {
   const queue = memoryQueue();
   const cause = Object.assign(new Error('not accepted'), { name: code });

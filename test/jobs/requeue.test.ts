@@ -11,7 +11,7 @@ import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 const HOUR = 3_600_000;
 
 type Clock = { nowMs: number };
-/** A queue of one message, whose clock `next` moves to the next message that it receives. */
+/** A queue of one message. `next` moves the clock to the time at which the message is visible, and receives it. */
 function queueOfOne(clock: Clock, maxReceives?: number) {
   const counting = countingQueue(() => clock.nowMs, [JSON.stringify(runFunctionJob)], maxReceives);
   return {
@@ -24,7 +24,7 @@ function queueOfOne(clock: Clock, maxReceives?: number) {
   };
 }
 
-/** Handles the messages of a queue one after another until none is left. */
+/** Handles messages one after another until the queue is empty. */
 async function drain(
   { next, queue }: Pick<ReturnType<typeof queueOfOne>, 'next' | 'queue'>,
   worker: Worker,
@@ -38,8 +38,8 @@ async function drain(
   }
 }
 
-/** A worker that requeues its message for some hours, with a delay of `waitMs` each time, and the queue of the message. */
-async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
+/** A worker that requeues its message for some hours, with a delay of `waitMs` each time, and its queue. */
+async function requeuing(hours: number, waitMs = 60_000, maxReceives?: number) {
   const fake = fakeWorker({
     'run-function': async (_, turn) => {
       if (fake.clock.nowMs < untilMs)
@@ -56,7 +56,7 @@ async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
 
 describe('a waiting message', () => {
   test('survives a pause of a day, is not received often, and keeps its first sender', async () => {
-    const waiting = await handsBack(24);
+    const waiting = await requeuing(24);
     const { counting, runs } = waiting;
 
     await drain(counting, waiting.worker, waiting.clock);
@@ -75,19 +75,19 @@ describe('a waiting message', () => {
   test.each([1, 3, 10])(
     'does not become a dead letter in ten hours on a queue whose limit is %i receives',
     async (maxReceives) => {
-      const waiting = await handsBack(10, 60_000, maxReceives);
+      const waiting = await requeuing(10, 60_000, maxReceives);
 
       await drain(waiting.counting, waiting.worker, waiting.clock);
 
       expect(waiting.counting.lost).toEqual([]);
       expect(waiting.finished).toHaveLength(1);
-      // One is left for a worker that dies.
+      // One receive is left for a worker that dies.
       expect(waiting.counting.seen.mostReceives).toBe(Math.max(1, maxReceives - 1));
     },
   );
 
   test('is not deleted by the queue in 40 days, though each wait is long', async () => {
-    const waiting = await handsBack(40 * 24, Number.POSITIVE_INFINITY);
+    const waiting = await requeuing(40 * 24, Number.POSITIVE_INFINITY);
 
     await drain(waiting.counting, waiting.worker, waiting.clock);
 
@@ -102,7 +102,7 @@ describe('a waiting message', () => {
   ])(
     'that was received often is replaced after %i ms by a copy delayed by %i ms',
     async (waitMs, delayMs) => {
-      const waiting = await handsBack(24, waitMs);
+      const waiting = await requeuing(24, waitMs);
       const { clock, counting, worker } = waiting;
       const { nowMs } = clock;
       const message = { ...counting.next(), receives: 200 } as QueueMessage;
@@ -116,7 +116,7 @@ describe('a waiting message', () => {
   );
 
   test('that was copied but not deleted is still one job', async () => {
-    const waiting = await handsBack(10);
+    const waiting = await requeuing(10);
     const { counting, runs } = waiting;
     let deletions = 0;
     const queue = {

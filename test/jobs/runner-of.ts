@@ -1,6 +1,6 @@
 import type { JobTypeDefinition, RunnerParts } from '../../lib/jobs/types/job-type-definition.ts';
 
-/** The runner of a job type that calls only the platform. */
+/** The runner of a job type that needs only the platform. */
 export const runnerOf =
   <Message extends { readonly type: string; readonly id?: string | undefined }>(
     definition: JobTypeDefinition<Message>,

@@ -14,9 +14,9 @@ import { HOST, refusedText, row, rowsOf, sentimentOf } from './texts/fakes.ts';
 type Options = {
   /** Texts that the platform refuses for good. */
   readonly refused: readonly string[];
-  /** How the first runs of the job end, whatever they do. */
+  /** The outcomes of the first runs of the job, which score nothing. */
   readonly ends?: readonly ('failed' | 'unknown')[];
-  /** Called before each text is sent, with how many were sent before it. */
+  /** Called before each text is sent, with the number of texts that were sent before it. */
   readonly beforeText?: (sent: number) => Promise<void>;
   readonly texts?: readonly string[];
 };
@@ -38,7 +38,7 @@ export async function scoredBatch(options: Options) {
     paid.push(request.text);
     return sentimentOf(request);
   };
-  // One at a time, as a slow pace makes them.
+  // Calls leave one at a time, as at a slow pace.
   let last: Promise<unknown> = Promise.resolve();
   const analyze: Analyze = (...given) => {
     const one = last.then(() => send(...given));
@@ -88,7 +88,7 @@ export async function scoredBatch(options: Options) {
     paid,
     queue,
     parts: { store, ledger: fake.ledger, batches, queue },
-    /** Handles what is on the queue until nothing is left. */
+    /** Handles messages until the queue is empty. */
     async drain() {
       const options = { max: 1, waitSeconds: 0, visibilitySeconds: 60 };
       for (;;) {
@@ -99,7 +99,7 @@ export async function scoredBatch(options: Options) {
         if (kind === 'done') await queue.delete(message.receipt);
       }
     },
-    /** The rows of the part that the first chunk names. */
+    /** The rows of the part that the row of the first chunk names. */
     async part() {
       const stored = await readChunkRow({ batch: 'b1', chunk: 0 }, batches);
       const object = await store.get(stored?.row.part ?? '');

@@ -13,7 +13,7 @@ const fault = (name: string) => Object.assign(new Error('not accepted'), { name 
 const invalid = fault('InvalidMessageContents');
 const missing = fault('QueueDoesNotExist');
 
-/** A queue whose sends fail by the script: each entry names what one batch leaves unsent. */
+/** A queue whose sends fail by the script: each entry lists the messages of one batch that stay unsent. */
 function scriptedQueue(...script: readonly (readonly UnsentMessage[])[]) {
   const batches: number[] = [];
   const send = async (bodies: readonly string[]) => {

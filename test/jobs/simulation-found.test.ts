@@ -3,9 +3,9 @@ import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
-/* What the simulation has found, with a plain test for each. */
+/* Defects that the simulation once found, each as a plain test. */
 
-/** A lease that logs when it is given up. */
+/** A lease that logs its release. */
 const loggedLease = (bench: Parameters<typeof leaseOf>[0], order: string[]) => ({
   ...leaseOf(bench),
   holdLease: () => ({

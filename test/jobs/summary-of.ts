@@ -1,6 +1,6 @@
 import type { Summary } from '../../lib/jobs/texts/batch/finish-batch.ts';
 
-/** The summary of a batch with these parts in which every row was scored. */
+/** The summary of a batch with these parts and no failed row. */
 export function summaryOf(batch: string, parts: Summary['parts']): Summary {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   return {

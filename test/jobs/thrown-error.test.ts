@@ -10,7 +10,7 @@ const unreadable = (name: string) =>
     },
   });
 
-/** The error that is logged of a job whose runner throws this. */
+/** The logged error of a job whose runner throws this. */
 async function loggedOf(thrown: unknown): Promise<unknown> {
   const fake = fakeWorker({ 'run-function': () => Promise.reject(thrown) });
   const logged: unknown[] = [];

@@ -10,7 +10,7 @@ import { memoryQueue } from './memory-queue.ts';
 const { id: _, ...unnamed } = runFunctionJob;
 const done: Outcome = { status: 'done', response: '1' };
 
-/** A worker that counts what it ran, and what drains a queue with it. */
+/** A worker that lists the jobs it ran, and a function that drains a queue with it. */
 function countingWorker() {
   const ran: string[] = [];
   const run = async ({ id }: { readonly id: string }, { beforeSend }: Pick<SendContext, 'beforeSend'>) => {

@@ -20,7 +20,7 @@ test.for([1, 2, 3, 4, 5, 6])(
     const back = new Set<string>();
     const fake = fakeWorker({
       'run-function': async ({ id }) => {
-        // Each fourth goes back to the queue once, for longer than the counts lag.
+        // Every fourth job is requeued once, for longer than the counts lag.
         if (back.has(id) || Number(id.slice(4)) % 4 > 0) return { status: 'done', response: '1' };
         back.add(id);
         throw new RequeueError('not now', 20_000);
@@ -184,7 +184,7 @@ test('work receives nothing while the table is unavailable: only the messages in
   });
 
   expect(receivedWhileUnavailable).toBeLessThanOrEqual(2);
-  // It looks each second.
+  // While it is unavailable, the table is checked every second.
   expect(firstMs - backMs).toBeLessThanOrEqual(1_000);
   expect(counts).toEqual({ done: 100, later: 0, failed: receivedWhileUnavailable });
   expect(queue.bodies()).toEqual([]);

@@ -12,14 +12,14 @@ import type { Store } from '../../lib/store/store.ts';
 import type { Table } from '../../lib/table/table.ts';
 import { runnerOf } from './runner-of.ts';
 
-/** What a worker of a simulated world is made of. */
+/** The parts of a worker in a simulated world. */
 export type WorkerParts = Pick<Worker, 'ledger' | 'reportFinished' | 'now' | 'sleep' | 'random'> & {
   readonly owner: string;
   readonly table: Table;
   readonly store: Store;
   readonly platform: Platform;
   readonly newToken: () => string;
-  /** Texts a second. Default: 20. */
+  /** Requests a second. Default: 20. */
   readonly rate?: number;
 };
 

@@ -9,7 +9,7 @@ import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 
 /*
- * `node worker-process.ts`: `platform-sync work --drain`, with leases so short that the jobs and the texts of a killed
+ * `node worker-process.ts`: `platform-sync work --drain` with leases so short that the jobs and texts of a killed
  * worker are taken over within seconds.
  */
 

@@ -7,7 +7,7 @@ import { folderOfEach } from '../../folder-of-each.ts';
 
 const folder = folderOfEach();
 
-/** The messages of lines, and everything that is wrong with them. */
+/** The messages of these lines, and all their faults. */
 async function checked(lines: readonly string[], allow: Allow = {}) {
   const text = lines.join('\n');
   const found = await checkJobFile({ file: 'jobs.ndjson', text, ids: 'new', allow });
@@ -86,7 +86,7 @@ test('lines without an id are the same job, except for writes, which the queue d
   });
 });
 
-/** The messages of the rows of a CSV by a template. */
+/** The messages that a template makes of the rows of a CSV. */
 async function jobsOf(
   rows: readonly string[],
   { file = 'orders.csv', json = {} as object, name = undefined as string | undefined } = {},

@@ -17,7 +17,7 @@ const rowOf = (id: string, functionName = 'add'): FileRow => {
   return { line: 1, id, contentHash: read.contentHash, type: 'run-function', calls: 1, body };
 };
 
-/** Runs rows with a runner, on a ledger whose methods may be replaced. */
+/** Runs rows with a runner. `withLedger` replaces methods of the ledger. */
 async function run(
   rows: readonly FileRow[],
   runner: Runners['run-function'],

@@ -6,13 +6,13 @@ import { createMemoryTable } from '../../table/memory-table.ts';
 
 type LedgerOptions = Parameters<typeof createLedger>[0];
 
-/* What the ledger requests of its table, and when; `ledger-suite.ts` has what it does over every table. */
+/* Which requests the ledger sends to its table, and when. `ledger-suite.ts` tests what it does, on every table. */
 
 const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
 const leaseMs = 60_000;
 const done: Outcome = { status: 'done', response: '1' };
 
-/** A ledger whose clock stands still, over a table that logs what is requested. */
+/** A ledger with a fixed clock, over a table that logs its calls. */
 function createBench(options: Partial<LedgerOptions> = {}) {
   const clock = { nowMs: 1_000 };
   const requests: string[] = [];

@@ -9,14 +9,14 @@ const leaseMs = 60_000;
 const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
 const done: Outcome = { status: 'done', response: { status: 'SUCCESS' } };
 
-/** Claims the job, or fails the test. */
+/** Claims the job; the test fails if it cannot be claimed. */
 async function claim(ledger: Ledger): Promise<Claim> {
   const answer = await ledger.claim(request, { leaseMs });
   if (answer.kind !== 'claimed') throw new Error(`expected a claim, got ${answer.kind}`);
   return answer.claim;
 }
 
-/** Claims the job and starts its send, or fails the test. */
+/** Claims the job and starts its send; the test fails if either is refused. */
 async function send(ledger: Ledger): Promise<Claim> {
   const answer = await ledger.sent(await claim(ledger));
   if (answer.kind !== 'sent') throw new Error(`expected a send, got ${answer.kind}`);
@@ -24,8 +24,8 @@ async function send(ledger: Ledger): Promise<Claim> {
 }
 
 /**
- * What the ledger must do over every table: what its steps decide is in `transitions.test.ts`. `buildTable` gives each
- * test an empty table of its own.
+ * What the ledger must do on every table; the decisions of its steps are tested in `transitions.test.ts`. `buildTable`
+ * returns a new, empty table for each test.
  */
 export function describeLedger(name: string, buildTable: () => Promise<Table>): void {
   const makeLedger = async () => {

@@ -19,7 +19,7 @@ import {
   neverSent,
 } from '../../../lib/jobs/ledger/transitions.ts';
 
-/* Each rule of the table at the head of `transitions.ts`: what a step decides, and what it writes. */
+/* Each rule of the table at the top of `transitions.ts`: the decision of a step, and the row that it writes. */
 
 const nowMs = 50_000;
 const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
@@ -41,7 +41,7 @@ const held: Claim = { ...free, state: 'CLAIMED', leaseUntilMs: 60_000 };
 const expired: Claim = { ...held, leaseUntilMs: nowMs };
 const sent: Claim = { ...held, state: 'SENT', attempts: 1, sentFence: 3 };
 const sentAndExpired: Claim = { ...sent, leaseUntilMs: nowMs };
-/** A repeat of a send under fence 2 that was taken back. */
+/** A free job whose send under fence 2 was cancelled before it left. */
 const sentBefore: JobRow = { ...free, sentFence: 2, attempts: 1 };
 const endedAs = (state: EndedJobRow['state'], outcome: Outcome): EndedJobRow => ({
   ...free,
@@ -53,8 +53,8 @@ const endedAs = (state: EndedJobRow['state'], outcome: Outcome): EndedJobRow => 
 const unknown = { ...endedAs('UNKNOWN', lostAnswer), sentFence: 3 };
 const neverLeft = endedAs('FAILED', neverSent);
 
-/** The decision, with `write` where nothing is written, too. */
-const whole = <Answer>({ write, answer }: { readonly write?: JobRow; readonly answer: Answer }) => ({
+/** The decision with both members, also if nothing is written. */
+const complete = <Answer>({ write, answer }: { readonly write?: JobRow; readonly answer: Answer }) => ({
   write,
   answer,
 });
@@ -62,7 +62,7 @@ const whole = <Answer>({ write, answer }: { readonly write?: JobRow; readonly an
 const sentBy = { id: 'a', createdAt: 1, fence: 3 };
 const found = (outcome: Outcome | undefined, sent = sentBy) => ({ late: { sent, outcome } });
 const claim = (row: JobRow | undefined, facts: Partial<ClaimFacts> = {}, asked = request) =>
-  whole(decideClaim(row, asked, { leaseMs: 1_000, nowMs, ...facts }));
+  complete(decideClaim(row, asked, { leaseMs: 1_000, nowMs, ...facts }));
 
 describe('a claim', () => {
   test('of a new job creates its row, with the day of the claim', () => {
@@ -248,7 +248,7 @@ test('announcing a job stores who asked for a new one, and changes nothing if th
 
 describe('a send', () => {
   test('is recorded by its holder', () => {
-    const { write, answer } = whole(decideSent(held, held));
+    const { write, answer } = complete(decideSent(held, held));
 
     expect(write).toEqual({ ...held, state: 'SENT', attempts: 1, sentFence: 3 });
     expect(answer).toEqual({ kind: 'sent', claim: write });
@@ -277,7 +277,7 @@ test('a lease can only be extended, and its holder can extend it even after it e
 
 describe('a release', () => {
   const release = (row: JobRow | undefined, options = {}, fence = 3) =>
-    whole(decideRelease(row, { ...request, fence }, { ...options, nowMs }));
+    complete(decideRelease(row, { ...request, fence }, { ...options, nowMs }));
   const left = { requestSent: true };
 
   test.each<[string, Claim, object, object]>([
@@ -344,7 +344,7 @@ describe('a release', () => {
 
 describe('an outcome', () => {
   const end = (row: JobRow | undefined, outcome = done, fence = 3) =>
-    whole(decideEnd(row, { id: 'a', fence }, { outcome, nowMs }));
+    complete(decideEnd(row, { id: 'a', fence }, { outcome, nowMs }));
 
   test.each<[string, Claim, Outcome, object]>([
     ['is claimed', held, failed, { state: 'FAILED', attempts: 0 }],
@@ -395,7 +395,7 @@ describe('an outcome', () => {
 
 describe('a cancellation', () => {
   const cancel = (row: JobRow | undefined, stops = false) =>
-    whole(decideCancel(row, { id: 'a', nowMs, stops: () => stops }));
+    complete(decideCancel(row, { id: 'a', nowMs, stops: () => stops }));
   const before = 'the job was cancelled before it was sent';
 
   test.each<[string, JobRow | undefined, boolean, string]>([
@@ -463,7 +463,7 @@ describe('a reopening', () => {
     unsentAttempts: 1,
     unsentTries: 2,
   };
-  const reopen = (given: JobRow | undefined, options = {}) => whole(decideReopen(given, options));
+  const reopen = (given: JobRow | undefined, options = {}) => complete(decideReopen(given, options));
 
   test('begins the job again, with a higher fence and the same day', () => {
     const { startedAt: _, ...begun } = { ...free, fence: 4, earlierFinishedAt: 40_000 };
@@ -496,7 +496,7 @@ describe('a reopening', () => {
 
 describe('a person', () => {
   const resolve = (row: JobRow | undefined, status: 'done' | 'failed' = 'done') =>
-    whole(decideResolve(row, { status, note: 'it ran', nowMs }));
+    complete(decideResolve(row, { status, note: 'it ran', nowMs }));
 
   test.each([
     ['done', { status: 'done', note: 'it ran' }],
@@ -532,9 +532,9 @@ test('a step of a worker that no longer has the job is reported as lost, and cha
 test('progress by its holder resets the job’s count of deaths', () => {
   const row: Claim = { ...sent, takeovers: 7, deathsAlone: 4, isAlone: true };
 
-  const { write, answer } = whole(decideProgress(row, row));
+  const { write, answer } = complete(decideProgress(row, row));
 
   expect(write).toEqual({ ...sent, takeovers: 0 });
   expect(answer).toEqual({ kind: 'held', claim: write });
-  expect(whole(decideProgress(row, { ...row, fence: 2 })).write).toBeUndefined();
+  expect(complete(decideProgress(row, { ...row, fence: 2 })).write).toBeUndefined();
 });

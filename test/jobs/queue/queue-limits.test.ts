@@ -57,7 +57,7 @@ describe('the limits of a queue', () => {
   });
 });
 
-/** A queue whose only message is received for the third time, which is the last that is allowed. */
+/** A queue that receives each message for the third time, which is its limit. */
 function lastReceives(): Queue {
   const queue = memoryQueue(['a', 'b']);
   return limited(

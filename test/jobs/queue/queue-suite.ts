@@ -6,16 +6,16 @@ import { work } from '../../../lib/jobs/work.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from '../fake-worker.ts';
 
 export type QueuesUnderTest = {
-  /** Its dead letters go to `dead` after the second receive. */
+  /** Messages move to `dead` after the second receive. */
   readonly jobs: Queue;
   readonly dead: Queue;
-  /** A queue that nobody created; absent where the first message creates it. */
+  /** A queue that does not exist; undefined where the first message creates a queue. */
   readonly missing?: Queue;
 } & AsyncDisposable;
 
-/** The suite that a queue must pass on each service that claims to be SQS. `open` creates empty queues. */
+/** What a queue must do on each service that calls itself SQS. `open` creates empty queues. */
 export function describeQueue(name: string, open: () => Promise<QueuesUnderTest>): void {
-  // Most of the time is waiting.
+  // These tests mostly wait.
   describe.concurrent(name, () => {
     describeMessages(open);
     describeHiding(open);
@@ -69,7 +69,7 @@ async function receiveSome(queue: Queue, count: number): Promise<readonly QueueM
   return messages;
 }
 
-/** A request that may have to be made again, since counts are approximate and a message is hidden a little longer. */
+/** Repeats a check until it passes, since counts are approximate and a message may stay hidden a little longer. */
 const eventually = <T>(look: () => Promise<T>) => vi.waitFor(look, { interval: 100, timeout: 10_000 });
 
 function describeMessages(open: () => Promise<QueuesUnderTest>): void {
@@ -187,7 +187,7 @@ function describeDeadLetters(open: () => Promise<QueuesUnderTest>): void {
       expect(received).toHaveLength(12);
       for (const { receipt } of received) await queues.jobs.delay(receipt, 0);
     }
-    // A message becomes a dead letter when it would be received once more.
+    // A message becomes a dead letter at the receive after its last one.
     await eventually(async () => {
       expect(await receive(queues.jobs, 60, 1)).toEqual([]);
       expect((await queues.dead.counts()).waiting).toBe(12);

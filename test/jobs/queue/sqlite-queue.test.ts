@@ -86,7 +86,7 @@ test.each([40, 180])(
     const after = await queue.receive(asked);
 
     expect(first.map(({ body }) => body)).toEqual(['due']);
-    // What was received and not deleted is visible again after its minute.
+    // A received message that was not deleted is visible again after its minute.
     expect(before.map(({ body }) => body)).toEqual(['due']);
     expect(after.map(({ body }) => body)).toContain('in half an hour');
   },
@@ -99,8 +99,8 @@ test('a job costs no more if twenty times as many wait', async () => {
     queue.send(
       Array.from({ length: count }, (_, at) => JSON.stringify({ type: at % 2 ? 'score' : 'run', at })),
     );
-  /** Milliseconds of CPU for 60 jobs of the one type for which there is room. */
-  const cost = async () => {
+  /** Milliseconds of CPU for 60 jobs, all of the one type that still has a free slot. */
+  const cpuMs = async () => {
     const before = process.cpuUsage();
     for (let round = 0; round < 10; round += 1) {
       const messages = await queue.receive({ ...asked, max: 6, long: { types: ['score'], max: 0 } });
@@ -111,12 +111,12 @@ test('a job costs no more if twenty times as many wait', async () => {
     return (user + system) / 1_000;
   };
   await send(1_000);
-  await cost();
+  await cpuMs();
 
-  const few = await cost();
+  const few = await cpuMs();
   await send(20_000);
-  await cost();
-  const many = await cost();
+  await cpuMs();
+  const many = await cpuMs();
 
   expect(many).toBeLessThan(3 * few + 30);
 });

@@ -19,7 +19,7 @@ import { type Reply, startServer } from '../../platform/scripted-server.ts';
 const QUEUE = 'https://sqs.eu-central-1.amazonaws.com/123456789012/jobs';
 const $metadata = { httpStatusCode: 400 };
 
-/** A queue over a client that follows a script, without the SDK's retries. */
+/** A queue over a mocked client, without the SDK's retries. */
 function mockedQueue() {
   const client = new SQSClient({ region: 'eu-central-1' });
   const sqs = mockClient(client);
@@ -152,7 +152,7 @@ describe('an error of the client names the queue and what was tried', () => {
     await expect(queue.send(['a'])).rejects.toThrow(
       `${QUEUE}: sent at least 0 of 1 messages, perhaps not number 1: ${said}`,
     );
-    // The receipt is not shown, since anyone could delete the message with it.
+    // The error hides the receipt, since anyone could delete the message with it.
     await expect(queue.delete('AQEBsecret')).rejects.toThrow(
       expect.objectContaining({ message: `delete a message from ${QUEUE}: ${said}` }),
     );

@@ -25,33 +25,33 @@ const summarySchema = z.looseObject({
 export type Result = z.infer<typeof resultSchema>;
 type Summary = z.infer<typeof summarySchema>;
 
-/** What is there after the storm. */
+/** The state of everything after a storm. */
 export type After = {
   /** The jobs by id. */
   readonly jobs: ReadonlyMap<string, StormJob>;
-  /** One for each row of the batch. */
+  /** The text of each row of the batch. */
   readonly batchTexts: readonly string[];
-  /** In the ledger, by id: how the job ended; undefined if it has not. */
+  /** The outcomes in the ledger by job id; undefined if the job has not ended. */
   readonly ends: ReadonlyMap<string, string | undefined>;
   readonly results: readonly Result[];
   readonly refused: number;
   readonly summary: Summary | undefined;
   readonly counts: ReturnType<PlatformCounter['read']>;
   readonly excuses: ReadonlyMap<string, number>;
-  /** Takeovers of jobs whose lease lasted. */
+  /** Jobs that were taken over before their lease had ended. */
   readonly tooSoon: readonly string[];
-  /** Messages on the jobs queue and among the dead letters. */
+  /** The number of messages on the jobs queue, and of dead letters. */
   readonly queued: number;
   readonly dead: number;
-  /** The fleet's rate, as a share of the configured one. */
+  /** The fleet's rate divided by the configured one. */
   readonly rateShare: number;
-  /** Requests a second that the fleet may send, and the most that arrived within one. */
+  /** The configured requests a second, and the maximum that arrived within one second. */
   readonly rate: number;
   readonly mostInOneSecond: number;
   readonly crashes: readonly string[];
-  /** Time from the last fault until now. */
+  /** Time since the last fault ended. */
   readonly recoveredMs: number;
-  /** Why it is not over yet; none: all jobs have ended, and the rate is back. */
+  /** What is not over yet; empty once all jobs have ended and the rate has recovered. */
   readonly open: readonly string[];
 };
 
@@ -78,7 +78,7 @@ export async function readAfter(parts: AfterParts): Promise<After> {
   for await (const row of ledger.list()) ends.set(row.id, hasEnded(row) ? row.outcome.status : undefined);
   const missing = [...jobs.keys()].filter((id) => ends.get(id) === undefined);
   const [queued, dead] = queues.map(({ waiting, inFlight, delayed }) => waiting + inFlight + delayed);
-  // Results are read only once all is quiet: there are many.
+  // There are many results, so they are read only when all jobs have ended.
   const isQuiet = missing.length === 0 && queued === 0;
   const results = isQuiet ? await readResults(store) : [];
   const byId = new Map(results.map(({ id, status }) => [id, status]));

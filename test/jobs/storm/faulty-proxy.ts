@@ -13,7 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export type ProxiedRequest = {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -28,39 +28,39 @@ export type ProxiedReply = {
 /** What happens to a request. */
 export type Treatment =
   | { readonly kind: 'pass' }
-  /** The service acts, and the connection breaks before its response. */
+  /** The service receives the request, and the connection breaks before its response arrives. */
   | { readonly kind: 'lost' }
-  /** The service acts, and its response comes so much later. */
+  /** The service receives the request, and its response is delayed. */
   | { readonly kind: 'late'; readonly byMs: number }
-  /** The service acts, and nothing comes until the connection breaks at the end of the spell. */
+  /** The service receives the request; nothing arrives until the connection breaks at the end of the fault. */
   | { readonly kind: 'silent'; readonly until: AbortSignal }
-  /** This comes instead, and the service never hears of the request. */
+  /** The client gets this response, and the service never receives the request. */
   | { readonly kind: 'instead'; readonly reply: ProxiedReply };
 
 /** How a request ended for the client. */
 export type Exchange = {
   readonly request: ProxiedRequest;
-  /** The status that the client received with a whole response; undefined if there was none. */
-  readonly heard: number | undefined;
+  /** The status, if the client received the whole response; otherwise undefined. */
+  readonly status: number | undefined;
 };
 
 export type ProxyOptions = {
-  /** `http://127.0.0.1:PORT` of the service. */
+  /** The service's `http://127.0.0.1:PORT`. */
   readonly target: string;
   readonly treat: (request: ProxiedRequest) => Treatment;
-  /** Called when the service has responded, whatever happens to its response. */
+  /** Called when the service has responded, even if the client does not get the response. */
   readonly onReply?: (request: ProxiedRequest, reply: ProxiedReply) => void;
   readonly onExchange?: (exchange: Exchange) => void;
 };
 
 export type FaultyProxy = AsyncDisposable & {
   readonly url: string;
-  /** Breaks all connections, and refuses new ones until `accept`. */
+  /** Breaks all connections, and rejects new ones until `accept` is called. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
 };
 
-/** A service behind an address of its own on loopback, where its requests and responses meet faults. */
+/** Starts a proxy on loopback in front of a service, in which requests and responses meet faults. */
 export async function startFaultyProxy(options: ProxyOptions): Promise<FaultyProxy> {
   const { target, treat, onReply, onExchange } = options;
   const agent = new Agent({ keepAlive: true });
@@ -73,7 +73,7 @@ export async function startFaultyProxy(options: ProxyOptions): Promise<FaultyPro
     };
     outgoing.once('close', () => {
       if (request === undefined) return;
-      onExchange?.({ request, heard: outgoing.writableFinished ? outgoing.statusCode : undefined });
+      onExchange?.({ request, status: outgoing.writableFinished ? outgoing.statusCode : undefined });
     });
     try {
       request = { method, path, headers, body: await buffer(incoming) };
@@ -121,7 +121,7 @@ async function forward(
   { method, path, headers, body }: ProxiedRequest,
   agent: Agent,
 ): Promise<ProxiedReply> {
-  // Node has already responded to the `Expect`, and assembled the chunks.
+  // Node has already handled `Expect` and joined the chunks.
   const { expect: _, 'transfer-encoding': __, connection: ___, ...others } = headers;
   const request = openRequest(new URL(path, target), {
     agent,

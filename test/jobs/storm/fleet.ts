@@ -8,16 +8,16 @@ export type FleetOptions = {
   readonly environment: (worker: number) => Readonly<Record<string, string>>;
 };
 
-/** Looks at what is there while a worker stands still. */
+/** Reads the state while a worker stands still. */
 type Look = () => Promise<void>;
 
 /** Workers in processes of their own. */
 export type Fleet = AsyncDisposable & {
-  /** Kills a worker with -9, and starts it again. Before it is killed, `look` sees what it has in hand. */
+  /** Kills a worker with SIGKILL and starts another. `look` is called while the worker is stopped before that. */
   kill(worker: number, look: Look): Promise<void>;
-  /** Stops a worker for so long, by SIGSTOP and SIGCONT; `look` sees what it has in hand then. */
+  /** Stops a worker with SIGSTOP for `forMs`, then continues it. `look` is called while it is stopped. */
   stop(worker: number, forMs: number, look: Look): Promise<void>;
-  /** How those workers ended that the storm did not kill. */
+  /** How workers ended that were not killed on purpose. */
   readonly ends: () => readonly string[];
 };
 

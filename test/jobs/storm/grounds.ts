@@ -20,12 +20,12 @@ import { startTestAws } from '../../base/aws/start-test-aws.ts';
 import type { ServiceName } from './plan.ts';
 import { nameOfRow } from './witness.ts';
 
-/** The services of a storm. What the storm itself uses has only the faults of AWS. */
+/** The services of a storm. The storm's own clients do not go through the faulty proxies. */
 type Grounds = AsyncDisposable & {
   readonly settings: Readonly<Record<string, string>>;
-  /** The targets of the faulty proxies, by service; a service that is not here has no faults. */
+  /** The addresses behind the faulty proxies, by service; a service that is missing here has no proxy. */
   readonly targets: Readonly<Partial<Record<Exclude<ServiceName, 'platform'>, string>>>;
-  /** The settings of one worker, whose proxies listen at these addresses. */
+  /** The settings of one worker, with the addresses of its proxies. */
   readonly workerSettings: (
     worker: number,
     proxies: Readonly<Partial<Record<ServiceName, string>>>,
@@ -35,13 +35,13 @@ type Grounds = AsyncDisposable & {
   readonly queue: Queue;
   readonly dead: Queue;
   readonly budget: (host: string) => Promise<BudgetItem>;
-  /** Sends one message, and returns its id. */
+  /** Sends one message and returns its id. */
   readonly send: (body: string) => Promise<string>;
-  /** The jobs and texts that the table says a worker has sent, if the table knows who wrote its rows. */
+  /** The jobs and texts whose rows in state SENT this worker wrote. Undefined if rows do not name their writer. */
   readonly sentBy?: (worker: number) => Promise<readonly string[]>;
 };
 
-/** Several processes of one host share a clock; this worker's is three minutes ahead of all others. */
+/** The worker whose clock is three minutes ahead of all others. In a folder, all processes share one clock. */
 const FAST_WORKER = 2;
 const FAST_MS = 180_000;
 
@@ -90,7 +90,7 @@ async function startAwsGrounds(): Promise<Grounds> {
   };
 }
 
-/** Delay of a message until its id is known, so that no worker has replaced it before. */
+/** Delay of a new message. It gives the time to read its id before a worker can replace it. */
 const DELAY_MS = 200;
 
 async function startFolder(): Promise<Grounds> {
@@ -133,7 +133,7 @@ async function startFolder(): Promise<Grounds> {
   };
 }
 
-/** Each worker stores under its name how the rows name their writer. */
+/** Selects the rows that a worker wrote. Each worker stores the name by which rows refer to it. */
 const SENT_BY = `SELECT pk, row FROM rows WHERE writer = (SELECT value FROM facts WHERE name = ?)
   AND json_extract(row, '$.state') = 'SENT'`;
 

@@ -1,16 +1,16 @@
 import { codePackages } from '../../../lib/sandbox/platform/functions/packages.ts';
 import type { Sandbox } from '../../../lib/sandbox/platform/start-platform.ts';
 
-/** A job of the storm; its id is known once its message is sent, if the message has none. */
+/** A job of the storm. A job without an id takes the id of its message. */
 export type StormJob = {
   readonly body: { readonly type: string; readonly id?: string } & Readonly<Record<string, unknown>>;
-  /** The subject of the job as the platform sees it: `first:7`, `calculation:12`, `text:…`. */
+  /** What the job does as the platform sees it: `first:7`, `calculation:12`, `text:…`. */
   readonly subjects: readonly string[];
-  /** A send whose outcome is unknown may be repeated. */
+  /** True if a send with an unknown outcome may be repeated. */
   readonly mayRepeat: boolean;
 };
 
-/** This number of jobs of all kinds: of ten, six run functions, two set a formula, one scores texts and one reads files. */
+/** Jobs of all kinds: of ten, six run functions, two set a formula, one scores texts and one reads files. */
 export function stormJobs(count: number, platform: Sandbox): readonly StormJob[] {
   const calculations = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
   const { dataFiles } = platform.ids();
@@ -65,7 +65,7 @@ function functionAt(index: number): StormJob {
   };
 }
 
-/** A, B and A again for each calculation, without ids. */
+/** Sets A, B and A again for each calculation, in jobs without ids. */
 function formulaAt(index: number, calculations: readonly string[]) {
   const group = Math.floor(index / 3);
   const calculationId = calculations[group % calculations.length];
@@ -78,7 +78,10 @@ function formulaAt(index: number, calculations: readonly string[]) {
   };
 }
 
-/** The texts of a batch, in chunks of 100 rows: of each `of` rows, so many have texts of their own chunk, the others of all. */
+/**
+ * The texts of a batch, in chunks of 100 rows. Of each `of` rows, `own` have texts that only their chunk has; the texts
+ * of the others occur in every chunk.
+ */
 export const batchTexts = (chunks: number, own: number, of: number): readonly string[] =>
   Array.from({ length: chunks }, (_, chunk) =>
     Array.from({ length: 100 }, (__, row) =>

@@ -1,42 +1,42 @@
 import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';
 
-/** What can go wrong with each service, for a spell. */
-const spells = {
+/** The faults of each service, each of which lasts for a while. */
+const faults = {
   dynamodb: ['lost', 'late', 'refused', 'throttled'],
   s3: ['lost', 'late', 'refused', 'throttled'],
   sqs: ['lost', 'late', 'refused', 'throttled'],
   platform: ['lost', 'late', 'refused', 'unauthorized', 'too-many', 'error', 'silent'],
 } as const;
 
-export type ServiceName = keyof typeof spells;
-export type SpellKind = (typeof spells)[ServiceName][number];
+export type ServiceName = keyof typeof faults;
+export type FaultKind = (typeof faults)[ServiceName][number];
 
 export type StormEvent = { readonly atMs: number } & (
   | { readonly kind: 'kill'; readonly worker: number }
-  /** Stopped for longer than the lease. */
+  /** The worker is stopped for longer than its lease. */
   | { readonly kind: 'stop'; readonly worker: number; readonly forMs: number }
-  /** Messages that were sent before are sent again. */
+  /** This number of earlier messages is sent again. */
   | { readonly kind: 'duplicates'; readonly messages: number }
   | {
-      readonly kind: 'spell';
+      readonly kind: 'fault';
       readonly service: ServiceName;
-      readonly spell: SpellKind;
+      readonly fault: FaultKind;
       readonly forMs: number;
-      /** The share of requests that fail; refused connections affect all. */
+      /** The share of requests that fail. Refused connections affect all requests. */
       readonly share: number;
     }
 );
 
 export type StormPlan = {
   readonly seed: number;
-  /** The last fault ends by then. */
+  /** By this time the last fault has ended. */
   readonly seconds: number;
   readonly workers: number;
   readonly leaseMs: number;
   readonly events: readonly StormEvent[];
 };
 
-/** Each round has every fault once, in an order and at times of its own. */
+/** Each round has every fault once, in random order and at random times. */
 const ROUND_SECONDS = 8;
 
 const LEASE_MS = 2_500;
@@ -44,13 +44,13 @@ const LEASE_MS = 2_500;
 export type StormSize = {
   readonly seconds: number;
   readonly workers: number;
-  /** Those that have spells. */
+  /** The services that have faults. */
   readonly services: readonly ServiceName[];
 };
 
-export const allServices = Object.keys(spells) as readonly ServiceName[];
+export const allServices = Object.keys(faults) as readonly ServiceName[];
 
-/** A storm of this number of seconds. The same seed yields the same plan. */
+/** Plans a storm. The same seed yields the same plan. */
 export function planStorm(seed: number, size: StormSize): StormPlan {
   const { seconds, workers } = size;
   const rounds = Math.max(1, Math.round(seconds / ROUND_SECONDS));
@@ -66,13 +66,13 @@ function planRound(
   { round, roundMs, workers, services }: StormSize & { readonly round: number; readonly roundMs: number },
 ): readonly StormEvent[] {
   const random = randomFor(seed, 'storm', round);
-  const spellMs = () => 500 + random.below(1_000);
+  const faultMs = () => 500 + random.below(1_000);
   const atMs = (lastsMs: number) => round * roundMs + random.below(Math.max(1, roundMs - lastsMs));
   const ofServices = services.flatMap((service) =>
-    spells[service].map((spell): StormEvent => {
-      const forMs = spellMs();
+    faults[service].map((fault): StormEvent => {
+      const forMs = faultMs();
       const share = 0.4 + random.next() * 0.6;
-      return { kind: 'spell', atMs: atMs(forMs), service, spell, forMs, share };
+      return { kind: 'fault', atMs: atMs(forMs), service, fault, forMs, share };
     }),
   );
   const stopMs = LEASE_MS + 700 + random.below(800);

@@ -3,7 +3,7 @@ import type { StormJob } from './jobs.ts';
 import type { StormPlan } from './plan.ts';
 import { hashName } from './witness.ts';
 
-/** Every promise that was broken, each as a line; none if all hold. */
+/** Every broken promise as a line; empty if all were kept. */
 export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): readonly string[] => [
   ...after.open,
   ...after.crashes,
@@ -20,13 +20,13 @@ export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): r
   ...(after.refused === 0 ? [] : [`${after.refused} messages were refused`]),
 ];
 
-/** What a busy machine bunches on the way is not more than a tenth. */
+/** A tenth above the rate is allowed, since a busy machine delivers requests in bursts. */
 const rateBroken = ({ rate, mostInOneSecond }: After): readonly string[] =>
   mostInOneSecond <= 1.1 * rate
     ? []
     : [`${mostInOneSecond} requests within one second, at a rate of ${rate}`];
 
-/** How often each function ran, by its first input. */
+/** The number of executions by first input. */
 function executionsOf({ counts }: Pick<After, 'counts'>): ReadonlyMap<string, number> {
   const executed = new Map<string, number>();
   for (const { inputVariables } of counts.executions) {
@@ -83,7 +83,7 @@ function executionsBroken(
   ];
 }
 
-/** Each update was made at most once, and was made if it is done: three jobs share a calculation. */
+/** Each update was made at most once, and exactly once if its job is done. Three jobs share a calculation. */
 function formulasBroken({ jobs, results, counts }: After): readonly string[] {
   const byCalculation = Map.groupBy(
     results.filter(({ id }) => jobs.get(id)?.body.type === 'update-formula'),
@@ -109,14 +109,14 @@ function textsBroken({ counts, excuses }: After): readonly string[] {
   });
 }
 
-/** The cost of the batch's texts, as counted by the platform. */
+/** How often the platform was paid for the batch's texts. */
 function batchCost({ batchTexts, counts }: After) {
   const distinct = [...new Set(batchTexts)];
   const paid = distinct.reduce((sum, text) => sum + (counts.sentimentCalls[text] ?? 0), 0);
   return { distinct: distinct.length, paid };
 }
 
-/** Maximum number of texts of a process that are recorded as sent while they wait for their slots. */
+/** Maximum number of texts of one process that are recorded as sent while they wait for their slots. */
 const TEXTS_RECORDED = 2;
 
 function batchBroken(after: After, cutShort: number): readonly string[] {
@@ -133,8 +133,8 @@ function batchBroken(after: After, cutShort: number): readonly string[] {
     ...(rows === batchTexts.length && scored + failed === rows ? [] : [`rows are missing: ${shown}`]),
     ...(failed === 0 || hidden > 0 ? [] : [`rows failed: ${shown}`]),
     ...(paid <= calls ? [] : [`calls are not counted: ${shown}`]),
-    // A worker that is killed, or loses its lease, between the record of a send and the send leaves a call that nobody
-    // can rule out.
+    // A worker that is killed or loses its lease after it recorded a send and before it sent leaves a call that must be
+    // counted, since it might have been sent.
     ...(calls <= paid + hidden + cutShort
       ? []
       : [`more calls are counted than may have been paid for: ${shown}`]),

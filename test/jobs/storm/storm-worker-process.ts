@@ -1,12 +1,12 @@
 /*
- * `node storm-worker-process.ts`: `platform-sync work`, with leases of `STORM_LEASE_MS`, texts that are held for
- * `STORM_SPARE_MS` longer than an attempt, a clock that is `STORM_CLOCK_MS` off, and a queue whose delays above `STORM_DELAY_MS` are no longer than that: what waits for half a
- * minute there does nothing new. Everything else is as always.
+ * `node storm-worker-process.ts`: `platform-sync work` with leases of `STORM_LEASE_MS`, texts that are held for
+ * `STORM_SPARE_MS` longer than an attempt, a clock that is wrong by `STORM_CLOCK_MS`, and delays on the queue of at
+ * most `STORM_DELAY_MS`, since waiting for longer would show nothing new.
  */
 
 const offMs = Number(process.env['STORM_CLOCK_MS'] ?? 0);
 
-// Before anything is imported that may remember the clock.
+// This comes before the imports, since modules may remember the clock.
 if (offMs !== 0) {
   const Right = Date;
   globalThis.Date = class extends Right {
@@ -64,7 +64,7 @@ await work({
   sleep,
 });
 
-/** In SQLite, stores under the name that the storm gave to this worker how rows name it as their writer. */
+/** In SQLite, stores the name by which rows refer to this worker as their writer, under the storm's name for it. */
 async function sayWhoWrites(): Promise<void> {
   const path = sqlitePath(queueUrl);
   if (path === undefined) return;

@@ -6,16 +6,16 @@ import { brokenPromises } from './promises.ts';
 import { runStorm } from './storm.ts';
 
 /*
- * Everything goes wrong at the same time, with real processes: workers are killed with -9 and stopped for longer than their
- * leases, messages come twice, and each service loses responses, is late, throttles or is gone. On AWS one worker has a
- * wrong clock; in a folder there is no service but the platform, and twice as much work for each second.
- * STORM_SECONDS and STORM_SEED make another storm, STORM_LOG names a file for what the workers log.
+ * Everything goes wrong at the same time, with real processes: workers are killed with SIGKILL or stopped for longer
+ * than their leases, messages arrive twice, and each service loses responses, is slow, throttles or is unavailable. On
+ * AWS one worker has a wrong clock; in a folder the platform is the only service, and there are twice as many jobs a
+ * second. STORM_SECONDS and STORM_SEED plan another storm; STORM_LOG names a file for the logs of the workers.
  */
 
-/** The short run has no storm: CI runs one separately (`npm run test:storm`), since it takes half a minute. */
+/** Without a scale there is no storm: CI runs one separately (`npm run test:storm`), since it takes half a minute. */
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? scaled(0, 24));
 const SEED = Number(process.env['STORM_SEED'] ?? 1);
-/** What a storm has on each engine, by its seconds. */
+/** The size of a storm on each engine, for a number of seconds. */
 const storms = {
   AWS: {
     size: { workers: 3, services: allServices },
@@ -37,7 +37,7 @@ const storms = {
 const engines = Object.entries(storms) as [Engine, (typeof storms)[Engine]][];
 
 for (const [engine, { size, jobsASecond, ...options }] of engines) {
-  /** How long to wait for the last job: a minute, plus time for the backlog of a long storm on a busy machine. */
+  /** How long to wait for the last job: one minute, plus time for the backlog of a long storm on a busy machine. */
   const recoverMs = 60_000 + 1_000 * 12 * SECONDS;
 
   test.runIf(SECONDS > 0)(
@@ -50,7 +50,7 @@ for (const [engine, { size, jobsASecond, ...options }] of engines) {
         engine,
         ...options,
         jobs: SECONDS * jobsASecond,
-        // A short storm does not wait for what a long one does.
+        // A short storm cannot wait for the delays that a long one waits for.
         ...(SECONDS < 60 ? { maxDelayMs: 3_000, spareMs: 2_000 } : { maxDelayMs: 900_000, spareMs: 30_000 }),
         recoverMs,
       });

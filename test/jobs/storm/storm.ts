@@ -13,7 +13,7 @@ import { type Fleet, startFleet } from './fleet.ts';
 import { type Engine, grounds, workerName } from './grounds.ts';
 import { batchTexts, type StormJob, stormJobs } from './jobs.ts';
 import type { ServiceName, StormEvent, StormPlan } from './plan.ts';
-import { type ActiveSpell, treatmentOf } from './treatments.ts';
+import { type ActiveFault, treatmentOf } from './treatments.ts';
 import { createWitness } from './witness.ts';
 
 export type StormOptions = {
@@ -25,24 +25,24 @@ export type StormOptions = {
   readonly ownTexts: readonly [own: number, of: number];
   /** Requests a second of the fleet. */
   readonly rate: number;
-  /** Longer delays on the queue are cut to this. */
+  /** Maximum delay on the queue; longer ones are cut to this. */
   readonly maxDelayMs: number;
-  /** How much longer than an attempt a text is held. */
+  /** How much longer than one attempt a text is held. */
   readonly spareMs: number;
-  /** How long after the last fault to wait for all jobs to end. */
+  /** How long to wait for all jobs to end after the last fault. */
   readonly recoverMs: number;
 };
 
 const BATCH = 'storm';
 
-/** Runs a storm over jobs of all kinds, and reads what is there when all have ended, or the time is over. */
+/** Runs a storm over jobs of all kinds. Returns the state once all have ended, or the time is over. */
 export async function runStorm(plan: StormPlan, options: StormOptions): Promise<After> {
   await using stack = new AsyncDisposableStack();
   const platform = stack.use(await startPlatform({ calculations: 200, dataFiles: 20, latencyMs: 150 }));
   const place = stack.use(await grounds[options.engine]());
   const { table, store, queue, dead } = place;
   const witness = createWitness();
-  const active = new Set<ActiveSpell>();
+  const active = new Set<ActiveFault>();
   const startProxy = async (service: ServiceName, target: string) => {
     const random = randomFor(plan.seed, `requests to ${service}`);
     const hooks =
@@ -56,7 +56,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
       if (service === 'platform') witness.arrived(performance.now());
       return treatmentOf(
         request,
-        [...active].filter((spell) => spell.service === service),
+        [...active].filter((fault) => fault.service === service),
         random,
       );
     };
@@ -88,7 +88,8 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     ids.set(job.body.id ?? messageId, job);
     if (job.body.id === undefined) return;
     sent.push(body);
-    // Two workers have these jobs at the same time: without the lease, jobs that may be repeated are done twice.
+    // A job that may be repeated is sent twice, so that two workers have it at the same time: without the lease it
+    // would run twice.
     if (job.mayRepeat) await queue.send([body]);
   };
   const texts = batchTexts(options.chunks, ...options.ownTexts);
@@ -143,7 +144,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
   const happening = plan.events.map(async (event, index) => {
     await delay(event.atMs);
     if (event.kind === 'duplicates') await resend(event.messages, randomFor(plan.seed, 'resent', index));
-    else await happen(event, scene);
+    else await causeFault(event, scene);
   });
   const sending = late.map(async (job, index) => {
     await delay((index / late.length) * plan.seconds * 1_000);
@@ -169,7 +170,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
     });
   };
   for (;;) {
-    // Reading everything costs the workers their time: only once the queue is empty.
+    // Reading everything slows the workers down, so it is done only when the queue is empty.
     if ((await waiting(queue)) === 0 || Date.now() - calmAt > options.recoverMs) {
       const after = await readNow();
       if (after.open.length === 0 || after.recoveredMs > options.recoverMs) return after;
@@ -185,15 +186,15 @@ async function waiting(queue: Pick<Queue, 'counts'>): Promise<number> {
 
 type Scene = {
   readonly proxies: Readonly<Partial<Record<ServiceName, FaultyProxy>>>;
-  readonly active: Set<ActiveSpell>;
+  readonly active: Set<ActiveFault>;
   readonly fleet: Fleet;
   readonly struck: (worker: number) => Promise<void>;
-  /** The platform's connections are about to break. */
+  /** Called before the platform's connections break. */
   readonly broken: () => void;
 };
 
-/** One fault, from its beginning to its end. */
-async function happen(
+/** Causes one fault, and ends it. */
+async function causeFault(
   event: Exclude<StormEvent, { readonly kind: 'duplicates' }>,
   { proxies, active, fleet, struck, broken }: Scene,
 ): Promise<void> {
@@ -202,17 +203,17 @@ async function happen(
       return fleet.kill(event.worker, () => struck(event.worker));
     case 'stop':
       return fleet.stop(event.worker, event.forMs, () => struck(event.worker));
-    case 'spell': {
+    case 'fault': {
       const over = new AbortController();
-      const spell: ActiveSpell = { ...event, over: over.signal };
-      active.add(spell);
-      if (spell.spell === 'refused') {
-        if (spell.service === 'platform') broken();
-        await proxies[spell.service]?.refuse();
+      const fault: ActiveFault = { ...event, over: over.signal };
+      active.add(fault);
+      if (fault.fault === 'refused') {
+        if (fault.service === 'platform') broken();
+        await proxies[fault.service]?.refuse();
       }
       await delay(event.forMs);
-      if (spell.spell === 'refused') await proxies[spell.service]?.accept();
-      active.delete(spell);
+      if (fault.fault === 'refused') await proxies[fault.service]?.accept();
+      active.delete(fault);
       return over.abort();
     }
     default:

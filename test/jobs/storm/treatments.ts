@@ -1,32 +1,32 @@
 import type { Random } from '../../../lib/sandbox/platform/records/random.ts';
 import { refuse } from '../../local-aws/documented/reply.ts';
 import type { ProxiedReply, ProxiedRequest, Treatment } from './faulty-proxy.ts';
-import type { ServiceName, SpellKind } from './plan.ts';
+import type { FaultKind, ServiceName } from './plan.ts';
 
-/** A spell that has begun; `over` is aborted at its end. */
-export type ActiveSpell = {
+/** A fault that has begun; `over` is aborted at its end. */
+export type ActiveFault = {
   readonly service: ServiceName;
-  readonly spell: SpellKind;
+  readonly fault: FaultKind;
   readonly share: number;
   readonly over: AbortSignal;
 };
 
 const PASS: Treatment = { kind: 'pass' };
 
-/** The most that a response is late, in milliseconds. */
+/** Maximum delay of a response in milliseconds. */
 const LATEST_MS = 2_000;
 
-/** What happens to a request while these spells last. */
+/** What happens to a request while these faults last. */
 export function treatmentOf(
   request: ProxiedRequest,
-  active: readonly ActiveSpell[],
+  active: readonly ActiveFault[],
   random: Random,
 ): Treatment {
-  for (const { service, spell, share, over } of active) {
-    if (spell === 'refused' || !random.chance(share)) continue;
-    switch (spell) {
+  for (const { service, fault, share, over } of active) {
+    if (fault === 'refused' || !random.chance(share)) continue;
+    switch (fault) {
       case 'lost':
-        // The messages would stay hidden until their visibility timeout ends, as after a kill, and say nothing new.
+        // A lost receive shows no more than a kill does: its messages stay hidden until their visibility timeout ends.
         return isReceive(request) ? PASS : { kind: 'lost' };
       case 'late':
         return { kind: 'late', byMs: random.below(LATEST_MS) };
@@ -41,7 +41,7 @@ export function treatmentOf(
       case 'error':
         return { kind: 'instead', reply: platformReply(500) };
       default:
-        return spell satisfies never;
+        return fault satisfies never;
     }
   }
   return PASS;

@@ -2,25 +2,28 @@ import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Exchange, ProxiedReply, ProxiedRequest } from './faulty-proxy.ts';
 
 /**
- * Sees all requests, and knows from them which sends met a fault that leaves their outcome open: the worker did not
- * receive the platform's whole response, or was killed or stopped while the table had the job as sent.
+ * Sees all requests, and derives which sends met a fault that leaves their outcome open: the worker did not receive the
+ * platform's whole response, or was killed or stopped while the job was recorded as sent.
  */
 export type Witness = {
   readonly platform: (exchange: Exchange) => void;
-  /** A request to the platform arrives, in milliseconds. */
+  /** Called when a request to the platform arrives. */
   readonly arrived: (atMs: number) => void;
-  /** The most requests to the platform that arrived within one second. */
+  /** Maximum number of requests to the platform within one second. */
   readonly mostInOneSecond: () => number;
-  /** A request to the table arrives. */
+  /** Called when a request to the table arrives. */
   readonly asked: (request: ProxiedRequest) => void;
   readonly replied: (request: ProxiedRequest, reply: ProxiedReply) => void;
-  /** The worker was killed, or stopped for longer than its leases. `sent`: what else is known to be sent by it. */
+  /**
+   * Called when a worker was killed, or stopped for longer than its leases. `sent`: other jobs and texts that it is
+   * known to have sent.
+   */
   readonly struck: (worker: string, sent: readonly string[]) => void;
-  /** The platform's connections break: requests that nobody has read yet are lost, and their senders cannot know it. */
+  /** Called when the platform's connections break: unread requests are lost, and their senders cannot know it. */
   readonly broken: () => void;
-  /** How many faults could have hidden the outcome of a send, by subject: job id (`job:…`) or text hash (`hash:…`). */
+  /** How many faults could have hidden the outcome of a send, by job id (`job:…`) or text hash (`hash:…`). */
   readonly excuses: () => ReadonlyMap<string, number>;
-  /** Jobs that were taken over although their lease lasted, each as a line. */
+  /** Jobs that were taken over before their lease had ended, one line each. */
   readonly tooSoon: () => readonly string[];
 };
 
@@ -39,8 +42,8 @@ export function createWitness(): Witness {
     return held;
   };
   return {
-    platform({ request, heard }) {
-      if (heard !== undefined && heard < 500) return;
+    platform({ request, status }) {
+      if (status !== undefined && status < 500) return;
       const subject = subjectOf(request.path, request.body.toString());
       if (subject !== undefined) excuse(subject);
     },
@@ -86,10 +89,10 @@ function subjectOf(path: string, body: string): string | undefined {
   return sent.inputVariables === undefined ? undefined : `first:${sent.inputVariables.first}`;
 }
 
-/** Leases are in the table's time, which the workers know to within a second. */
+/** Leases are in the table's time, which workers know to within one second. */
 const CLOCKS_MS = 1_000;
 
-/** The job or text whose row a request puts, and what of its new row matters here. */
+/** The job or text whose row a request puts, and the relevant members of the new row. */
 type JobPut = {
   readonly name: string;
   readonly state: string;
@@ -105,12 +108,12 @@ function putOf(body: string): JobPut | undefined {
   return state === undefined || name === undefined ? undefined : { name, state, takeovers, leaseUntilMs };
 }
 
-/** The name of a job's or a text's row in the witness's excuses; undefined for any other row. */
+/** The key of a job's or text's row in `excuses`; undefined for any other row. */
 export function nameOfRow(partition: string, row: string): string | undefined {
   if (partition.startsWith('job#')) return partition.replace('job#', 'job:');
   const { textHash } = JSON.parse(row);
   return textHash === undefined ? undefined : `hash:${textHash}`;
 }
 
-/** The name of a text in the witness's excuses, as the table has it. */
+/** The key of a text in `excuses`. */
 export const hashName = (text: string): string => `hash:${textHashOf(text)}`;

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOf, runBatch, world } from './batch/batch-suite.ts';
 import { row } from './fakes.ts';
 
-/** A store in memory that keeps what is overwritten or deleted, as a bucket with versions does. */
+/** A store in memory that keeps what is overwritten or deleted, like a bucket with versioning. */
 function versionedStore() {
   const store = createMemoryStore();
   const old = new Set<{ readonly key: string; readonly body: Buffer }>();

@@ -14,7 +14,7 @@ export type SourceRow = Chunk['rows'][number];
 
 export const HOST = 'acme.example.com';
 
-/** The platform's response: the sentiment that the text names, and tokens by its length. */
+/** The platform's response: the sentiment is the word in the text, and tokens follow its length. */
 export function sentimentOf({ text, topics = [] }: SentimentRequest): Sentiment {
   const mood = text.includes('good') ? 'POSITIVE' : 'negative';
   const usage = {
@@ -41,8 +41,8 @@ export const unavailable: PlatformFailure = { kind: 'status', status: 503 };
 export const longWait: PlatformFailure = { kind: 'wait', waitMs: 40_000, maxWaitMs: 20_000 };
 
 /**
- * A platform that fails each text by its script, one failure per attempt, and then responds. A `wait` is thrown before
- * the call leaves. `paid` lists the texts of all sends that were executed.
+ * A platform that fails each text by its script, one failure for each attempt, and then succeeds. A `wait` is thrown
+ * before the call is sent. `paid`: the texts of all executed calls.
  */
 export function scriptedAnalyze(script: Readonly<Record<string, readonly PlatformFailure[]>> = {}) {
   const attempts = new Map<string, number>();
@@ -92,7 +92,7 @@ export function worker(analyze: Analyze, table: Table = createMemoryTable(), own
   return { options, table, cache, slept, newToken, pass };
 }
 
-/** A text that a worker has claimed and recorded as sent; what comes back is up to the test. */
+/** Claims a text and records it as sent. The test decides what happens next. */
 export async function sentBy({ cache }: Pick<ReturnType<typeof worker>, 'cache'>, text: string) {
   const [looked] = await cache.lookup([{ text }]);
   if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
@@ -103,7 +103,7 @@ export async function sentBy({ cache }: Pick<ReturnType<typeof worker>, 'cache'>
 
 class CrashError extends Error {}
 
-/** Crashes at one of the writes to store and table, before or (`made`) after it is made; later writes fail too. */
+/** Crashes at write number `at` to store or table, before it or, with `made`, after it. Later writes fail too. */
 export function crashing(
   { store, table }: { readonly store: Store; readonly table: Table },
   at: number,
@@ -132,7 +132,7 @@ export function crashing(
   };
 }
 
-/** Opens these rows from the beginning, each time it is called. */
+/** Opens these rows from the beginning at each call. */
 export const rowsOf = (rows: readonly SourceRow[]) =>
   async function* open(): AsyncGenerator<SourceRow> {
     yield* rows;

@@ -43,7 +43,7 @@ test.each(['before its job', 'after its job'])(
         await (when === 'before its job'
           ? splitBatch(batchOf(ROWS), one.split)
           : runBatch(batchOf(ROWS), one));
-        // Both a request and its response may be late.
+        // The scheduler delays both a request and its response.
         const late =
           <Given extends readonly unknown[], T>(name: string, call: (...given: Given) => Promise<T>) =>
           async (...given: Given): Promise<T> => {
@@ -85,7 +85,7 @@ test('a text that is erased again after a crash is not in the part of a job that
   await splitBatch(batchOf(ROWS), one.split);
   const [message] = one.messages;
   if (message === undefined) throw new Error('expected a message');
-  // The job has read its chunk with the text when the first try erases it, and crashes.
+  // The job has read its chunk, with the text, when the first try erases the text and crashes.
   const crashed = before(one, ['table', 'put', /chunk-00000/], async () => {
     throw new Error('crashed');
   });
@@ -161,7 +161,7 @@ test('a chunk that is reopened while its part is replaced still gets the new par
   );
   for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
-  // And the new part, which nobody will name.
+  // The new part is deleted too, since nothing will name it.
   expect(deleted).toEqual([expect.not.stringContaining(old ?? ''), old]);
   expect(summaryOf(one.store)).toMatchObject({ scored: 2, failed: 0, erased: 1 });
   expect(one.paid).toEqual(['good', 'fair', 'bad']);

@@ -20,7 +20,7 @@ import { crashing, row } from './fakes.ts';
 
 const HASH = textHashOf('good 0');
 
-/** Everything in the store and the table, as one text. */
+/** Everything in the store and the table, as one string. */
 async function everything({ store, table }: Pick<World, 'store' | 'table'>): Promise<string> {
   const rows = await Array.fromAsync(table.scan(''));
   return JSON.stringify([

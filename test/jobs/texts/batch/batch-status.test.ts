@@ -73,7 +73,7 @@ test('a batch that was stopped while it was split is unfinished: how much is lef
     chunks: null,
     rowsLeft: null,
   });
-  // The rows of open chunks end with a process that has no table.
+  // A process without a shared table loses the rows of open chunks when it ends.
   expect(await readBatchStatus('b1', { ...one.storage, table: createMemoryTable() })).toMatchObject({
     status: 'unfinished',
     chunksEnded: 0,

@@ -29,7 +29,7 @@ export const batchOf = (
 
 export type World = ReturnType<typeof world>;
 
-/** A store, a table, a worker on them, and the messages that were sent. */
+/** A store, a table, a worker over both, and the messages that were sent. */
 export function world(
   {
     store = createMemoryStore(),
@@ -54,7 +54,7 @@ export function world(
 
 type Call = readonly [on: 'store' | 'table', name: 'get' | 'put' | 'delete', key: RegExp];
 
-/** The world's storage; `act` happens once, right before the first such call. */
+/** The world's storage; `act` is called once, just before the first call that matches. */
 export function before(
   { storage }: Pick<World, 'storage'>,
   [on, name, pattern]: Call,
@@ -72,7 +72,7 @@ export function before(
   return { ...storage, [on]: { ...storage[on], [name]: watched } };
 }
 
-/** The world's storage, whose steps are made in the order of a scheduler. */
+/** The world's storage, with its operations in the order of a scheduler. */
 export function scheduled({ storage }: Pick<World, 'storage'>, scheduler: Scheduler): World['storage'] {
   const { store, table } = storage;
   return {
@@ -92,7 +92,7 @@ export function scheduled({ storage }: Pick<World, 'storage'>, scheduler: Schedu
   };
 }
 
-/** Splits and scores a batch, one job after another. Throws what stops one. */
+/** Splits a batch and scores its jobs one after another. Throws the error that stops one. */
 export async function runBatch(request: BatchRequest, { split, messages, scoring, storage }: World) {
   const outcome = await splitBatch(request, split);
   for (const message of messages) {
@@ -102,7 +102,7 @@ export async function runBatch(request: BatchRequest, { split, messages, scoring
   return outcome;
 }
 
-/** The keys of the store that begin with this. */
+/** The keys in the store with this prefix. */
 export const keysOf = ({ store }: World, prefix: string) =>
   [...store.objects.keys()].filter((key) => key.startsWith(prefix));
 
@@ -113,10 +113,10 @@ export const partLines = (store: World['store'], batch = 'b1'): readonly ScoredR
     .filter(([key]) => key.startsWith(`scores/${batch}/part-`))
     .flatMap(([key, body]) => [...parsePart(key, body)]);
 
-/** Keys of parts in a text, without what names the state of their chunk's row: that differs in each run. */
+/** Replaces in a text the keys of parts by keys without the token of the chunk's row, which differs in each run. */
 const withoutState = (text: string) => text.replaceAll(/(part-\d+-)[0-9a-f]{8}-/g, '$1');
 
-/** What remains of a batch: its parts and summary, by key. */
+/** The parts and the summary of a batch, by key. */
 export const resultsOf = (store: World['store']): Record<string, string> =>
   Object.fromEntries(
     [...store.objects]

@@ -125,7 +125,7 @@ test('the summary agrees with a count of the lines', async () => {
     },
     badRows: [50, 100, 150, 200].map((line) => ({ line, fault: 'no text' })),
   });
-  // A text that was paid for again has two calls and one response; only a response reports tokens.
+  // A text that was paid for twice had two calls but one response, and only responses report tokens.
   const paidTexts = [...new Set(one.paid)];
   expect(summary.cached).toBe(scored - paidTexts.length);
   expect(summary.tokens).toEqual({
@@ -275,7 +275,7 @@ test('a chunk whose job failed lets the batch finish, and its rows without a res
   );
 
   expect(ended).toMatchObject({ kind: 'ended', summary: { failed: 67, bad: 4, rows: 230 } });
-  // Line 117, in the next chunk, has the text of line 2.
+  // Line 117, in the next chunk, has the same text as line 2.
   const lines = partLines(one.store);
   expect(lines[0]).toMatchObject({ line: 1, error: 'the token was refused' });
   expect(lines[1]).toMatchObject({ line: 2, sentiment: 'negative' });
@@ -306,7 +306,7 @@ test('the last step of a batch, in a chunk or in the splitter, writes the summar
 
 const withoutHash = (text: string) => text.replaceAll(/-[0-9a-f]{12}\.ndjson/g, '');
 
-/** The lines of parts, without what each cost, which a crash changes; and without the hash of that in their names. */
+/** The lines of parts without their costs, which a crash changes, and the keys without the hash of the content. */
 const withoutCosts = (parts: Readonly<Record<string, string>>) =>
   Object.entries(parts).map(([key, body]) => [
     withoutHash(key),
@@ -345,14 +345,14 @@ test.each([true, false])(
         platform,
       );
       await expect(runBatch(request, first)).rejects.toThrow();
-      // The leases of the first run have ended when the second one begins.
+      // The leases of the first run have ended when the second begins.
       const second = world({ store: base.store, table: base.table, owner: 'worker-2' }, platform);
       await second.scoring.sleep(200_000);
       await runBatch(request, second);
 
       const results = resultsOf(base.store);
       const summary = JSON.parse(results['scores/b1/_summary.json'] ?? '');
-      // The cost of the crash shows only in the counts of calls and tokens.
+      // A crash changes only the counts of calls and tokens.
       delete results['scores/b1/_summary.json'];
       expect(withoutCosts(results), `at ${at}`).toEqual(withoutCosts(parts));
       const { calls, cached, paidAgain, tokens, ...rest } = summary;

@@ -52,8 +52,8 @@ test.each([
   );
 });
 
-/** Rows that can be opened so often only. */
-function readOnce(rows: readonly SourceRow[]) {
+/** Rows, and how often they were opened. */
+function countOpens(rows: readonly SourceRow[]) {
   let opened = 0;
   return {
     opened: () => opened,
@@ -68,7 +68,7 @@ describe('the check of a batch', () => {
   const two = [row(1, 'good'), { line: 2, fault: 'no text' }];
 
   test('only counts rows if the rate allows a call for each row', async () => {
-    const { rows, opened } = readOnce(two);
+    const { rows, opened } = countOpens(two);
 
     const checked = await checkBatch(batchOf([], { rows }), { cache, rate: 2 / TEN_DAYS });
 
@@ -77,7 +77,7 @@ describe('the check of a batch', () => {
   });
 
   test('previews the calls if it does not, or if calls are limited', async () => {
-    const { rows, opened } = readOnce(two);
+    const { rows, opened } = countOpens(two);
 
     const slow = await checkBatch(batchOf([], { rows }), { cache, rate: 1.9 / TEN_DAYS });
     expect(opened()).toBe(2);

@@ -20,7 +20,7 @@ async function splitChunk(): Promise<World> {
 const counts = { cached: false, calls: 1, paidAgain: 0 };
 const scored = (id: string) => ({ id, result: { type: 'DEFAULT', sentiment: 'positive' }, ...counts });
 
-/** Ends the chunk with all of its texts scored, or without the second. */
+/** Ends the chunk with all texts scored, or with a failed second one. */
 const end = (storage: World['storage'], isSecondScored = true) =>
   endChunk(
     CHUNK,
@@ -28,7 +28,7 @@ const end = (storage: World['storage'], isSecondScored = true) =>
     storage,
   );
 
-/** Asserts that the chunk's only part is the one that its row, and therefore the summary, names. */
+/** Asserts that the only stored part is the one that the summary names. */
 const expectPart = (one: World) =>
   expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
 

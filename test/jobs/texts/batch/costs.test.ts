@@ -19,7 +19,7 @@ const ofOneText = (fault: Fault) => faultyPlatform({ ...NO_FAULTS, ofText: new M
 const always = (fault: Fault) =>
   faultyPlatform({ ...NO_FAULTS, ofCalls: [{ from: 0, to: Number.POSITIVE_INFINITY, fault }] });
 
-/** A world with a batch that is split. */
+/** A world whose batch was split into chunks. */
 async function splitWorld(
   rows: readonly ReturnType<typeof row>[],
   platform: ReturnType<typeof faultyPlatform>,
@@ -29,7 +29,9 @@ async function splitWorld(
   return one;
 }
 
-/** Does a job as its queue would: again after each put-off, and three times if it is stopped; then its chunk fails. */
+/**
+ * Runs a job as a queue would: again after each delay, and up to three times if it is stopped. Then its chunk fails.
+ */
 async function work(job: ScoreJob, { scoring, storage }: World): Promise<string> {
   for (let stops = 0; stops < 3; ) {
     const scored = await scoreChunk(job, { ...scoring, ...storage });
@@ -167,14 +169,14 @@ test('whatever fails, the counts equal the requests that the platform saw, also 
         expect(summary.scored - summary.cached).toBe(seen.responses);
       }
       expect(second.failed).toBe(0);
-      // No text is scored twice, whatever happened.
+      // No text is scored twice.
       if (kill === null) expect(platform.seen.responses).toBe(new Set(texts).size);
     }),
     { numRuns: scaled(60, 2_000) },
   );
 });
 
-/** A worker that dies at one of its writes; its leases have ended afterwards. */
+/** Runs a worker that dies at its write number `at`, and lets its leases end. */
 async function workUntilKilled(
   one: World,
   { analyze }: ReturnType<typeof faultyPlatform>,

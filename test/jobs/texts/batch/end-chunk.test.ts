@@ -33,7 +33,7 @@ const failed = (id: string): TextResult => ({
 });
 const results = [scored('1', 'good'), scored('2', 'bad')];
 
-/** A batch of one chunk with two texts that has been split. */
+/** A world with a split batch of one chunk with two texts. */
 async function splitWorld() {
   const one = world();
   await splitBatch(batchOf([row(1, 'good'), row(2, 'bad')]), one.split);
@@ -44,7 +44,7 @@ type World = Awaited<ReturnType<typeof splitWorld>>;
 
 const partsIn = ({ store }: World) => [...store.objects.keys()].filter((key) => key.startsWith(PARTS));
 
-/** The world's storage; `act` happens before the chunk's row is written the first time. */
+/** The world's storage; `act` is called just before the chunk's row is written for the first time. */
 const meanwhile = (one: World, act: () => Promise<unknown>) =>
   before(one, ['table', 'put', /chunk-00000/], act);
 

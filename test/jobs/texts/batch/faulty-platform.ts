@@ -3,23 +3,23 @@ import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { longWait, lost, sentimentOf } from '../fakes.ts';
 
-/** How the platform treats a text each time, or everything for a while. */
+/** The failure of a call: a status, or a lost response. */
 export type Fault = 400 | 401 | 409 | 429 | 500 | 'lost';
 
 export type FaultPlan = {
-  /** Texts that never succeed until `heal`. */
+  /** Texts that always fail until `heal` is called, and how. */
   readonly ofText: ReadonlyMap<string, Fault>;
-  /** The fault of the calls from one number up to another, whatever their text. */
+  /** Faults of the calls from number `from` until before `to` (1 is the first call), whatever their text. */
   readonly ofCalls: readonly { readonly from: number; readonly to: number; readonly fault: Fault }[];
-  /** The calls whose turn is too far off. */
+  /** The numbers (1 is the first) of calls whose slot is too late, so that they are not sent. */
   readonly putOff: ReadonlySet<number>;
 };
 
-/** A platform with faults, which knows what it may have been paid for. */
+/** A platform with faults that counts the calls it may have been paid for. */
 export function faultyPlatform(plan: FaultPlan) {
   let [turns, calls] = [0, 0];
   let isHealthy = false;
-  /** Calls that may have been executed, and those whose response arrived. */
+  /** `paid`: calls that may have been executed. `responses`: those whose response arrived. */
   const seen = { paid: 0, responses: 0 };
   const faultOf = (text: string): Fault | undefined => {
     if (isHealthy) return undefined;
@@ -49,7 +49,7 @@ export function faultyPlatform(plan: FaultPlan) {
   };
 }
 
-/** On proof that nothing was executed. */
+/** Faults that prove that the call was not executed. */
 const UNPAID: readonly Fault[] = [400, 401, 429];
 
 const errorOf = (failure: PlatformFailure) =>

@@ -37,7 +37,7 @@ const ended = (chunk: number, differs: Partial<ChunkCounts> = {}): Row => ({
   counts: { ...counts, ...differs },
 });
 
-/** A batch whose header has this number of chunks, and these rows. */
+/** A batch with this header, if any, and these chunk rows. */
 async function batchWith(header: Partial<BatchHeader> | undefined, rows: readonly (Row | undefined)[]) {
   const one = world();
   for (const [chunk, row] of rows.entries())

@@ -11,7 +11,7 @@ const REFUSING = { bad: [refusedText] };
 
 const score = (job: ScoreJob, { scoring, storage }: World) => scoreChunk(job, { ...scoring, ...storage });
 
-/** What the cache counts of texts without a result. */
+/** The cache rows of texts without a result, which hold the counts of their calls. */
 const countedIn = async ({ table }: World) =>
   (await Array.fromAsync(table.scan('score#')))
     .map(({ row: each }) => each)

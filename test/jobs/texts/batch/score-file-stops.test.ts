@@ -8,9 +8,9 @@ import { batchOf, partLines, type World, world } from './batch-suite.ts';
 
 const optionsOf = ({ split, scoring }: World) => ({ ...split, ...scoring });
 const always = <T>(failure: T): readonly T[] => Array.from({ length: 100 }, () => failure);
-/** The pauses within a try, whose last call is the ninth. */
+/** The pauses between the nine calls of one try. */
 const RETRIES = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 10_000];
-/** The sum of the waits between three tries: half of 4 s and half of 8 s. */
+/** All pauses of three tries: between tries, half of 4 s and half of 8 s. */
 const PAUSES = [...RETRIES, 2_000, ...RETRIES, 4_000, ...RETRIES];
 
 test('a text that fails three times while others succeed fails only its row', async () => {
@@ -94,7 +94,7 @@ test('a chunk that is reopened meanwhile is reported, and does not count as scor
   await expect(scored).rejects.toThrow('batch b1 is not complete: some of its 1 chunks');
 });
 
-/** 400 rows in four chunks; the platform refuses those from one line to another. */
+/** 400 rows in four chunks. The platform rejects the texts of the lines `from` to `to`. */
 function withRefused(from: number, to: number) {
   const rows = Array.from({ length: 400 }, (_, at) => row(at + 1, `text ${at + 1}`));
   const status = [400, 402, 409, 413, 422, 451];

@@ -34,7 +34,7 @@ test('a scored file reports how many of all rows are scored', async () => {
   });
 
   expect(reported.at(-1)).toEqual({ rowsScored: 226, rows: 230 });
-  // It counts from the first text, and never backwards.
+  // Progress is reported from the first text, and never decreases.
   expect(reported.length).toBeGreaterThan(150);
   expect(reported.slice(0, 2)).toEqual([
     { rowsScored: 1, rows: 230 },

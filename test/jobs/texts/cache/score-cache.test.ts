@@ -21,14 +21,14 @@ const free: ReturnType<typeof parseCacheRow> = {
   sends: 1,
 };
 
-/** A claim to the text that one worker has looked at, and has not sent. */
+/** The claim on the text after a worker has looked it up, and before it sends. */
 async function claimOf({ cache }: Pick<ReturnType<typeof workerOn>, 'cache'>): Promise<TextClaim> {
   const [looked] = await cache.lookup([{ text: 'good' }]);
   if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
   return looked.claim;
 }
 
-/** Stores a row as another writer does, whatever is there. */
+/** Stores a row as another writer would, whatever the current one is. */
 async function put(table: Table, row: ReturnType<typeof parseCacheRow>, token: string): Promise<void> {
   const expected = (await table.get(KEY))?.token ?? null;
   await table.put(KEY, row, { expected, token });
@@ -39,7 +39,7 @@ async function erase(table: Table): Promise<void> {
   if (stored !== undefined) await table.delete(KEY, stored.token);
 }
 
-/** A table that counts its requests, and fails the puts of these numbers (1 is the first) without making them. */
+/** A table that counts its writes. The puts with the numbers `failing` (1 is the first) throw and write nothing. */
 function watched(table: Table, ...failing: readonly number[]) {
   const requests = { put: 0, delete: 0 };
   const counted: Table = {

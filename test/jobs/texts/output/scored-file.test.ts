@@ -15,11 +15,14 @@ const folder = folderOfEach();
 
 type Plan = Partial<Parameters<typeof createInput>[1]> & {
   readonly topics?: readonly string[];
-  readonly thenIs?: string;
+  readonly changedTo?: string;
 };
 
-/** Scores a source, and writes its rows with their scores to a file of this name; `thenIs`: what it was changed to. */
-async function scored(source: string, name: string, { topics = [], thenIs = source, ...more }: Plan = {}) {
+/**
+ * Scores a source, and writes its rows with their scores to a file with this name. `thenIs`: the content of the source
+ * when it is read again for the output.
+ */
+async function scored(source: string, name: string, { topics = [], changedTo = source, ...more }: Plan = {}) {
   const rows = { text: 'text', ...more };
   const one = world({}, scriptedAnalyze({ refused: [refusedText] }));
   const input = createInput(() => inPieces(Buffer.from(source), 100), rows);
@@ -33,7 +36,7 @@ async function scored(source: string, name: string, { topics = [], thenIs = sour
   const file = join(folder.path, name);
   const format = outputFormat(name);
   if (format === undefined) throw new Error('no format');
-  const open = () => inPieces(Buffer.from(thenIs), 100);
+  const open = () => inPieces(Buffer.from(changedTo), 100);
   const options = { file, format, open, rows, topics, store: one.store };
   const { rows: count } = await writeScoredFile(done.summary, options);
   const body = await readFile(file);
@@ -137,10 +140,10 @@ test.each([
   ],
 ])(
   'a source with %s is not joined with the scores of the old one, and the old output stays',
-  async (_, thenIs, error) => {
+  async (_, changedTo, error) => {
     await writeFile(join(folder.path, 'scored.csv'), 'old');
 
-    await expect(scored('id,text\n1,good\n2,bad\n', 'scored.csv', { id: 'id', thenIs })).rejects.toThrow(
+    await expect(scored('id,text\n1,good\n2,bad\n', 'scored.csv', { id: 'id', changedTo })).rejects.toThrow(
       error,
     );
 

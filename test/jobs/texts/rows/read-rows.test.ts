@@ -246,7 +246,7 @@ describe('a bad row does not stop the others:', () => {
     ]);
   });
 
-  /** Rows after a header of id and text, and the lines on which rows begin; those of bad ones are negative. */
+  /** Rows below a header with id and text, and the lines on which rows begin; those of bad rows are negative. */
   test.each<[string, readonly string[], readonly number[]]>([
     ['quotes that never close', ['1,"one', '2,two', '3,"three"', '4,"four', '5,five'], [-2, 3, 4, -5, 6]],
     ['stray quotes', ['1,5" disk', '2,two', '3,7" disk', '4,four'], [-2, 3, -4, 5]],
@@ -348,7 +348,7 @@ test('a header of 60,000 names is read quickly, and a fault in it is short', asy
     await expect(repeated()).rejects.toThrow(/^.{0,600} and 59980 more more than once$/);
   });
 
-  // Minutes, if each name is looked for among all.
+  // It would take minutes if each name were compared with all others.
   expect(tookMs).toBeLessThan(10_000);
 });
 

@@ -15,9 +15,9 @@ describe('a backlog of chunks costs two writes a text and one read for several, 
     expect(calls).toBe(plan.chunks * plan.textsOfChunk);
     expect(writesOfText).toBeLessThan(2.05);
     expect(readsOfText).toBeLessThan(0.2);
-    // Three of each job, which has only eight texts in one of these plans.
+    // Besides its texts' writes, a job has three of its own, and only eight texts in one of these plans.
     expect(allWrites).toBeLessThan(2.5);
-    // At the end of an invocation, once for each job that it has.
+    // A job is put off at most once, at the end of an invocation.
     expect(putOffs).toBeLessThanOrEqual(plan.chunks);
     expect(shareOfRate).toBeGreaterThan(0.95);
   });

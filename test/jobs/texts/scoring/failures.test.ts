@@ -11,8 +11,8 @@ const shape: PlatformFailure = { kind: 'shape', faults: ['sentiment: expected te
 const tooLarge: PlatformFailure = { kind: 'too-large', maxBytes: 1_000 };
 const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });
 
-/** How many of so many different texts are refused until it is one too many; undefined if all of them can be. */
-function mostOf(failures: ReturnType<typeof createFailures>, texts = 1_000): number | undefined {
+/** The number of refused texts at which a request is stopped; undefined if it is never. */
+function refusalsUntilStop(failures: ReturnType<typeof createFailures>, texts = 1_000): number | undefined {
   for (let count = 1; count <= texts; count += 1)
     if (failures.failed(`text ${count}`, refusedText)) return count;
   return undefined;
@@ -39,18 +39,18 @@ test.each(['succeeded', 'hasScored'] as const)(
     const failures = createFailures();
     failures[event]();
 
-    expect([mostOf(failures), mostOf(failures)]).toEqual([100, 10]);
+    expect([refusalsUntilStop(failures), refusalsUntilStop(failures)]).toEqual([100, 10]);
   },
 );
 
 test('a success ends a series of failures; a cached result does not, since it says nothing about now', () => {
   const [succeeded, hasScored] = [createFailures(), createFailures()];
-  for (const each of [succeeded, hasScored]) expect(mostOf(each, 9)).toBeUndefined();
+  for (const each of [succeeded, hasScored]) expect(refusalsUntilStop(each, 9)).toBeUndefined();
 
   succeeded.succeeded();
   hasScored.hasScored();
 
-  expect(mostOf(succeeded, 99)).toBeUndefined();
+  expect(refusalsUntilStop(succeeded, 99)).toBeUndefined();
   for (let at = 0; at < 90; at += 1) hasScored.failed(`other ${at}`, refusedText);
   expect(hasScored.failed('the hundredth', refusedText)).toBe(true);
 });
@@ -66,8 +66,8 @@ test('different requests are counted separately, and equal ones together', () =>
   const failuresOf = createFailuresOf();
   failuresOf({ model: 'good', instructions: 'brief' }).succeeded();
 
-  expect(mostOf(failuresOf({ instructions: 'brief', model: 'good' }))).toBe(100);
-  expect(mostOf(failuresOf({ model: 'wrong' }))).toBe(10);
+  expect(refusalsUntilStop(failuresOf({ instructions: 'brief', model: 'good' }))).toBe(100);
+  expect(refusalsUntilStop(failuresOf({ model: 'wrong' }))).toBe(10);
 });
 
 test.each<[PlatformFailure, number, boolean]>([

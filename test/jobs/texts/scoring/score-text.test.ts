@@ -22,7 +22,7 @@ const textsOf = (...texts: readonly string[]) => texts.map((text, index) => ({ i
 const resultsOf = (scored: Scored) => (scored.kind === 'later' ? [] : scored.results);
 const conflict: PlatformFailure = { kind: 'status', status: 409 };
 
-/** A table that counts its reads, and puts of results that fail so often. */
+/** A table that counts its reads, and fails the first `failingResults` puts of results. */
 function watched(failingResults = 0) {
   const memory = createMemoryTable();
   const counted = { reads: 0, results: 0 };

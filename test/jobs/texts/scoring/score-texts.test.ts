@@ -321,7 +321,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
         const { analyze, paid } = scriptedAnalyze();
         const run = (owner: string, texts: readonly string[]) => {
           const { options } = worker(analyze, table, owner);
-          // Time stands still, so that no lease ends.
+          // Sleeping takes no time, so that no lease ends.
           const sleep = scheduler.scheduleFunction(async () => undefined);
           return scoreTexts(textsOf(...texts), {}, { ...options, now: () => 1_000_000, sleep });
         };

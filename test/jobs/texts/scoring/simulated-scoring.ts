@@ -13,7 +13,7 @@ import { createMemoryStore } from '../../../store/memory-store.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import { workerOver } from '../../worker-over.ts';
 
-/** A fleet that works off score jobs, in virtual time. */
+/** A fleet that runs score jobs, in virtual time. */
 export type ScoringPlan = {
   /** Requests a second of the whole fleet. */
   readonly rate: number;
@@ -22,16 +22,16 @@ export type ScoringPlan = {
   readonly concurrency: number;
   readonly chunks: number;
   readonly textsOfChunk: number;
-  /** How long the platform takes for a text, in milliseconds. */
+  /** Duration of one call in milliseconds. */
   readonly callMs: number;
-  /** How long an invocation lasts; undefined for workers without a deadline. */
+  /** Length of an invocation in milliseconds; undefined for workers without a deadline. */
   readonly invocationMs?: number;
 };
 
 const TABLE_MS = 6;
 const EPOCH_MS = 1_795_276_800_000;
 
-/** Runs the plan until all jobs have ended, and reports what it took. */
+/** Runs the plan until all jobs have ended, and returns its costs. */
 export async function simulateScoring(plan: ScoringPlan) {
   const clock = createVirtualClock();
   const now = () => EPOCH_MS + clock.now();
@@ -141,11 +141,11 @@ export async function simulateScoring(plan: ScoringPlan) {
   const spanMs = (max.at(-1) ?? 0) - (max[0] ?? 0);
   return {
     ...counts,
-    /** Reads and writes of text rows for each text; `allWrites` also counts job rows. */
+    /** Reads and writes of text rows per text; `allWrites` includes job rows. */
     readsOfText: counts.textReads / texts,
     writesOfText: counts.textWrites / texts,
     allWrites: (counts.textWrites + counts.jobWrites) / texts,
-    /** The used share of the slots while more than the last chunk of each worker is left. */
+    /** The share of slots that were used while every worker still had work: until 80% of the calls. */
     shareOfRate: (max.length - 1) / ((spanMs / 1_000) * plan.rate),
   };
 }

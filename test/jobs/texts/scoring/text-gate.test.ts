@@ -3,10 +3,10 @@ import { createTextGate } from '../../../../lib/jobs/texts/scoring/scoring-sessi
 
 const { signal } = new AbortController();
 
-/** Lets everything happen that waits for nothing else. */
+/** Resolves when nothing can continue without a new event. */
 const settled = () => new Promise(setImmediate);
 
-/** Attempts that start when the gate lets them, and end when the test says so. */
+/** Attempts that start when the gate admits them, and end when the test ends them. */
 function attempts(gate = createTextGate()) {
   const started: string[] = [];
   const leaves = new Map<string, () => void>();

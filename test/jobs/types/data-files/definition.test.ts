@@ -4,7 +4,7 @@ import { dataFiles } from '../../../../lib/jobs/types/data-files/definition.ts';
 import { type Call, PlatformError } from '../../../../lib/platform/index.ts';
 import { runnerOf } from '../../runner-of.ts';
 
-/** Reads data files of a platform that responds to each id with its number, or with this status. */
+/** Reads data files from a platform that responds to each id with these statuses. */
 const read = (statuses: Readonly<Record<string, number>>, { expand, log = [], signal }: Asked = {}) => {
   const raw = async (
     _: unknown,
@@ -42,7 +42,7 @@ type Asked = {
   readonly signal?: AbortSignal;
 };
 
-/** Ids for which the platform responds with another file. */
+/** Ids for which the platform responds with a different file. */
 const OTHERS: Readonly<Record<string, number>> = { 91: 1, 92: 2, 93: 3 };
 
 test('files that do not exist or may not be read are reported as missing; the others are unchanged', async () => {

@@ -14,7 +14,7 @@ const call = {
 const parseText = (text: string) => parseMessage(text, { messageId: 'of-the-queue', allow: {} });
 const parse = (message: object) => parseText(printJson({ ...call, ...message }));
 
-/** What an event with this detail makes of a rule. */
+/** Parses the message of a rule for an event with this detail. */
 const parseEvent = (inputVariables: unknown, detail: unknown, rule: unknown = 'uploads') =>
   parse({ rule, inputVariables, event: { id: EVENT_ID, source: 'mine', detail } });
 
@@ -227,7 +227,7 @@ describe('a message that is too large', () => {
     ]);
   });
 
-  // Each time that the field is printed takes milliseconds.
+  // Printing the field once takes milliseconds.
   test('with its fields filled in is refused, however often a field is repeated', {
     timeout: 3_000,
   }, () => {

@@ -98,8 +98,11 @@ const asked = {
   functionName: 'list',
 } as const;
 
-/** Runs a job twice, as if its message came again, with a platform that returns this execution; and what is known then. */
-async function known(execution: object, message: object = { ...asked, importFormulas: true }) {
+/**
+ * Runs a job twice, as if its message were delivered again, on a platform that returns this execution. Returns the
+ * imported formulas and the outcome.
+ */
+async function importedBy(execution: object, message: object = { ...asked, importFormulas: true }) {
   const body = JSON.stringify({ executionId: 'e1', status: 'SUCCESS', ...execution });
   const call = {
     read: async (_: unknown, __: unknown, make: (bytes: Buffer) => unknown) => make(Buffer.from(body)),
@@ -131,7 +134,7 @@ describe('a job that imports formulas', () => {
     ['a text that is CSV', 'id,expression\n7,`a`\n8,`b`\n'],
     ['a list of more than a megabyte', [...list, ...Array.from({ length: 30_000 }, () => list[0])]],
   ])('stores once what its function returns: %s', async (_, result) => {
-    expect(await known({ result })).toEqual({
+    expect(await importedBy({ result })).toEqual({
       texts: ['7 `a`', '8 `b`'],
       imports: 1,
       outcome: { status: 'done', error: undefined },
@@ -148,7 +151,7 @@ describe('a job that imports formulas', () => {
       /0 formulas are imported, and 1 rows or lists are not, because they are invalid: line 1: .*expected a field of this name in the row, got none/,
     ],
   ])('has failed, and counts as executed, if its function returns %s', async (_, result, message) => {
-    const { outcome, imports } = await known({ result });
+    const { outcome, imports } = await importedBy({ result });
 
     expect(outcome).toEqual({
       status: 'failed',
@@ -158,7 +161,7 @@ describe('a job that imports formulas', () => {
   });
 
   test('stores the other formulas, and has failed, if some are unusable', async () => {
-    const { texts, outcome } = await known({ result: [...list, { id: 'x', expression: '1' }] });
+    const { texts, outcome } = await importedBy({ result: [...list, { id: 'x', expression: '1' }] });
 
     expect(texts).toEqual(['7 `a`', '8 `b`']);
     expect(outcome).toMatchObject({
@@ -168,11 +171,14 @@ describe('a job that imports formulas', () => {
   });
 
   test('stores nothing if its function failed, or if the import was not requested', async () => {
-    expect(await known({ status: 'FAILED', result: list })).toMatchObject({
+    expect(await importedBy({ status: 'FAILED', result: list })).toMatchObject({
       imports: 0,
       outcome: { status: 'failed' },
     });
-    expect(await known({ result: list }, asked)).toMatchObject({ imports: 0, outcome: { status: 'done' } });
+    expect(await importedBy({ result: list }, asked)).toMatchObject({
+      imports: 0,
+      outcome: { status: 'done' },
+    });
   });
 
   test.each([false, 'yes', 1])('is requested by true only, not by %j', (importFormulas) => {

@@ -67,7 +67,7 @@ test.each(['UNDEFINED', 'QUEUED', 'PENDING', 'TIMED_OUT', 'COMPLETED', 'SUCCESSF
   },
 );
 
-/** In place of a member: what the platform may send there. */
+/** Values that the platform may send in place of a member. */
 const ODD = [undefined, null, 5, 'x', true, [], ['x'], {}, { log: 5, errorMessages: 'x' }];
 
 test.each(

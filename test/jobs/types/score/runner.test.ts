@@ -13,7 +13,7 @@ const job = {
   texts: ['a', 'b', 'c', 'd', 'e'].map((text) => ({ id: text, text })),
 } as const;
 
-/** Runs the job on a platform with these faults; `thrown` is what it threw. */
+/** Runs the job on a platform with these faults. `thrown`: what the runner threw. */
 async function runOn(plan: Partial<FaultPlan>, turn: Partial<SendContext> = {}) {
   const platform = faultyPlatform({ ofText: new Map(), ofCalls: [], putOff: new Set(), ...plan });
   const { options, table, newToken, slept } = worker(platform.analyze);

@@ -8,7 +8,7 @@ type Change = { readonly strict?: boolean; readonly unlessChangedSince?: number;
 
 const job = { version: 1, type: 'update-formula', id: 'f', calculationId: '5', expression: '1' } as const;
 
-/** Updates a calculation of a platform that responds with this; `log`: what was done in which order. */
+/** Updates a calculation on a platform that responds with `json`. `log`: the steps in their order. */
 async function update(json: unknown, change: Change = {}) {
   const log: unknown[] = [];
   const raw = async (_: unknown, { body, query }: Given, { beforeSend, onSend, ...options }: Options) => {

@@ -13,7 +13,7 @@ const LAST_MODIFIED: Readonly<Record<string, string | number | null>> = {
 
 type Page = { readonly ids: readonly string[]; readonly degraded?: boolean };
 
-/** Finds 5 on these pages; `read`: how many of them were read. */
+/** Looks for calculation 5 on these pages. `read`: the number of pages that were read. */
 async function find(...given: readonly Page[]) {
   let read = 0;
   const { platform, signal } = over(given, () => {
