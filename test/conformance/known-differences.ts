@@ -1,11 +1,11 @@
 import type { SuiteName } from './suites/suites.ts';
 
-/** A test that an engine fails by a fault of its own. A run fails as soon as such a test passes, or is gone. */
+/** A test that fails because an engine differs from AWS. A run fails once such a test passes or no longer exists. */
 export type KnownDifference = {
   readonly suite: SuiteName;
-  /** The engine's name as in the table of the run; several are joined by ` + `. */
+  /** The engine's name as in the table of runs. Several are joined by ` + `. */
   readonly engine: string;
-  /** The whole name, the names of its groups first, each after a blank. */
+  /** The full name: the names of its groups and of the test, joined by spaces. */
   readonly test: string;
   /** What AWS documents. */
   readonly reason: string;

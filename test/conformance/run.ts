@@ -17,15 +17,15 @@ import { engineOf, notRunIn, type Outcome, type Row, tableOf, totalOf } from './
 import { type Chosen, choose } from './suites/suites.ts';
 
 /*
- * `npm run conformance [-- NAME…]`: holds the tests against engines that others wrote. `--fetch` only fetches the
- * engines, for at most `--fetch-minutes`. See docs/conformance.md. An engine that cannot be had here is reported and
- * fails nothing; one that runs and differs fails.
+ * `npm run conformance [-- NAME…]`: runs tests against third-party engines. `--fetch` only fetches the engines, for at
+ * most `--fetch-minutes`. See docs/conformance.md. An engine that is not available here is reported, but is not a
+ * failure; one that runs and differs is.
  */
 
-/** How many suites run at the same time if there are many: they wait for half of their time. */
+/** Number of concurrent suites if there are many: a suite spends half of its time waiting. */
 const LANES = 2;
 
-/** A suite that takes longer hangs: none of its tests may take so long, and the longest take a quarter of it. */
+/** A suite that takes longer than this hangs: the longest suites take a quarter of it. */
 const SUITE_MS = 1_200_000;
 
 const { chosen, fetchesOnly, fetchMs } = readUsage(() => {
@@ -74,11 +74,14 @@ async function main(): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-/** The folder of each engine, or why it cannot be had. */
+/** The folder of an engine, or the reason why it is not available. */
 type Found = { readonly folder: string } | { readonly notRun: string };
 type Fetched = ReadonlyMap<Engine, Promise<Found>>;
 
-/** All at the same time, since some wait for the network while others compile. A suite begins as soon as its engines are there. */
+/**
+ * Fetches all engines at the same time, since some wait for the network while others compile. A suite starts once its
+ * engines are there.
+ */
 function fetchAll(chosen: readonly Chosen[], guard: Guard): Fetched {
   const cache = process.env['CONFORMANCE_CACHE'] ?? join(homedir(), '.cache', 'platform-sync', 'conformance');
   const late = AbortSignal.timeout(fetchMs);
@@ -113,7 +116,7 @@ async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard)
     }
     const heading = `\n${suite} on ${engineOf(run)}`;
     const print = (output: string) => console.log(`${heading}\n${output}`);
-    // Concurrent suites print when they have ended.
+    // Concurrent suites print only after they have ended.
     if (chosen.length === 1) console.log(heading);
     const report = await runTests(run.files, engines, {
       signal,

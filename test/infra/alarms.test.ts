@@ -65,7 +65,7 @@ test('each condition has a section in the runbook, and each section has a condit
 test('whatever raises an alarm notifies a person at its severity', () => {
   const { alarms: found, conditions } = conditionsOf(full);
 
-  // On the left what had an alarm of its own when each was one metric.
+  // On the left is what raises an alarm, on the right the alarm and its severity.
   expect(
     Object.fromEntries(
       conditions.map((each) => [each[0], `${each[1].severity} by ${alarmOf(found, each)?.node.id}`]),
@@ -126,7 +126,8 @@ test('an alarm for several problems has a metric series for each, which CloudWat
     ),
   );
 
-  // The latest three hours are all that an alarm on a query looks at; what is looked for each hour must stay that long.
+  // The latest three hours are all that an alarm on a query looks at; a problem that is checked hourly must stay
+  // visible that long.
   for (const { seconds } of queries) {
     expect(seconds).toBeGreaterThan(3_600);
     expect(seconds).toBeLessThanOrEqual(10_800);
@@ -142,7 +143,7 @@ test('an alarm for several problems has a metric series for each, which CloudWat
 const filtersOf = (of: ReturnType<typeof templateOf>) =>
   propertiesOf(of, 'AWS::Logs::MetricFilter') as unknown as readonly FilterProperties[];
 
-/** The metrics that the filters of one function count a line as, and how often. */
+/** The metrics that the filters of one function count for a log line, with their counts. */
 function countedAs(line: object, ofFunction: string, of = template) {
   return filtersOf(of).flatMap(({ FilterPattern, LogGroupName, MetricTransformations: [metric] }) =>
     JSON.stringify(LogGroupName).includes(ofFunction) && matches(FilterPattern, line)
@@ -220,7 +221,7 @@ test('every problem that functions report is counted', () => {
     expect(patterns.join('\n')).toMatch(new RegExp(`\\$\\.problem = "${name}(-\\*)?"`));
 });
 
-/** What an instance with these schedules expects, by its alarms and its hourly check, and its warnings. */
+/** The snapshots that an instance expects by its alarms and its hourly check, and the warnings of synth. */
 function expectedOf(schedules: readonly object[]) {
   const app = appOf({ ...minimal, schedules });
   const [stack] = app.node.children.filter(Stack.isStack);
@@ -314,7 +315,7 @@ test('a saved query finds each measured event, and the dashboard shows it', () =
   for (const name of measureNames) expect(text).toContain(`(${name})`);
   for (const { Name, LogGroupNames } of queries) {
     expect(Name).toMatch(/^platform-sync-full\/./);
-    // One is of an id, which somebody puts into it.
+    // The query for an id is not on the dashboard, since a person must insert the id.
     if (!Name.includes('ID')) expect(dashboardBody).toContain(Name.split('/')[1]);
     expect(LogGroupNames).toHaveLength(8);
   }

@@ -19,7 +19,7 @@ function names(...each: readonly string[]): fc.Arbitrary<string> {
 const months = names('JAN', 'MAR', 'DEC');
 const weekdays = names('SUN', 'MON', 'FRI', 'SAT');
 
-/** Something that no field takes, or only another one. */
+/** Values that no field accepts, or only another field. */
 const wrong = fc.constantFrom(
   '',
   ...', - / /5 */0 ** 60 99 0 W LW 32W L ? 2#6 6#3 XYZ FOO 1969 2200 1, 1- 1.5 005 *,1 # 2# FRIL'.split(' '),
@@ -57,14 +57,14 @@ const daysOfWeek = fc.oneof(
   fc.tuple(weekday, number(1, 5)).map((parts) => parts.join('#')),
 );
 
-/** Mostly one of the two is `?`. */
+/** Day of month and day of week. In most cases one of the two is `?`. */
 const days = fc.oneof(
   { arbitrary: fc.tuple(mostly(daysOfMonth), fc.constant('?')), weight: 10 },
   { arbitrary: fc.tuple(fc.constant('?'), mostly(daysOfWeek)), weight: 10 },
   fc.tuple(daysOfMonth, daysOfWeek),
 );
 
-/** The text within `cron(…)`, about half of them valid. */
+/** The text within `cron(…)`. About half of these texts are valid. */
 export const arbitraryCron: fc.Arbitrary<string> = fc
   .record({
     minute: mostly(listOf(padded(number(0, 59)), 59)),

@@ -68,7 +68,7 @@ test('there are tables of runs, of the latest runs, and of everything else that 
 
 test('every table describes ids as strings, and has its columns in lower case and ids as strings', () => {
   for (const { Name, Description, StorageDescriptor } of tablesOf(synthesized().template)) {
-    // A description would take the place of what says that a table is a view.
+    // A view has no description: Glue marks a table as a view in the same field.
     if (/^stored_|_parquet$/.test(Name)) expect(Description).toContain("Ids are strings: WHERE id = '1036'.");
     else expect(Description).toBeUndefined();
     for (const { Name: column, Type } of StorageDescriptor.Columns) {

@@ -32,7 +32,7 @@ const settings = {
   ],
 } as const satisfies PlatformSyncProps;
 
-/** An app of somebody else's, without any switch of CDK. */
+/** An app of a user of the construct, without any feature flags of CDK. */
 const appOfOthers = () => new App({ context: { [BUNDLING_STACKS]: [] }, analyticsReporting: false });
 
 const stackOfOthers = (props: StackProps = {}) => new Stack(appOfOthers(), 'theirs', props);
@@ -370,7 +370,7 @@ describe('a table of the app', () => {
 
 const ROWS_ALLOW = 'dynamodb: Decrypt DescribeKey Encrypt GenerateDataKey ReEncryptFrom ReEncryptTo';
 
-/** The rights of roles and policies on keys: for each, the service through which they use the key, and the actions. */
+/** The permissions of roles and policies on keys: the service through which each uses the key, and the actions. */
 function keyUsesIn(template: Template): ReadonlyMap<string, readonly string[]> {
   const all = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap((type) =>
     Object.entries(template.findResources(type)),
@@ -455,7 +455,7 @@ describe('an existing network', () => {
 test('no role may do more than the permissions boundary', () => {
   const { template } = templateWith((stack) => ({
     permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', 'at-most'),
-    // What empties buckets is beside the construct.
+    // The function that empties buckets is outside the construct.
     removal: 'destroy',
     tags: { team: 'a' },
   }));
@@ -488,7 +488,7 @@ test('what was stored under former keys can still be read, and the setting must 
       .map(([id]) => id.replace(/(Default|DefaultPolicy)?[0-9A-F]{8}$/, ''))
       .sort();
 
-  // Whatever reads objects or rows, a person's policy too.
+  // Everything that reads objects or rows, including the policies of people.
   expect(readsBy((policy) => policy.includes('key/1"'))).toEqual(
     readsBy(
       (policy) =>

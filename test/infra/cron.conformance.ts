@@ -6,7 +6,7 @@ import { linesOf } from '../run-program.ts';
 import { arbitraryCron } from './arbitrary-cron.ts';
 import { invalidCrons, validCrons } from './crons.ts';
 
-/** What Scheduler does not document, or refuses, and this validator accepts: see the known differences. */
+/** Expressions that Scheduler rejects or does not document, but this validator accepts: see the known differences. */
 const ENGINE_FAULTS = [
   '*/60 2 * * ? *',
   '0 */24 * * ? *',

@@ -17,7 +17,7 @@ export const validCrons: readonly string[] = [
   '0 0 ? * * *',
 ];
 
-/** Crons that it refuses, each for one field, and what a fault says of the field. `_` is where the part stands. */
+/** Crons that Scheduler rejects because of one field, with the field's name in the fault. Each part replaces the `_`. */
 const refused: readonly (readonly [cron: string, field: string, parts: readonly string[]])[] = [
   [
     '_ 2 * * ? *',

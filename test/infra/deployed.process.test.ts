@@ -17,7 +17,7 @@ import { readStack, resourcesOf, type StackToRun } from '../local-aws/stack/temp
 const baseUrl = 'https://deployed.invalid';
 const packageId = codePackages[0]?.id ?? '';
 
-/** A narrowed snapshot, at a place of its own. */
+/** A narrowed snapshot, which has its own place. */
 const FEW = { source: 'data-files', as: 'few', cron: '0 6 * * ? *', ids: ['1'] };
 
 const instance = {
@@ -87,7 +87,7 @@ beforeAll(async () => {
       texts: { [baseUrl]: platform.url },
       secret: platform.token,
       onLog: (line) => void logs.push(line),
-      // What is repeated now and then is repeated every time; the processes are still frozen and reused.
+      // Rare repetitions happen every time. Processes are still frozen and reused.
       sometimes: (rule) => rule !== 'recycles' || rarely(rule),
     }),
   );
@@ -99,7 +99,7 @@ afterAll(() => running.disposeAsync());
 
 const send = (output: string, jobs: readonly object[]) => sendTo(stack, output, jobs);
 
-/** Puts jobs on a queue that an output of a stack names. */
+/** Sends jobs to the queue that an output of the stack names. */
 async function sendTo(
   { output: outputOf, settings }: LocalStack,
   output: string,
@@ -111,7 +111,7 @@ async function sendTo(
   client.destroy();
 }
 
-/** An object in the store as JSON, once it is there. */
+/** Waits for an object in the store, and returns its JSON. */
 async function stored(find: () => Promise<string | undefined>) {
   for (let look = 0; look < 200; look += 1) {
     const key = await find();
@@ -129,7 +129,7 @@ const resultOf = (id: string) =>
     return undefined;
   });
 
-/** The refused message that has this text. */
+/** Finds the rejected message that contains this text. */
 const refusedWith = (text: string) =>
   stored(async () => {
     for await (const { key } of store.list('refused/'))
@@ -137,11 +137,11 @@ const refusedWith = (text: string) =>
     return undefined;
   });
 
-/** A logical id, found by its beginning. */
+/** Finds a logical id by its beginning. */
 const idOf = (start: string) =>
   Object.keys(deployed.template.Resources).find((id) => new RegExp(`^${start}[0-9A-F]{8}$`).test(id)) ?? '';
 
-/** The actions that a role was allowed, by the beginning of its logical id. */
+/** The actions that a role used and was allowed, by the beginning of its logical id. */
 const actionsOf = (role: string) =>
   stack.access
     .calls()
@@ -215,7 +215,7 @@ test('a function on a schedule runs once for each time, however often its messag
   });
 });
 
-/** An event of an order; the stack delivers each twice. */
+/** An event of an order. The stack delivers each event twice. */
 const order = (id: string, detail: object) => ({
   version: '0',
   id,
@@ -265,7 +265,7 @@ test('a request in the inbox is split, and its texts are scored', async () => {
 
   const of = (key: string) => objectCreated({ bucket, key, sizeBytes: 58, etag: 'b57f' });
   const responses = await stack.emit(of('inbox/may.json'));
-  // An event may be delivered twice.
+  // Deliver the event a second time, as may happen.
   await stack.emit(of('inbox/may.json'));
 
   expect(responses).toHaveLength(1);
@@ -277,7 +277,7 @@ test('a request in the inbox is split, and its texts are scored', async () => {
   });
 });
 
-/** Sends a snapshot job and runs the execution that it starts. */
+/** Sends a snapshot job, and runs the execution that it starts. */
 async function take(id: string, request: object) {
   await send('QueueUrl', [{ version: 1, type: 'snapshot', id, ...request }]);
   const { response } = await resultOf(id);
@@ -357,7 +357,7 @@ test('each published run has a partition in the table of the template, and the p
   }
 });
 
-/** The messages of the lines that the saved query finds for an id, with what else they say. */
+/** The log lines that the saved query finds for an id. */
 function foundFor(id: string) {
   const [, text = ''] = /^filter @message like \/(.+)\/$/.exec(logQueries.job.lines[1]) ?? [];
   const found = new RegExp(text.replace('ID', id));
@@ -376,7 +376,7 @@ test('the saved query finds the log lines of a job, from its start to the end of
     { msg: 'snapshot ended', kind: 'published', run, tookMs: expect.any(Number) },
   ]);
   expect(ofRun).toContainEqual(ofJob.at(-1));
-  // The worker's invocation, and the one that took the snapshot.
+  // The invocation of the worker, and the one that copied the snapshot.
   for (const { request } of [ofJob[0], ofJob[3]])
     expect(foundFor(request)).toMatchObject([
       { msg: 'invocation started' },
@@ -408,7 +408,7 @@ test('the function that builds tables creates the missing tables of a run', asyn
   const first = await stack.runSchedule(id);
   const second = await stack.runSchedule(id);
 
-  // All in one step: neither says that something is left.
+  // One step did everything: neither result has a remainder (`left`).
   expect([first, second]).not.toContainEqual(expect.objectContaining({ left: expect.anything() }));
   expect(first).toMatchObject({ made: 1, skipped: [] });
   expect(second).toMatchObject({ made: 0, skipped: [] });
@@ -418,7 +418,7 @@ test('the function that builds tables creates the missing tables of a run', asyn
 test('no place of a schedule is missing, narrowed or not', async () => {
   const look = () => stack.runSchedule(idOf('ExpectedSnapshotsHourly'));
   await look();
-  // It has been expected for long.
+  // Set the time from which it is expected to long ago.
   const key = 'work/expected-snapshots.json';
   const state = String((await store.get(key))?.body);
   await store.put(key, Buffer.from(state.replaceAll(/"sinceMs": ?\d+/g, '"sinceMs":0')));
@@ -466,7 +466,7 @@ test('no job ran its function twice', () => {
     [`${packageId}/1.0.0/addNumbers`]: 3,
     [`${packageId}/1.0.0/businessDays`]: 1,
     [`${packageId}/1.0.0/dedupeRows`]: 1,
-    // One of each time of the schedule.
+    // One run for each time of the schedule.
     [`${packageId}/1.0.0/slugify`]: 2,
   });
 });

@@ -15,7 +15,7 @@ const inputVariables = {
   price: { $constant: '$5' },
 };
 
-/** The transformer of the stack's rule with these variables. */
+/** The transformer in the stack of an event rule with these variables. */
 function transformerOf(variables: object): InputTransformer {
   const eventRules = [{ ...full.eventRules[1], inputVariables: variables }];
   const [target] = resourcesOf(templateOf({ ...minimal, eventRules })).flatMap(([id, { Properties }]) =>

@@ -19,7 +19,7 @@ const rulesOf = (instance: object) =>
 const rules = rulesOf(full);
 const uploads = rules.get('Eventsuploads');
 
-/** The message that EventBridge makes of an event: the whole event instead of its variable. */
+/** The message that EventBridge builds from an event: the template with the event inserted for its variable. */
 function messageOf(rule: Rule | undefined, event: object) {
   const { InputTemplate: template, ...others } = rule?.Targets[0]?.InputTransformer ?? { InputTemplate: '' };
   expect(others).toEqual({});

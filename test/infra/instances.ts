@@ -10,7 +10,7 @@ export const filesetId = '5f0d1c2b-3a49-4857-9665-748392a1b0c9';
 /** The smallest valid instance. */
 export const minimal = { name: 'least', baseUrl: 'https://least.example.com' };
 
-/** An instance with all that can be set. */
+/** An instance with every setting. */
 export const full = {
   name: 'full',
   account: '111122223333',
@@ -121,7 +121,7 @@ export const full = {
   tags: { 'cost-center': '4711' },
 };
 
-/** An instance in a bucket and a network that exist, protected, whose new versions come step by step. */
+/** A protected instance in an existing bucket and network, whose new versions are deployed gradually. */
 export const within = {
   ...minimal,
   name: 'within',
@@ -140,7 +140,7 @@ export const within = {
   functionsQueue: true,
 };
 
-/** The rest of `cdk.json` besides the configuration: the feature flags of the constructs. */
+/** The feature flags of CDK in `cdk.json`. */
 const { 'platform-sync': _, ...switches } = JSON.parse(readFileSync('cdk.json', 'utf8')).context as Record<
   string,
   unknown
@@ -160,7 +160,7 @@ function stackOf(instance: object): Stack {
   return stack;
 }
 
-/** Synthesized once: most tests read the same few. */
+/** The template of an instance, synthesized once, since most tests use the same few instances. */
 export function templateOf(instance: object): Template {
   const asJson = JSON.stringify(instance);
   const template = templates.get(asJson) ?? Template.fromStack(stackOf(instance));

@@ -9,7 +9,7 @@ const many = <T>(count: number, make: (index: number) => T): T[] =>
 const uuidOf = (index: number) => `5f0d1c2b-3a49-4857-9665-${String(index).padStart(12, '0')}`;
 const filesInto = (as: string) => ({ source: 'files', cron: '0 2 * * ? *', filesets: [uuidOf(0)], as });
 
-/** What stops synth. */
+/** The error that stops synth. */
 function faultOf(app: App): string {
   const { exitCode } = process;
   try {
@@ -83,7 +83,7 @@ test.each([
   ['the name of a bucket that is imported', { 'Fn::ImportValue': 'bucket' }, 63],
   ['a parameter with a longest length', { Ref: 'Short' }, 20],
   ['a parameter without a maximum, which only AWS knows', { Ref: 'Any' }, 0],
-  // arn:aws-us-gov:dynamodb:ap-southeast-2:123456789012:table/ and what CloudFormation makes of stack and id.
+  // arn:aws-us-gov:dynamodb:ap-southeast-2:123456789012:table/ and the name that CloudFormation builds from stack and id.
   ['the ARN of a table that the stack names', { 'Fn::GetAtt': ['Rows', 'Arn'] }, 58 + 128 + 4 + 15],
   // https://sqs.ap-southeast-2.amazonaws.com.cn/123456789012/
   ['the URL of a queue', { Ref: 'Jobs' }, 57 + 80],

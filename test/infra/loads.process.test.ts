@@ -14,18 +14,18 @@ import { readStack, resourcesOf } from '../local-aws/stack/template.ts';
 import { templateValues } from '../local-aws/stack/template-values.ts';
 
 /*
- * Nightly snapshots as they are deployed: the bundle, under its role, with the settings of the template. Only time is
- * shorter, all of it by one factor: the time limit of an invocation, of which slices are shares, the age at which a part is
- * stored, the limit of a call, and what an execution waits.
+ * Nightly snapshots as deployed: the bundle, with its role and the settings of the template. Only times are shorter,
+ * all by the same factor: the timeout of an invocation (and so its slices), the age at which a part is stored, the
+ * timeout of a call, and the waits of an execution.
  */
 const FACTOR = 30;
 
-/** Calls a second of four concurrent runs. Each run makes enough calls for more than four slices. */
+/** The rate of four concurrent runs, in calls a second. Each run makes enough calls for more than four slices. */
 const RATE = 24;
 const CALLS = 160;
 const ROWS_OF_PAGE = 6;
 
-/** When the table is throttled, in our time, and for how long, in that of the template. */
+/** When the table is throttled (real time), and for how long (time of the template). */
 const THROTTLED_AFTER_MS = 10_000;
 const THROTTLED_MS = 300_000;
 
@@ -41,7 +41,7 @@ const logs: string[] = [];
 beforeAll(async () => {
   platform = running.use(
     await startPlatform({
-      // Each page repeats the last row of the one before.
+      // Each page repeats the last row of the previous one.
       ...{ calculations: CALLS * (ROWS_OF_PAGE - 1), pageCap: ROWS_OF_PAGE },
       ...{ datasets: CALLS, cards: 2 * CALLS, dataFiles: CALLS, fileSets: CALLS, filesPerSet: 5 },
     }),
@@ -95,7 +95,7 @@ const places = {
   'data-files': 'data-files',
 } as const satisfies Readonly<Record<Source, Place>>;
 
-/** Starts a snapshot of each source by a job, and runs the executions side by side. */
+/** Starts a snapshot of each source by a job, and runs the executions concurrently. */
 async function takeAll(night: string, options: ExecutionOptions = {}) {
   const queueUrl = stack.output('QueueUrl');
   const client = createSqsClient(queueUrl, stack.settings);
@@ -127,7 +127,7 @@ async function startedBy(id: string): Promise<string> {
   throw new Error(`job ${id} started nothing; the functions said:\n${logs.slice(-20).join('\n')}`);
 }
 
-/** What was stored of a published run's records, in the order of the run. */
+/** The lines of a published run, in order. */
 async function publishedLines(source: Source): Promise<readonly string[]> {
   const { manifest } = await readLastPublication(store, places[source]);
   if (manifest === undefined) throw new Error('expected a published run, got none');
@@ -141,7 +141,7 @@ async function publishedLines(source: Source): Promise<readonly string[]> {
   );
 }
 
-/** The names under which the function stored, and deleted, what the open part of a run's source held. */
+/** The keys under which the function stored (`PUT`) or deleted (`DELETE`) open parts of a source's run. */
 const openParts = (method: 'PUT' | 'DELETE', source: Source) =>
   new Set(
     stack.requests
@@ -190,7 +190,7 @@ test('no record is lost or doubled if each slice is killed once and the table is
     onStep(name, crash) {
       if (!name.startsWith('slice-') || killed.has(name)) return;
       killed.add(name);
-      // It has stored something by this time.
+      // By this time it has stored a checkpoint.
       void delay(timeoutMs / 20).then(crash);
     },
   });

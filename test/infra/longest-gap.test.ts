@@ -24,7 +24,7 @@ test.each([
   ['0 2 ? * 6L *', 'UTC', 35 * 24],
   // From Friday the 30th of January to Friday the 27th of February is short; Monday the 1st after a weekend is long.
   ['0 2 LW * ? *', 'UTC', 33 * 24],
-  // It does not occur in the first years, but in 2028.
+  // This gap does not occur in the first years, but in 2028.
   ['0 2 1 1 ? *', 'UTC', 366 * 24],
   ['0 2 29 2 ? *', 'UTC', (3 * 365 + 366) * 24],
   ['0 2 1 1,7 ? *', 'UTC', 184 * 24],

@@ -22,8 +22,8 @@ export const at = (line: object, selector: string): unknown =>
     );
 
 /**
- * Whether a metric filter counts a line: as much of the pattern language for JSON as the template uses, which is `=`, `!=`
- * and `>` of selectors, with `*` in texts, joined by `&&` within parentheses that `||` joins.
+ * Whether a metric filter counts a line. Supports the part of the JSON pattern language that the template uses: `=`,
+ * `!=` and `>` of selectors, with `*` in texts, joined by `&&` within parentheses that `||` joins.
  */
 export function matches(pattern: string, line: object): boolean {
   const [, inner] = /^\{ (.*) \}$/.exec(pattern) ?? [];

@@ -16,8 +16,8 @@ import type { Template } from '../local-aws/stack/template.ts';
 import { minimal, templateOf } from './instances.ts';
 
 /*
- * Every command that the pages about a stack give, by people who have their managed policies and no other right in the
- * account, and a token. What was snapshot, scored and run before was so by the account's owner.
+ * Runs every command on the pages about a stack as people with a token and the managed policies, and no other
+ * permission in the account. The earlier snapshots, scores and runs were made by the account's owner.
  */
 
 const PAGES = ['operations', 'restore', 'deploy', 'recipes', 'athena', 'scoring'].map(
@@ -30,7 +30,7 @@ const EDITOR = [...READER, ...SUBMITTER];
 const OPERATOR = ['PoliciesOperator'];
 const ON_CALL = [...READER, ...OPERATOR];
 
-/** The lines for which no policy exists: they need the rights of functions, or none at all. */
+/** The command lines for which no policy exists: they need the permissions of functions, or none at all. */
 const OTHERS: Readonly<Partial<Record<CommandPath, string>>> = {
   work: 'takes messages from the queue, as the functions do',
   snapshot: 'a name for those of sources',
@@ -44,7 +44,7 @@ let stack: LocalStack;
 let platform: Sandbox;
 let store: Store;
 let folder: string;
-/** What stands in the lines of below. */
+/** The names that replace the placeholders in the lines below. */
 const names: Record<string, string> = {};
 const tried = new Set<string>();
 
@@ -137,10 +137,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => running.disposeAsync());
 
-/** What readers may not keep for the next one, and what `submit` would say of rows that ended: their answer is complete. */
+/**
+ * Denied requests that do not affect the output: readers cannot store the model for the next one, and `submit` cannot
+ * read rows that have ended.
+ */
 const KEPT = /^\w+(\+\w+)* may not (s3:PutObject on arn:aws:s3:::\w+\/model\/|dynamodb:(Batch)?GetItem on )/;
 
-/** Each ends as done. */
+/** Command lines that must succeed, with the policies of the people who run them. */
 const LINES: readonly (readonly [who: readonly string[], line: string, input?: string])[] = [
   [READER, 'env --stack platform-sync-people'],
   [READER, 'runs'],
@@ -273,7 +276,7 @@ describe('people may do everything that their commands need:', () => {
     const published = await run(ON_CALL, `publish calculations ${shrunk.run} --force`);
     expect(published).toMatchObject({ code: 0, refused: [] });
     expect(await latest()).toMatchObject({ run: shrunk.run });
-    // It was replaced, and so tagged.
+    // The run was replaced, so it has a tag.
     await store.put(`${manifest.slice(0, manifest.lastIndexOf('/'))}/_tagged.json`, Buffer.from('{}'));
     const back = await run(ON_CALL, `publish calculations ${whole.run} --force`);
     expect(back).toMatchObject({ code: 0, refused: [] });

@@ -14,7 +14,7 @@ beforeAll(async () => {
     await writeFile(join(folder, name), bytes);
 });
 
-/** The line that the deployed bundle writes when its settings are wrong. */
+/** The line that the deployed bundle logs when its settings are invalid. */
 async function failedLine(): Promise<string> {
   const lines: string[] = [];
   await using bundle = createHandlerProcess({

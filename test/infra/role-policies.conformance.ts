@@ -6,8 +6,8 @@ import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { createRoleUsers, settingsOfRole } from './role-users.ts';
 
 /*
- * Each function's own statements on the bucket, enforced by an engine that did not come from us: what the function does
- * works, and what it has no business with is refused.
+ * Each function's statements on the bucket, enforced by a third-party engine: requests of the function succeed, all
+ * others are denied.
  */
 
 let aws: TestAws;
@@ -88,7 +88,7 @@ const jobs = {
 
 const cases = {
   JobsRunJobsRole: jobs,
-  // Scores are of the other role's jobs only.
+  // Only jobs of the other role store scores.
   JobsRunFunctionsRole: {
     may: jobs.may.filter(([act, key]) => act === 'list' || !key.startsWith('scores/')),
     mayNot: [

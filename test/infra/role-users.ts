@@ -19,8 +19,8 @@ export const settingsOfRole = (role: string): Readonly<Record<string, string>> =
 });
 
 /**
- * Creates a user of MinIO for each role of the stack that has statements on the bucket, with these very statements, for
- * this bucket instead of the stack's. Returns the roles' names.
+ * Creates a user of MinIO for each role of the stack that has statements on the bucket, with exactly these statements,
+ * for this bucket instead of the stack's. Returns the roles' names.
  */
 export async function createRoleUsers(bucket: string): Promise<readonly string[]> {
   const { s3, mc } = enginesOf(process.env);
@@ -67,7 +67,7 @@ function statementsByRole(bucket: string): Readonly<Record<string, readonly Stat
   return byRole;
 }
 
-/** A resource with the real bucket's ARN instead of the stack's. Throws for anything else than the stack's bucket. */
+/** A resource with the ARN of the given bucket instead of the stack's. Throws for any other resource. */
 function arnOf(resource: unknown, bucket: string): string {
   if (typeof resource === 'string') return resource;
   const [[kind, of] = ['', undefined]] = Object.entries(resource as object);

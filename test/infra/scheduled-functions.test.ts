@@ -17,7 +17,7 @@ function faultsIn(instance: object): readonly string[] {
 
 type Target = { readonly Arn: object; readonly Input: string; readonly RoleArn: object };
 
-/** The schedules of functions: where each goes, and what it says at a time. */
+/** The schedules of functions, with the queue and the message of each. */
 const schedulesOf = (instance: object) =>
   resourcesOf(templateOf(instance))
     .filter(([id, { Type }]) => Type === 'AWS::Scheduler::Schedule' && id.startsWith('ScheduledFunctions'))

@@ -145,7 +145,7 @@ describe('the token in a parameter', () => {
       const readers = propertiesOf(template, 'AWS::IAM::Policy').filter(({ PolicyDocument }) =>
         JSON.stringify(PolicyDocument).includes('ssm:GetParameter'),
       );
-      // Jobs, code functions and snapshots; the splitter of texts calls nothing.
+      // The functions for jobs, code functions and snapshots. The splitter of texts does not call the platform.
       expect(readers).toHaveLength(3);
       for (const { PolicyDocument } of readers)
         expect(PolicyDocument).toMatchObject({
@@ -233,18 +233,18 @@ describe('jobs', () => {
     const concurrency = (template: typeof small) =>
       propertiesOf(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
 
-    // 2/s × 1 s ÷ 8 in flight; 2/s × 10 s, of which 10 workers leave 8.
+    // 2/s × 1 s ÷ 8 in flight; 2/s × 10 s, limited to the 8 left by 10 workers.
     expect(concurrency(templateOf({ ...minimal, functionsQueue: true }))).toEqual([
       { MaximumConcurrency: 2 },
       { MaximumConcurrency: 8 },
     ]);
-    // Texts have as many as the jobs of all types, and code functions what is left.
+    // Texts get as many as the jobs of all types, and code functions the rest.
     expect(concurrency(templateOf({ ...minimal, functionsQueue: true, textsQueue: true }))).toEqual([
       { MaximumConcurrency: 2 },
       { MaximumConcurrency: 6 },
       { MaximumConcurrency: 2 },
     ]);
-    // By the ceiling, 25/s × 2 s ÷ 4 in flight; 25/s × 0.5 s, of which 30 workers and 6 snapshots leave 11.
+    // By the ceiling, 25/s × 2 s ÷ 4 in flight; 25/s × 0.5 s, limited to the 11 left by 30 workers and 6 snapshots.
     expect(concurrency(large)).toEqual([{ MaximumConcurrency: 13 }, { MaximumConcurrency: 11 }]);
     for (const lambda of propertiesOf(large, 'AWS::Lambda::Function'))
       expect(lambda).not.toHaveProperty('ReservedConcurrentExecutions');
@@ -274,7 +274,7 @@ describe('an instance has', () => {
     const onItsOwn = templateOf({ ...minimal, functionsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of code functions');
-    // They exist anyway: turning them off deletes no jobs.
+    // The queues exist anyway, so that turning them off deletes no jobs.
     small.resourceCountIs('AWS::SQS::Queue', 5);
     expect(small.findOutputs('FunctionsQueueUrl')).toEqual({});
     expect(descriptions(onItsOwn)).toContain('Runs jobs of code functions');
@@ -368,7 +368,7 @@ describe('snapshots', () => {
       DurableConfig: { ExecutionTimeout: 23 * 3_600, RetentionPeriodInDays: 30 },
       Timeout: 900,
     });
-    // A version that stayed after an update was rolled back could not be created again.
+    // Versions are retained: one that remained after a rolled-back update could not be created again.
     small.hasResource('AWS::Lambda::Version', { UpdateReplacePolicy: 'Retain' });
     small.hasResourceProperties('AWS::Lambda::Alias', { Name: 'live' });
     const [alias] = Object.keys(small.findResources('AWS::Lambda::Alias'));
@@ -399,7 +399,7 @@ describe('snapshots', () => {
         }),
       }),
     });
-    // And those that look for missing ones and for what the report does not show, that write tables, and two of a function.
+    // The others check for missing snapshots and unreported publications, write tables, and run a function (two).
     large.resourceCountIs('AWS::Scheduler::Schedule', 11);
   });
 
@@ -519,7 +519,7 @@ describe('every function', () => {
   });
 });
 
-/** The environment as it will be, with stand-ins for what only the deployment knows. */
+/** The environment as deployed, with stand-ins for values that are known only at deployment. */
 const resolved = (variables: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [
@@ -543,7 +543,7 @@ test('everything carries the tags of the configuration', () => {
   });
 });
 
-/** Their names are unique within the role, or are those of another resource. */
+/** Resource types whose names are unique within a role, or are those of another resource. */
 const OF_ANOTHER = ['AWS::Lambda::Permission', 'AWS::IAM::Policy'];
 
 test('no resource has a name that another stack could have', () => {
@@ -628,7 +628,7 @@ describe('the rights of functions:', () => {
     const statements = resourcesOf(large).flatMap(([id, { Type, Properties }]) => {
       const document = Properties['PolicyDocument'] ?? Properties['AssumeRolePolicyDocument'];
       const { Statement = [] } = (document ?? {}) as { Statement?: { Principal?: { Service?: string } }[] };
-      // A role of a function is assumed by whoever may pass it, in this account.
+      // A function's role needs no such condition: only a principal of this account can pass it to Lambda.
       return Statement.filter(
         ({ Principal }) => ![undefined, 'lambda.amazonaws.com'].includes(Principal?.Service),
       ).map((statement) => ({ of: `${Type} ${id}`, text: JSON.stringify(statement) }));

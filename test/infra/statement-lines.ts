@@ -9,7 +9,7 @@ export type Statement = {
 /** A logical id without its hash. */
 export const nameOf = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
 
-/** A resource in short: the parts that it is joined from, with names for what the deployment fills in. */
+/** A resource in short: the joined parts of its ARN, with names for values that are known only at deployment. */
 export function placeOf(resource: unknown): string {
   if (typeof resource === 'string') return resource;
   const [[kind, of] = ['', undefined]] = Object.entries(resource as object);

@@ -25,7 +25,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-/** Synthesizes with the command, without an account and without a network to look anything up in. */
+/** Synthesizes with the command, without an account and without a network for lookups. */
 async function synth() {
   const folder = newFolder();
   await promisify(execFile)(
@@ -45,14 +45,14 @@ async function synth() {
   return written(folder);
 }
 
-/** What the command adds to the context of `cdk.json`. */
+/** The context that the command adds to that of `cdk.json`. */
 const ADDED = {
   'aws:cdk:enable-path-metadata': true,
   'aws:cdk:enable-asset-metadata': true,
   'aws:cdk:disable-version-reporting': true,
 };
 
-/** Synthesizes in this process, as the command's own does, with this instead of the configuration in `cdk.json`. */
+/** Synthesizes in this process like the command, with this configuration instead of that in `cdk.json`. */
 function synthHere(configuration: Readonly<Record<string, unknown>> = {}) {
   const outdir = newFolder();
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
@@ -121,7 +121,7 @@ test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
   ).toEqual([]);
 });
 
-// The report brings its page, and what reads texts the tables of their encodings, which are loaded when one needs them.
+// The report needs its page, and readers of texts need tables of encodings, which are loaded on demand.
 test.each([
   ['run-jobs', 750],
   ['snapshot', 750],

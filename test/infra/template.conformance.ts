@@ -17,7 +17,7 @@ const REGIONS = [
 
 const target = { packageId, packageVersion: '1.0.0', functionName: 'f' };
 
-/** Configurations that between them have each resource, and lack each that can be left out. */
+/** Configurations that together include each resource, and omit each optional one. */
 const configurations = {
   minimal,
   full,
@@ -66,7 +66,7 @@ const configurations = {
   },
 } as const;
 
-/** Warnings that say nothing of a deployment. */
+/** Warnings that do not affect a deployment, with the reason. */
 const accepted: Readonly<Record<string, string>> = {
   W3005: 'CDK lists dependencies that a reference implies too',
   W3037: "cfn-lint's list of actions lacks one that the API has",

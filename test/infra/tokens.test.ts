@@ -9,11 +9,11 @@ import { PlatformSync, type PlatformSyncProps } from '../../infra/index.ts';
 import { packageId, propertiesOf } from './instances.ts';
 
 /*
- * Values that are known only at deployment: tokens of CDK, here imports that are named as the field is. The page of the
- * configuration says which fields take them; each of these is deployed as it was given, and each other one refuses it.
+ * Values that are known only at deployment: CDK tokens, here imports named after the field. docs/config.md lists the
+ * fields that accept them. Each of these is deployed unchanged, and every other field rejects a token.
  */
 
-/** The fields of the page that have no fields in them, and whether they take a token. */
+/** The fields on the page without nested fields, and whether they accept a token. */
 const fields = [...readFileSync('docs/config.md', 'utf8').matchAll(/^\| `(.+?)` \| (.+?) \| (yes)? *\|/gm)]
   .map(([, path = '', what = '', yes]) => ({ path, what, takes: yes === 'yes' }))
   .filter(({ what, takes }) => takes || !/^(list of )?object/.test(what));
@@ -24,7 +24,7 @@ const minimal = { baseUrl: 'https://a.example.com' };
 const rule = { name: 'r', pattern: { source: ['a'] }, packageId, packageVersion: '1.0.0', functionName: 'f' };
 const cron = '0 2 * * ? *';
 
-/** Every field that takes a token, in as few instances as what excludes each other allows. */
+/** Instances that set every field that accepts a token: as few as mutually exclusive fields allow. */
 const instances = (): readonly object[] => [
   {
     name: later('name'),
@@ -134,7 +134,7 @@ const instances = (): readonly object[] => [
   { ...minimal, vpc: { id: later('vpc.id'), subnets: ['subnet-0a1b2c3d'] } },
 ];
 
-/** The template of one instance in a stack of somebody else's, with the limits and cdk-nag as checks. */
+/** The template of one instance in a user's own stack, with the limits and cdk-nag as checks. */
 function templateWith(make: (stack: Stack, app: App) => object, isChecked = true): Template {
   const app = new App({ context: { [BUNDLING_STACKS]: [] }, analyticsReporting: false });
   const stack = new Stack(app, 'theirs');
@@ -162,7 +162,7 @@ test('values known only at deployment are deployed unchanged, wherever the page 
   expect(deployed.length).toBeGreaterThan(50);
 });
 
-/** A token instead of a field that takes none, with what the field needs beside it. */
+/** Settings with a token in a field that does not accept one, and with the other settings that the field needs. */
 function refusing(path: string): object {
   const token = later(path);
   const [first = '', second = '', third = ''] = path.split('.');
@@ -179,7 +179,7 @@ function refusing(path: string): object {
   return { [first]: second === '' ? token : { [second]: second === 'types' ? [token] : token } };
 }
 
-/** Fields of the stack instead of the construct, and a field that only other sources have. */
+/** Fields that belong to the stack, not the construct, and a field that only other sources have. */
 const NOT_HERE = ['account', 'region', 'schedules.drill'];
 
 test.each(fields.filter(({ path, takes }) => !takes && !NOT_HERE.includes(path)))(

@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOfAll } from '../folder-of-each.ts';
 
-/* What an editor shows of the construct's props: the declarations of the package, as the compiler writes them. */
+/* Checks what an editor shows for the construct's props: the declarations of the package, as the compiler writes them. */
 
 const dist = folderOfAll();
 const TSC = resolve('node_modules', 'typescript', 'bin', 'tsc');
 
-/** The members of each object of fields, with whether a docstring stands above. */
+/** The members of each object type of fields, and whether each has a docstring. */
 function* membersIn(declarations: string): Generator<readonly [name: string, hasWords: boolean]> {
   for (const [, fields, source = '', body = ''] of declarations.matchAll(
     /^(?:declare const (\w*[fF]ields|timing): |export declare const \w+: .*?SourceDefinition<"([\w-]+)", )\{\n(.*?)^\}/gms,
@@ -37,7 +37,8 @@ test('each prop of the construct is documented in the declarations, at any depth
     expect.arrayContaining(['calculations.filters', 'files.where']),
   );
   expect(members.filter(([, hasWords]) => !hasWords).map(([name]) => name)).toEqual([]);
-  // An object that is written out has lost the words of its members; a schedule has those of its source's request.
+  // An expanded object type has lost the docstrings of its members. Only schedules, which are documented by their
+  // source's request, may be expanded.
   expect(instance.match(/^ {4}\w+: .*ZodMiniObject<\{/gm)).toEqual([
     expect.stringMatching(/^ {4}schedules: /),
   ]);

@@ -11,7 +11,7 @@ import { byMaven } from './fetch.ts';
 
 const VERSION = '2.6.1';
 
-/** AWS's own DynamoDB for a laptop. It holds a database for each access key. */
+/** AWS's own DynamoDB emulator. It has a separate database for each access key. */
 export const dynamoDbLocal: Engine = {
   name: 'DynamoDB Local',
   version: VERSION,
@@ -29,11 +29,11 @@ export const dynamoDbLocal: Engine = {
   }),
 };
 
-/** How often each request is made: the first takes seconds where little of the machine is free, the fiftieth 10 ms. */
+/** Number of warm-up rounds: on a busy machine the first request takes seconds, the fiftieth 10 ms. */
 const ROUNDS = 50;
 
 async function warmUp(endpoint: string): Promise<void> {
-  // A database of its own, which no test sees.
+  // A separate database, which no test sees.
   const credentials = { accessKeyId: 'warm', secretAccessKey: 'warm' };
   const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
   const TableName = 'warm';

@@ -5,7 +5,7 @@ import { byMaven } from './fetch.ts';
 
 const VERSION = '1.7.1';
 
-/** SQS in memory. */
+/** An in-memory SQS. */
 export const elasticMq: Engine = {
   name: 'ElasticMQ',
   version: VERSION,

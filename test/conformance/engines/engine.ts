@@ -1,12 +1,15 @@
 import type { Engines } from '../../base/aws/engines.ts';
 
-/** Where an engine is fetched to, and by what. */
+/** The folders and the program runner that an engine's `fetch` uses. */
 export type Fetching = {
-  /** An empty folder; all that the engine needs must be in it afterwards. */
+  /** An empty folder, into which `fetch` puts everything that the engine needs. */
   readonly folder: string;
-  /** For what a client downloads on its way; it survives a fetch that failed, so that the next one resumes. */
+  /** A folder for downloads of package managers. It survives a failed fetch, so that the next one resumes. */
   readonly downloads: string;
-  /** Runs a program to its end, quietly. Throws with the end of its output if it fails; ends it when time is up. */
+  /**
+   * Runs a program to its end without printing its output. Throws with the end of the output if it fails; stops it on
+   * timeout.
+   */
   readonly run: (command: readonly [string, ...string[]], options?: RunOptions) => Promise<void>;
 };
 
@@ -14,7 +17,7 @@ type RunOptions = { readonly folder?: string; readonly environment?: Readonly<Re
 
 /** Where an engine is started. */
 type Place = {
-  /** What was fetched; it must not be changed. */
+  /** The folder with the fetched engine, which must not be changed. */
   readonly fetched: string;
   /** A temporary folder, removed after the run. */
   readonly scratch: string;
@@ -22,29 +25,29 @@ type Place = {
   readonly port: number;
 };
 
-/** How an engine is started, and what the tests need to know of it. */
+/** How an engine is started, and what the tests need to know to use it. */
 export type Launch = {
-  /** The program that serves; none if the tests start the tool themselves. */
+  /** The server program. Absent if the tests start the tool themselves. */
   readonly command?: readonly [string, ...string[]];
   readonly environment?: Readonly<Record<string, string>>;
-  /** The URL that responds, with any status, as soon as the engine is ready; its port's root if absent. */
+  /** A URL that responds, with any status, once the engine is ready. Default: the root of its port. */
   readonly respondsAt?: string;
-  /** How long it may take to respond. Default: a minute. */
+  /** How long the engine may take to start. Default: a minute. */
   readonly startMs?: number;
-  /** Makes it do what tests ask of it, where it is slow at first and they have limits of time. */
+  /** Sends typical requests before the tests, for an engine whose slow first responses would exceed the tests' timeouts. */
   readonly warmUp?: () => Promise<void>;
   readonly engines: Engines;
 };
 
-/** Something that others wrote and that behaves as AWS does. One file and one line in a suite add one. */
+/** A third-party program that behaves like AWS. To add one, write a file here and a line in a suite. */
 export type Engine = {
   readonly name: string;
-  /** Fixed: a new version is another folder in the cache. */
+  /** The pinned version. Each version has its own folder in the cache. */
   readonly version: string;
-  /** The oldest Java that runs it; none if absent. */
+  /** The oldest Java version that runs it. Absent: it needs no Java. */
   readonly java?: number;
   readonly fetch: (fetching: Fetching) => Promise<void>;
-  /** Throws where a registry that its tests download from, each time that they run, cannot be reached. */
+  /** Throws if a registry from which its tests download on each run cannot be reached. */
   readonly reach?: () => Promise<unknown>;
   readonly start: (place: Place) => Launch | Promise<Launch>;
 };

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fetching } from './engine.ts';
 
-/** Builds programs into `bin/`, each from a package of a module, such as `github.com/a/b/cmd/b@v1.0.0`. */
+/** Builds Go programs into `bin/`, each from a package such as `github.com/a/b/cmd/b@v1.0.0`. */
 export const byGo =
   (...packages: readonly string[]) =>
   async ({ folder, downloads, run }: Fetching): Promise<void> => {
@@ -10,15 +10,15 @@ export const byGo =
       GOBIN: join(folder, 'bin'),
       GOPATH: downloads,
       GOCACHE: join(downloads, 'build'),
-      // Go's module cache is read-only otherwise, and so could not be removed.
+      // By default Go's module cache is read-only, and could not be removed.
       GOFLAGS: '-modcacherw -trimpath',
     };
     for (const each of packages) await run(['go', 'install', each], { environment });
   };
 
 /**
- * Installs packages of Python, such as `moto[server]==5.2.5`, into a virtual environment at `venv/`. Start them by
- * `venv/bin/python -m NAME`: the scripts beside it name the folder in which they were installed, which is renamed.
+ * Installs Python packages, such as `moto[server]==5.2.5`, into a virtual environment at `venv/`. Start them by
+ * `venv/bin/python -m NAME`: the scripts next to it contain the path of the folder, which is renamed later.
  */
 export const byPip =
   (...packages: readonly string[]) =>
@@ -38,7 +38,7 @@ const maven = ({ folder, downloads, run }: Fetching, ...words: readonly string[]
     folder,
   });
 
-/** Copies an artifact and all that it needs at run time into `lib/`, native libraries too. */
+/** Copies a Maven artifact and its runtime dependencies into `lib/`, including native libraries. */
 export const byMaven =
   (artifact: Artifact) =>
   async (fetching: Fetching): Promise<void> => {
@@ -46,7 +46,7 @@ export const byMaven =
     await maven(fetching, 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory=lib');
   };
 
-/** Unpacks an artifact that is a `tar.gz` into the folder, without the folder that all of it is in. */
+/** Unpacks a Maven artifact in `tar.gz` format into the folder, without its top-level folder. */
 export const byMavenArchive =
   ({ group, artifact, version }: Artifact) =>
   async (fetching: Fetching): Promise<void> => {

@@ -4,7 +4,7 @@ import { byPip } from './fetch.ts';
 
 const VERSION = '1.5.33';
 
-/** CloudFormation, and the services that it makes resources of. Functions run as processes of the Node that runs this. */
+/** CloudFormation, and the services whose resources it creates. Lambda functions run as processes of this test's Node. */
 export const miniStack: Engine = {
   name: 'MiniStack',
   version: VERSION,
@@ -15,13 +15,13 @@ export const miniStack: Engine = {
     return {
       command: [python, join(import.meta.dirname, 'ministack_server.py'), String(port)],
       environment: {
-        // What it puts into the URLs of queues.
+        // The host in the URLs of queues.
         MINISTACK_HOST: '127.0.0.1',
         GATEWAY_PORT: String(port),
         PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
         TMPDIR: scratch,
         HOME: scratch,
-        // Both listen on all addresses.
+        // Both services would listen on all addresses.
         IOT_MTLS_ENABLED: '0',
         SFTP_ENABLED: '0',
         LOG_LEVEL: 'WARNING',

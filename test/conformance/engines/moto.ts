@@ -5,10 +5,10 @@ import { byPip } from './fetch.ts';
 
 const VERSION = '5.2.5';
 
-// Not the script `moto_server`: it names the folder that it was installed into.
+// The script `moto_server` would not work: it contains the path of the folder that it was installed into.
 const SERVER = ['-m', 'moto.server'] as const;
 
-/** The same with one thread: with several, two concurrent writers can both find that the object does not exist. */
+/** The server with one thread: with several, two concurrent writers can both find that the object does not exist. */
 const ONE_AT_A_TIME = [
   '-c',
   'from moto import server; ' +
@@ -26,12 +26,12 @@ const motoAs = (main: readonly string[], engines: (endpoint: string) => Engines)
   }),
 });
 
-/** It stands for the queues, and for the services that no other engine has. */
+/** moto as SQS, and as the services that no other engine has. */
 export const moto = motoAs(SERVER, (endpoint) => ({ sqs: { endpoint }, services: { endpoint } }));
 
 const user = { accessKeyId: 'conformance', secretAccessKey: 'conformance-secret' } as const;
 
-/** It stands for the objects: less strict than engines of their own, but quick to fetch. */
+/** moto as S3: less strict than a dedicated S3 server, but quick to fetch. */
 export const motoObjects = motoAs(ONE_AT_A_TIME, (endpoint) => ({
   s3: { endpoint, ...user, versioned: false },
 }));

@@ -9,17 +9,17 @@ const FILES = ['go.mod', 'go.sum', 'main.go', 'model.go'] as const;
 
 const sources = await Promise.all(FILES.map((file) => readFile(join(SOURCE, file), 'utf8')));
 
-/** A checker of linearizability, with a model of our rows: it reads histories on standard input. */
+/** A linearizability checker with a model of our rows. It reads histories from standard input. */
 export const porcupine: Engine = {
   name: 'porcupine',
-  // The model is compiled into it.
+  // The version includes the model, which is compiled into the program.
   version: `1.3.1-${hash('sha256', sources.join('')).slice(0, 8)}`,
   async fetch({ folder, downloads, run }) {
     for (const file of FILES) await copyFile(join(SOURCE, file), join(folder, file));
     const environment = {
       GOPATH: downloads,
       GOCACHE: join(downloads, 'build'),
-      // Go's module cache is read-only otherwise, and so could not be removed.
+      // By default Go's module cache is read-only, and could not be removed.
       GOFLAGS: '-modcacherw -trimpath',
     };
     await run(['go', 'build', '-o', join('bin', 'histories'), '.'], { folder, environment });

@@ -4,26 +4,26 @@ import type { Engines } from '../../base/aws/engines.ts';
 import type { Engine } from './engine.ts';
 import { byMaven, byPip } from './fetch.ts';
 
-/* Programs that the tests start themselves, with a line each or a file. */
+/* Programs that the tests start themselves, with one line per input, or a file. */
 
-/** What packages of Python stand for, by the Python that has them. */
+/** An engine that consists of Python packages, used through the Python that has them installed. */
 const inPython = (packages: readonly string[], engines: (python: string) => Engines) =>
   ({
     fetch: byPip(...packages),
     start: ({ fetched }) => ({ engines: engines(join(fetched, 'venv', 'bin', 'python')) }),
   }) satisfies Partial<Engine>;
 
-/** Its script names the folder in which it was installed, and `python -m` does not know it. */
+/** Starts cfn-lint: its script contains the path of its folder, and `python -m` does not support it. */
 const MAIN = 'from cfnlint.runner import main; main()';
 
-/** AWS's linter of templates, with the schemas of resources in each region. */
+/** AWS's template linter, with the resource schemas of each region. */
 export const cfnLint: Engine = {
   name: 'cfn-lint',
   version: '1.58.0',
   ...inPython(['cfn-lint==1.58.0'], (python) => ({ cfnLint: { command: [python, '-c', MAIN] } })),
 };
 
-/** Somebody else's reading of EventBridge's crons. It reads expressions, a line each. */
+/** An independent parser of EventBridge's cron expressions. It reads one expression a line. */
 export const cronValidator: Engine = {
   name: 'aws-cron-expression-validator',
   version: '1.1.15',
@@ -32,7 +32,7 @@ export const cronValidator: Engine = {
   })),
 };
 
-/** AWS's own matcher of event patterns, the one in EventBridge. It reads pairs of pattern and event, a line each. */
+/** AWS's own matcher of event patterns, which EventBridge uses. It reads one pair of pattern and event a line. */
 export const eventRuler: Engine = {
   name: 'Event Ruler',
   version: '2.1.0',
@@ -50,7 +50,7 @@ export const eventRuler: Engine = {
   }),
 };
 
-/** DuckDB, pandas and polars in Python, each of a fixed version; 630 MB with what they need. */
+/** DuckDB, pandas and polars for Python, in pinned versions; 630 MB with their dependencies. */
 export const pythonReaders: Engine = {
   name: 'Python readers',
   version: 'duckdb-2.0.0-pandas-3.1.1-polars-2.1.0',
@@ -59,7 +59,7 @@ export const pythonReaders: Engine = {
   })),
 };
 
-/** What OpenLineage and DataHub read events and metadata files with: 150 MB with what they need. */
+/** The readers of events and metadata files of OpenLineage and DataHub: 150 MB with their dependencies. */
 export const pythonCatalogs: Engine = {
   name: 'catalogs',
   version: 'openlineage-1.54.0-datahub-1.7.0',
@@ -68,7 +68,7 @@ export const pythonCatalogs: Engine = {
   })),
 };
 
-/** Spark in one process, by its package for Python: 430 MB to download. */
+/** Spark in one process, from its Python package: a download of 430 MB. */
 export const spark: Engine = {
   name: 'Spark',
   version: '4.0.1',
@@ -76,7 +76,7 @@ export const spark: Engine = {
   ...inPython(['pyspark==4.0.1'], (python) => ({ spark: { command: [python] } })),
 };
 
-/** A program that this machine has, or has not: nothing is fetched. */
+/** An engine that is a program of this machine. It is not fetched; without it, the engine does not run. */
 const installed = (program: string, advice: string) =>
   ({
     version: 'as installed',

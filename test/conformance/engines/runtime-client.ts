@@ -5,9 +5,9 @@ import type { Engine } from './engine.ts';
 const VERSION = '4.0.2';
 
 /**
- * In place of its native part, which would have to be compiled: the two calls that send the response of an invocation.
- * The invocations themselves come through the client's own HTTP, which `AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1` asks
- * for.
+ * Replaces the client's native part, which would have to be compiled: the two calls that send the response of an
+ * invocation. Invocations are received by the client's JavaScript HTTP code
+ * (`AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1`).
  */
 const NATIVE_PART = `
 const post = (path, body) =>
@@ -17,7 +17,7 @@ export const done = (id, body) => post(id + '/response', body);
 export const error = (id, body) => post(id + '/error', body);
 `;
 
-/** What runs handlers in Lambda's managed Node: it replaces the methods of console, and prints uncaught errors. */
+/** The client that runs handlers in Lambda's Node runtime. It replaces console methods and prints uncaught errors. */
 export const runtimeClient: Engine = {
   name: 'Lambda’s Node runtime client',
   version: VERSION,

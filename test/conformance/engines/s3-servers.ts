@@ -7,7 +7,7 @@ const user = { accessKeyId: 'conformance', secretAccessKey: 'conformance-secret'
 
 const VERSION = '1.8.0';
 
-/** S3 over a folder. */
+/** An S3 server that stores objects in a folder. */
 export const versitygw: Engine = {
   name: 'versitygw',
   version: VERSION,
@@ -26,7 +26,7 @@ export const versitygw: Engine = {
   },
 };
 
-/** S3 with versioned buckets, and with policies, which its command line `mc` sets. */
+/** An S3 server with versioned buckets and with policies, which are set by its command-line program `mc`. */
 export const minio: Engine = {
   name: 'MinIO',
   version: '2026-02-12',

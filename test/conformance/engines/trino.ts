@@ -7,7 +7,7 @@ import { byMavenArchive } from './fetch.ts';
 const VERSION = '476';
 const JAVA = 25;
 
-/** What Athena is made of. Its tests tell it where the tables are, by a catalog of their own. */
+/** Trino, on which Athena is based. The tests create a catalog that points to their tables. */
 export const trino: Engine = {
   name: 'Trino',
   version: VERSION,
@@ -35,7 +35,7 @@ export const trino: Engine = {
   },
 };
 
-/** They take two gigabytes. */
+/** Removes the plugins that are not needed: they take two gigabytes. */
 async function removeOtherPlugins({ folder }: Fetching): Promise<void> {
   for (const name of await readdir(join(folder, 'plugin')))
     if (name !== 'hive') await rm(join(folder, 'plugin', name), { recursive: true });

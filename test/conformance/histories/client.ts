@@ -2,7 +2,7 @@ import { type Table, TableError } from '../../../lib/table/index.ts';
 import type { Dice } from '../../proofs/dice.ts';
 import type { Fault } from './faults.ts';
 
-/** What a client of one history is given. */
+/** The options of a client in one history. */
 export type ClientOptions = {
   readonly history: string;
   readonly dice: Dice;
@@ -21,7 +21,7 @@ export type ClientOptions = {
   }) => void;
 };
 
-/** Takes one step, whose call and response are recorded. Returns undefined where the table gave no response. */
+/** Takes one step, and records its call and its response. Returns undefined if the table did not respond. */
 export async function recorded<Answer>(
   { record, newId }: ClientOptions,
   asked: object,
@@ -35,7 +35,7 @@ export async function recorded<Answer>(
     record({ id, out: outOf(answer) });
     return { id, answer };
   } catch (error) {
-    // The step may have been stored anyway, now or later.
+    // The write may take effect anyway, now or later.
     if (error instanceof TableError) return undefined;
     throw error;
   }

@@ -12,12 +12,12 @@ export const faults = [
 
 export type Fault = (typeof faults)[number];
 
-/** How late a request that got no response takes effect, at most. */
+/** Maximum delay, in milliseconds, until a request without a response takes effect. */
 const MAX_LATE_MS = 60;
 
 /**
- * A table whose requests fail now and then: never sent, applied without a response, or applied after the failure was reported.
- * `isBlind`: its writes do not look at the row that they replace.
+ * A table whose requests sometimes fail: never sent, applied without a response, or applied after the failure was
+ * reported. `isBlind`: writes ignore their condition.
  */
 export function faultyTable(table: Table, dice: Dice, isBlind: boolean): Table {
   const meet = async <Answer>(apply: () => Promise<Answer>): Promise<Answer> => {

@@ -12,21 +12,21 @@ import { startDynamo } from '../../table/start-dynamo.ts';
 import { type Fault, faults } from './faults.ts';
 
 /*
- * Clients in processes of their own take random steps on the same rows: of jobs, of texts, of the budget. Requests get lost
- * or late, clocks differ by seconds, a process is killed and another takes its place. Then porcupine looks for an order in
- * which one row, asked step by step, would have given the same responses. `HISTORIES=10000` takes more than the default.
+ * Clients in separate processes take random steps on the same rows of jobs, texts and the budget. Requests are lost or
+ * late, clocks differ by seconds, and a process is killed and replaced. Then porcupine searches for a sequential order
+ * of the steps that yields the same responses. `HISTORIES=10000` runs more histories than the default.
  */
 
 const { porcupine, dynamoDb } = enginesOf(process.env);
 
-/** Histories at the same time; each takes a connection's turn, and a batch a few seconds. */
+/** Number of concurrent histories. They share the connections, and a batch takes a few seconds. */
 const BATCH = 250;
 
 const BATCHES = Math.ceil(Number(process.env['HISTORIES'] ?? 1_000) / BATCH);
 
 /**
- * How many batches may pass before a fault is found. The rarest, a stale line, was found 4 to 17 times in each of six
- * batches: that two in a row lack it is one chance in thousands.
+ * How many batches may run until a fault is found. The rarest, a stale line, was found 4 to 17 times in each of six
+ * batches, so the chance that two batches both lack it is below one in a thousand.
  */
 const MAX_FAULTY_BATCHES = 2;
 
@@ -89,7 +89,7 @@ async function judged({ seed, fault }: { readonly seed: number; readonly fault?:
   return verdict;
 }
 
-/** Prints what was asked and answered in these histories: they cannot be repeated. */
+/** Prints the calls and responses of these histories, since they cannot be reproduced. */
 async function printLines(folder: string, names: readonly string[]): Promise<void> {
   for (const file of names.length > 0 ? await filesOf(folder) : [])
     for (const line of (await readFile(file, 'utf8')).split('\n'))
@@ -149,7 +149,7 @@ async function untilWritten(file: string, bytes: number): Promise<void> {
 async function check(folder: string): Promise<Verdict> {
   const [command, ...args] = porcupine?.command ?? [''];
   const checker = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  // What a killed process wrote last may lack its end.
+  // The last line of a killed process may be incomplete, so each file ends with an extra line break.
   for (const file of await filesOf(folder)) checker.stdin.write(`${await readFile(file, 'utf8')}\n`);
   checker.stdin.end();
   return JSON.parse(await text(checker.stdout));

@@ -10,8 +10,8 @@ import { paceClient } from './pace-client.ts';
 import { textClient } from './text-client.ts';
 
 /*
- * One of several concurrent clients that take random steps on the same rows. It writes each call and each response as a line of
- * a file, at the time of a clock that all processes share, and may be killed at any time.
+ * One of several concurrent clients that take random steps on the same rows. It writes each call and each response as a
+ * line of a file, with the time of a clock that all processes share. It may be killed at any time.
  */
 
 const { values } = parseArgs({
@@ -31,7 +31,7 @@ const fault = values.fault as Fault | undefined;
 const { table } = await openTable(values.table, process.env, { attempts: 1 });
 const file = openSync(join(values.folder, `${values.name}.ndjson`), 'a');
 const offsetMs = createDice(Number(values.seed)).below(4_000) - 2_000;
-/** Fifty times as fast as the machine's: leases end within a history. */
+/** This clock runs fifty times as fast as the machine's, so that leases end within a history. */
 const nowMs = () => 1_700_000_000_000 + (Date.now() - Number(values.began)) * 50 + offsetMs;
 let calls = 0;
 const newId = () => {

@@ -9,10 +9,10 @@ const LEASE_MS = 6_000;
 
 const DAY_MS = 86_400_000;
 
-/** What an answer of the ledger says of the row: some do not. */
+/** A response of the ledger. Some contain the row, some a claim. */
 type Answer = { readonly kind: string; readonly row?: JobRow | undefined; readonly claim?: JobRow };
 
-/** A worker, and now and then a person, who ask the ledger about one job. */
+/** A worker, and sometimes a person, who change one job through the ledger. */
 export function jobClient(options: ClientOptions): () => Promise<void> {
   const { history: id, dice, fault, table, folder, nowMs, newId, record } = options;
   const request = { id, type: 'run-function', contentHash: 'hash', sender: 'history' };
@@ -68,7 +68,7 @@ export function jobClient(options: ClientOptions): () => Promise<void> {
     });
   };
 
-  /** True where another worker has claimed the job since, as far as the table can be read. */
+  /** True if another worker has claimed the job since, or if the table could not be read. */
   const isLost = async (held: Holder) => (await ledger.read(id).catch(() => undefined))?.fence !== held.fence;
 
   const ofHolder = async (held: Holder): Promise<unknown> => {
@@ -114,7 +114,7 @@ export function jobClient(options: ClientOptions): () => Promise<void> {
     if (dice.percent(hasEnded ? 70 : 8)) await person();
     else if (holder === undefined || dice.percent(25)) await claim();
     else await ofHolder(holder);
-    // Some go on with a claim that they have ended or lost.
+    // Sometimes continue with a claim that has ended or was lost.
     if (dice.percent(15)) holder = undefined;
   };
 }

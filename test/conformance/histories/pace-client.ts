@@ -9,7 +9,7 @@ type Line = Parameters<typeof reserveBlock>[1];
 
 const RATE = 20;
 
-/** A worker that reserves slots of a fleet's line, by the machine's clock. */
+/** A worker that reserves slots of a fleet's line, timed by the machine's clock. */
 export function paceClient(options: ClientOptions): () => Promise<void> {
   const { history: host, dice, table } = options;
   const clock = { now: Date.now, sleep };

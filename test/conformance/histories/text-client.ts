@@ -33,7 +33,7 @@ export function textClient(options: ClientOptions): () => Promise<void> {
       result: (result as { model?: string })?.model ?? '',
     });
     const given = await recorded(options, { now, own: own ?? '', ...asked }, act, outOf);
-    // After a request without a response its claim is looked up anew.
+    // After a request without a response, read the claim again.
     if (given === undefined) claim = own = undefined;
     return given;
   };

@@ -10,14 +10,14 @@ import { endOfLog, startProgram } from './programs.ts';
 export type FetchOptions = {
   /** The folder that holds all engines. */
   readonly cache: string;
-  /** Ends what is being fetched; its reason is thrown. */
+  /** Stops the fetch, which then throws the signal's reason. */
   readonly signal: AbortSignal;
   readonly guard: Guard;
 };
 
 /**
- * The folder of an engine in the cache; fetches it if it is not there yet. A fetch that is killed leaves only downloads,
- * which the next one uses; of two at once, one waits for the other. Throws why it cannot be fetched.
+ * Returns the folder of an engine in the cache, and fetches the engine if it is not there yet. A killed fetch leaves
+ * only downloads, which the next one uses; of two concurrent fetches, one waits. Throws if it cannot be fetched.
  */
 export async function fetchEngine(engine: Engine, options: FetchOptions): Promise<string> {
   const { cache, guard, signal } = options;
@@ -29,7 +29,7 @@ export async function fetchEngine(engine: Engine, options: FetchOptions): Promis
   try {
     if (existsSync(fetched)) return fetched;
     console.log(`fetching ${engine.name} ${engine.version} into ${cache}`);
-    // One name for all tries, so that the next one removes what a killed one has left.
+    // All tries use one name, so that the next one removes the files of one that was killed.
     const folder = `${fetched}.partial`;
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder);
@@ -48,7 +48,7 @@ export async function fetchEngine(engine: Engine, options: FetchOptions): Promis
   }
 }
 
-/** Runs a program to its end, its output in a file; what it says last is why it failed. */
+/** Creates a function that runs a program with its output in a file, and throws with the last lines if it fails. */
 function runner(downloads: string, { signal, guard }: FetchOptions): Fetching['run'] {
   return async (command, options = {}) => {
     const log = join(downloads, 'fetch.log');
@@ -61,7 +61,7 @@ function runner(downloads: string, { signal, guard }: FetchOptions): Fetching['r
   };
 }
 
-/** What a promise returns, unless the signal is aborted first. */
+/** Resolves like the promise, unless the signal is aborted first. */
 async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();

@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /*
- * Reads what to watch from standard input, a line of JSON each. Its end is the end of the process that wrote it: then
- * everything that is still watched is killed or removed.
+ * Reads what to watch from standard input, one line of JSON each. The input ends when the process that writes it ends:
+ * then everything that is still watched is killed or removed.
  */
 
 const groups = new Set<number>();
@@ -20,6 +20,6 @@ for (const group of groups) {
     process.kill(-group, 'SIGKILL');
   } catch {}
 }
-// What a killed program had open may still be written for a moment.
+// A killed program may still write to its open files for a moment.
 for (const folder of folders)
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

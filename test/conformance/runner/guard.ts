@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** What must not outlive this process: a group of processes by its id, or a folder. */
+/** A process group (by its id) or a folder that must not outlive this process. */
 type Watched = { readonly group: number } | { readonly folder: string };
 
 export type Guard = AsyncDisposable & {
   watch(each: Watched): void;
-  /** It is gone, or is to stay. */
+  /** Stops watching a process group or folder that has ended, was removed, or may stay. */
   release(each: Watched): void;
 };
 
 /**
- * A second process that ends and removes what it watches as soon as this one ends, however it ends: no handler runs
- * after a kill -9.
+ * Starts a second process that kills or removes what it watches once this process ends. A handler in this process would
+ * not run after a kill -9.
  */
 export function startGuard(): Guard {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'guard-process.ts')], {

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A Java that is at least this old: the one of the path, of `JAVA_HOME`, or another that is installed. Throws if none is. */
+/** Finds a Java of at least this version: in the path, in `JAVA_HOME`, or among those installed. Throws if there is none. */
 export async function findJava(wanted: number): Promise<string> {
   const home = process.env['JAVA_HOME'];
   const others = [

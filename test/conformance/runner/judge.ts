@@ -1,15 +1,15 @@
 import type { Failure } from '../../counts.ts';
 import type { KnownDifference } from '../known-differences.ts';
 
-/** What happened to the tests of a run. */
+/** The outcomes of the tests of a run. */
 export type Report = {
   readonly tests: readonly {
     readonly name: string;
     readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
-    /** The first line of why it failed. */
+    /** The first line of the failure. */
     readonly reason?: string;
   }[];
-  /** What went wrong outside the tests, and why: files that did not load, hooks that threw. */
+  /** Failures outside the tests, with their reasons: files that did not load, hooks that threw. */
   readonly broken: readonly string[];
 };
 
@@ -18,15 +18,15 @@ export type Verdict = {
   readonly passed: number;
   readonly failed: number;
   readonly knownDifferences: number;
-  /** The tests that failed and are not known to. */
+  /** The tests that failed and are not known differences. */
   readonly failures: readonly Failure[];
-  /** Why a run failed though its tests did as they should. */
+  /** Reasons why a run fails although its tests had the expected outcomes. */
   readonly complaints: readonly string[];
 };
 
 /**
- * Counts a report. A test that is known to differ may fail and nothing else: one that passes, or is not there, is a
- * failure, and so is a run without tests.
+ * Counts the outcomes of a report. A known difference must fail: if it passes or does not exist, that is a failure, and
+ * so is a run without tests.
  */
 export function judge({ tests, broken }: Report, known: readonly KnownDifference[]): Verdict {
   const ran = tests.filter(({ state }) => state === 'passed' || state === 'failed');

@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 import { firstLine } from '../../counts.ts';
 import type { Report } from './judge.ts';
 
-/** Writes what `judge` needs into the file that CONFORMANCE_REPORT names. Vitest's JSON says nothing of hooks that threw. */
+/** Writes the report for `judge` to the file that CONFORMANCE_REPORT names. Vitest's JSON reporter omits hooks that threw. */
 export default class OutcomeReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const file = process.env['CONFORMANCE_REPORT'];
@@ -22,7 +22,7 @@ export default class OutcomeReporter implements Reporter {
   }
 }
 
-/** A file that did not load, and each group in it whose hook threw. */
+/** The file if it did not load, and each group in it whose hook threw. */
 function brokenIn(module: TestModule): readonly string[] {
   const groups = [module, ...module.children.allSuites()].filter((each) => each.errors().length > 0);
   const unfinished = [...module.children.allTests()].some((test) => test.result().state === 'pending');

@@ -5,20 +5,20 @@ import type { Guard } from './guard.ts';
 export type ProgramOptions = {
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The file that takes its output; this process's own output if absent. */
+  /** The file for its output. Default: this process's own output. */
   readonly log?: string;
 };
 
 export type Program = AsyncDisposable & {
-  /** Its exit code or the signal that ended it. Rejects if it could not be started. */
+  /** The exit code, or the signal that ended the program. Rejects if it could not be started. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** Ends it and all that it has started: asks first, and kills 5 s later. */
+  /** Ends the program and all processes that it has started: SIGTERM first, and SIGKILL 5 s later. */
   stop(): Promise<void>;
 };
 
 const GRACE_MS = 5_000;
 
-/** Starts programs, each in a process group of its own, so that what it starts itself ends with it. */
+/** Starts a program in a new process group, so that the processes that it starts can be ended with it. */
 export function startProgram(
   [name, ...parameters]: readonly [string, ...string[]],
   options: ProgramOptions,
@@ -35,7 +35,7 @@ export function startProgram(
   const { pid } = child;
   if (pid !== undefined) guard.watch({ group: pid });
   const ended = endOf(child);
-  // Whoever stops it need not wait for its end too.
+  // A caller that only stops the program need not handle this rejection.
   ended.catch(() => {});
   const stop = async () => {
     if (pid === undefined) return;
@@ -58,7 +58,7 @@ const endOf = (child: ChildProcess): Promise<number | NodeJS.Signals> =>
     child.once('error', reject);
   });
 
-/** A group that has ended has nothing left to signal. */
+/** Sends a signal to a process group, unless the group has ended. */
 function signal(group: number, name: NodeJS.Signals): void {
   try {
     process.kill(-group, name);

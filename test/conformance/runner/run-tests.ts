@@ -9,11 +9,11 @@ import { startProgram } from './programs.ts';
 export type TestsOptions = {
   readonly signal: AbortSignal;
   readonly guard: Guard;
-  /** Receives all that vitest prints, once it has ended. Absent: it is printed as it comes. */
+  /** Called with vitest's whole output after it has ended. Default: the output is printed immediately. */
   readonly print?: ((output: string) => void) | undefined;
 };
 
-/** Runs test files on engines. Vitest prints what fails; throws if it ends without a report. */
+/** Runs test files on engines. Vitest prints the failures. Throws if it ends without a report. */
 export async function runTests(
   files: readonly string[],
   engines: Engines,

@@ -15,8 +15,8 @@ export type RunningEngine = AsyncDisposable & { readonly engines: Engines };
 const TRIES = 3;
 
 /**
- * Starts an engine on a free port of 127.0.0.1, in a temporary folder, and waits until it responds; both are gone once
- * it is disposed of. Throws with the end of its output if it does not start.
+ * Starts an engine on a free port of 127.0.0.1, in a temporary folder, and waits until it responds. Disposing ends the
+ * engine and removes the folder. Throws with the end of its output if it does not start.
  */
 export async function startEngine(engine: Engine, options: StartOptions): Promise<RunningEngine> {
   const { fetched, signal, guard } = options;
@@ -72,7 +72,7 @@ async function untilResponding(
     if (ended !== undefined) throw new Error(`ended with ${ended} before it responded`);
     const response = await fetch(url, { signal }).catch(() => undefined);
     await response?.body?.cancel();
-    // An engine that is still starting may respond by 503.
+    // An engine that is still starting may respond with 503.
     if (response !== undefined && response.status !== 503) return;
     await Promise.race([sleep(POLL_MS, signal), end]);
   }

@@ -14,7 +14,7 @@ export function tableOf(rows: readonly Row[]): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** A line for each run that could not begin, and why: `not run: SUITE on ENGINE: WHY`. */
+/** A line for each run that could not begin, with the reason: `not run: SUITE on ENGINE: REASON`. */
 export const notRunIn = (rows: readonly Row[]): readonly string[] =>
   rows.flatMap(({ suite, run, outcome }) =>
     'notRun' in outcome ? [`not run: ${suite} on ${engineOf(run)}: ${oneLine(outcome.notRun)}`] : [],

@@ -12,7 +12,7 @@ export const createSecretsClient = (): SecretsManagerClient =>
     }),
   );
 
-/** A new secret, with the settings of a command that takes its token from it. */
+/** Creates a secret. Returns it with the settings of a command that takes its token from it. */
 export async function createSecret(SecretString: string) {
   const { AWS_ENDPOINT_URL } = servicesEnvironment();
   const client = createSecretsClient();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { adds, lines, startJobs, throws } from '../../cli/start-jobs.ts';
 import { startBus } from './start-bus.ts';
 
-/** Works off a job that is done and one that fails. */
+/** Runs two jobs: one is done, the other fails. */
 async function workOff(
   jobs: Awaited<ReturnType<typeof startJobs>>,
   settings: Readonly<Record<string, string>>,

@@ -24,7 +24,7 @@ const glue = new GlueClient(
 
 afterAll(() => glue.destroy());
 
-/** A new database with those of the stack's tables, and what is in it. */
+/** Creates a database with these tables, and returns functions that read it. */
 async function createDatabase(tables: readonly TableInput[]) {
   const database = uniqueName('sync');
   await glue.send(new CreateDatabaseCommand({ DatabaseInput: { Name: database } }));
@@ -45,7 +45,7 @@ async function createDatabase(tables: readonly TableInput[]) {
   };
 }
 
-/** Opens a database with two of the stack's tables. */
+/** Creates a database with two of the stack's tables. */
 async function openStackTables() {
   const tables = tablesOver('bucket').filter(({ Name }) =>
     ['stored_calculations', 'stored_data_files'].includes(`${Name}`),

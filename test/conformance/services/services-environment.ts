@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { enginesOf } from '../../base/aws/engines.ts';
 
-/** The SDK's variables for the engine that stands for all other services. Throws if the run has none. */
+/** The SDK's environment variables for the engine that serves all other services. Throws if the run has no such engine. */
 export function servicesEnvironment() {
   const { services } = enginesOf(process.env);
   if (services === undefined) throw new Error('expected an engine for the other services, got none');

@@ -23,8 +23,8 @@ export type Delivered = {
 };
 
 /**
- * A new event bus on the engine, with a rule of this pattern and a queue that gets its events, or what the transformer
- * makes of them.
+ * Creates an event bus on the engine, with a rule for this pattern and a queue that receives its events, converted by
+ * the transformer if there is one.
  */
 export async function startBus(pattern: object, transformer?: InputTransformer) {
   const environment = servicesEnvironment();
@@ -54,7 +54,7 @@ export async function startBus(pattern: object, transformer?: InputTransformer) 
   }
   return {
     bus: EventBusName,
-    /** For a worker that reports to the bus. */
+    /** The settings of a worker that reports to the bus. */
     settings: { SYNC_EVENT_BUS: EventBusName, AWS_ENDPOINT_URL_EVENTBRIDGE: environment.AWS_ENDPOINT_URL },
     /** Sends an event to the bus. `Detail` is JSON. */
     async put(entry: { readonly Source: string; readonly DetailType: string; readonly Detail: string }) {
@@ -63,9 +63,9 @@ export async function startBus(pattern: object, transformer?: InputTransformer) 
       );
       return Entries[0]?.EventId;
     },
-    /** Takes the events that have arrived from the queue. */
+    /** Receives the events that have arrived in the queue. */
     delivered: async (): Promise<readonly Delivered[]> => (await bodies()).map((body) => JSON.parse(body)),
-    /** Takes the messages that have arrived in the queue. */
+    /** Receives the bodies of the messages that have arrived in the queue. */
     bodies,
     [Symbol.dispose]() {
       events.destroy();

@@ -27,7 +27,7 @@ const putParameter = (Name: string, Value: string) =>
   parameters.send(new PutParameterCommand({ Name, Type: 'SecureString', Value, Overwrite: true }));
 const arnOf = (name: string) => `arn:aws:ssm:us-east-1:123456789012:parameter${name}`;
 
-/** Where a token may be: how it is stored there under a new name, and what says that it is missing. */
+/** The services that may hold a token: how to store one under a new name, and the message if it is missing. */
 const places = {
   secret: {
     open: (secretId: string) => openStoredToken({ location: secretId, environment }),
@@ -37,7 +37,7 @@ const places = {
     missing: ['platform/nobody', 'ResourceNotFoundException'],
   },
   parameter: {
-    // By its name it would be taken for a secret.
+    // The ARN is used, since the plain name would be taken for that of a secret.
     open: (parameter: string) =>
       openStoredToken({
         location: parameter.startsWith('arn:') ? parameter : arnOf(parameter),

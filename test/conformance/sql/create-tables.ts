@@ -10,10 +10,10 @@ import { createS3Client } from '../../../lib/store/s3-client.ts';
 import { servicesEnvironment, uniqueName } from '../services/services-environment.ts';
 import { runTrino, untilReady } from './trino-client.ts';
 
-/** The tables over a bucket as a stack describes them. */
+/** The tables over a bucket, as in the stack's template. */
 export const tablesOver = (bucket: string): readonly TableInput[] => catalogOver(bucket, [], 'stack').tables;
 
-/** The tables, and the database that they are described for: views name it. */
+/** The tables, and the database that contains them, whose name views use. */
 function catalogOver(bucket: string, narrowed: readonly Place[], name: string) {
   const stack = new Stack(new App(), name);
   const catalog = new Catalog(stack, 'Catalog', {
@@ -25,7 +25,7 @@ function catalogOver(bucket: string, narrowed: readonly Place[], name: string) {
   return { tables, database: catalog.databaseName };
 }
 
-/** A new bucket, and a database with the stack's tables over it. */
+/** Creates a bucket, and a database with the stack's tables over it. */
 export async function createTables(narrowed: readonly Place[]) {
   const environment = servicesEnvironment();
   const bucket = uniqueName('tables').replaceAll('_', '-');
@@ -42,7 +42,7 @@ export async function createTables(narrowed: readonly Place[]) {
   return { bucket, database, names: tables.map(({ Name = '' }) => Name) };
 }
 
-/** Lets Trino read the databases and buckets of the other engine, as Athena reads them. */
+/** Connects Trino to the databases and buckets of the other engine, with Athena's settings. */
 export async function connectTrino(endpoint: string): Promise<void> {
   const { AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = servicesEnvironment();
   const keys = (prefix: string) => ({
@@ -60,9 +60,9 @@ export async function connectTrino(endpoint: string): Promise<void> {
     's3.path-style-access': 'true',
     ...keys('s3.'),
     'hive.partition-projection-enabled': 'true',
-    // As Athena: subfolders belong to a table without partitions.
+    // As in Athena, a table without partitions includes subfolders.
     'hive.recursive-directories': 'true',
-    // moto has no statistics.
+    // moto does not support statistics.
     'hive.table-statistics-enabled': 'false',
   };
   const settings = Object.entries(properties).map(([name, value]) => `"${name}" = '${value}'`);

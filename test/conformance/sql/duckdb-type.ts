@@ -8,7 +8,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   json: 'VARCHAR',
 };
 
-/** A type of Hive's as DuckDB writes it. Throws `TypeError` on one that is not understood. */
+/** Converts a Hive type to DuckDB's notation. Throws `TypeError` for an unknown type. */
 export function duckDbType(type: HiveType): string {
   const [, kind, inner = ''] = /^(array|map|struct)<(.*)>$/.exec(type) ?? [];
   switch (kind) {
@@ -34,7 +34,7 @@ function fieldOf(field: string): string {
   return `"${field.slice(0, colon)}" ${duckDbType(field.slice(colon + 1))}`;
 }
 
-/** Splits at the commas that are outside angle brackets. */
+/** Splits a list at the commas outside angle brackets. */
 function splitOutside(list: string): readonly string[] {
   const parts = [''];
   let depth = 0;

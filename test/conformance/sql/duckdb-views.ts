@@ -8,10 +8,10 @@ import { fitSlowly } from '../../tables/parquet/slow-fit.ts';
 import { duckDbType } from './duckdb-type.ts';
 import type { RunOf } from './fill-store.ts';
 
-/** Which runs a view has. */
+/** The runs that a view includes. */
 export type Which = 'latest' | 'all';
 
-/** Over the Parquet that publishing wrote. */
+/** A view over the Parquet files that publishing wrote. */
 export const parquetView = (place: Place, which: Which, runs: readonly RunOf[], folder: string): string =>
   viewOf(
     place,
@@ -22,7 +22,7 @@ export const parquetView = (place: Place, which: Which, runs: readonly RunOf[], 
     }),
   );
 
-/** Over the published lines, as a slow and obvious reading has them. */
+/** A view over the published JSON lines, converted to columns by simple and slow code. */
 export async function fittedView(
   place: Place,
   which: Which,
@@ -55,7 +55,7 @@ function viewOf(place: Place, which: Which, selects: readonly string[]): string 
   return `CREATE OR REPLACE VIEW ${name} AS ${selects.join(' UNION ALL ')}`;
 }
 
-/** A line with the columns of its table, in JSON. */
+/** Converts a line to JSON with the columns of its table. */
 function fittedLine(line: string, columns: Columns): string {
   const { row } = fitSlowly(line, columns);
   const members = Object.entries(columns).map(([name, type]) => {

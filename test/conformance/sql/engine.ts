@@ -12,7 +12,7 @@ export type QueryEngine = {
   readonly close: () => void;
 };
 
-/** DuckDB with the functions of Trino, and the tables of the model of a store in a directory, which is renewed before. */
+/** Opens DuckDB with Trino's functions and with the tables of a store in a directory, whose model is updated first. */
 export async function openQueryEngine(folder: string): Promise<QueryEngine> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

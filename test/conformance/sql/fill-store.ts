@@ -40,7 +40,7 @@ export type StoreToFill = {
 
 const DAYS_AGO = [9, 6, 1] as const;
 
-/** Publishes three runs of each source, odd records in each, and stores jobs, scores and refused messages. */
+/** Publishes three runs of each source with odd records, and stores jobs, scores and rejected messages. */
 export async function fillStore({ store, database, environment, seed }: StoreToFill): Promise<Filled> {
   const partitions = gluePartitions({ database, location: store.location, environment });
   await using sandbox = await startPlatform({
@@ -97,7 +97,7 @@ function recordsOf(sandbox: Awaited<ReturnType<typeof startPlatform>>): Records 
   };
 }
 
-/** Texts and JSON of odd kinds, as platform and users may send them. */
+/** Unusual texts and JSON that the platform or users may send. */
 const ODD_JSON = [
   '{"a":[1.0,1,1e400,123456789012345678901234567890],"A":{"b":null,"b":2}}',
   '"text, not an object"',
@@ -150,7 +150,7 @@ async function storeJobs(store: Store): Promise<void> {
     ]);
 }
 
-/** The batch that has not finished: it has no summary. */
+/** The id of a batch that has not finished, and so has no summary. */
 const UNFINISHED = 'by-command';
 
 const formulaOf = (calculationId: string) => ({

@@ -1,11 +1,11 @@
 import { ExactNumber, parseExact } from '../../../lib/base/json/json.ts';
 import type { TrinoResult, TrinoType } from './trino-client.ts';
 
-/** Rows in one form for both engines: rows as lists, maps as sorted pairs, numbers and times as text. */
+/** Converts rows of Trino to the form that is compared: rows as lists, maps as sorted pairs, numbers and times as text. */
 export const normalTrino = ({ columns, rows }: TrinoResult): readonly string[] =>
   rows.map((row) => JSON.stringify(columns.map(({ type }, at) => ofTrino(row[at], type))));
 
-/** The same rows from DuckDB, whose structs are objects and whose maps are lists of keys and values. */
+/** Converts rows of DuckDB, whose structs are objects and whose maps are lists of keys and values, to the same form. */
 export const normalDuckDb = (
   { columns }: Pick<TrinoResult, 'columns'>,
   rows: readonly (readonly unknown[])[],
@@ -50,7 +50,7 @@ function ofDuckDb(value: unknown, type: TrinoType): unknown {
 function scalar(value: unknown): unknown {
   if (value instanceof ExactNumber) return value.source;
   if (typeof value === 'number') return `${value}`;
-  // Times, whose digits of a second differ.
+  // The engines print times with different numbers of fractional digits.
   return typeof value === 'string'
     ? value.replace(/^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.(\d*?)0*$/, (_, time, rest) =>
         rest === '' ? time : `${time}.${rest}`,
@@ -69,15 +69,15 @@ function typeIn({ arguments: within }: TrinoType, at: number): TrinoType {
 }
 
 /**
- * A row with the JSON in its texts by value: Trino prints anew what it reads into a text column, numbers in another
- * notation, and halves of surrogate pairs as question marks.
+ * A row whose JSON texts are replaced by their values. Trino reformats JSON that it reads into a text column: numbers
+ * change their notation, and unpaired surrogates become question marks.
  */
 export const asData = (row: string): string =>
   JSON.stringify(JSON.parse(row), (_name, value) => (typeof value === 'string' ? dataOf(value) : value));
 
 /**
- * Sorted rows of DuckDB with the numbers of Trino's where DuckDB has the nearest double: of JSON that a query looks into, it
- * reads a number with a fraction or an exponent as a double, and Trino exactly.
+ * Sorted rows of DuckDB, with Trino's exact number wherever DuckDB has the nearest double. In JSON that a query parses,
+ * DuckDB reads a number with a fraction or exponent as a double, Trino exactly.
  */
 export const withExactNumbers = (duckDb: readonly string[], trino: readonly string[]): readonly string[] =>
   duckDb.map((row, at) => {
@@ -110,7 +110,7 @@ function dataOf(text: string): string {
 
 function printed(value: unknown): string {
   if (value instanceof ExactNumber) return value.value;
-  // What its numbers have no room for stays as text.
+  // A number whose exponent is too large for an engine is printed as text: compare it as a number.
   if (typeof value === 'string' && /e[+-]?\d{10,}$/i.test(value) && NUMBER.test(value))
     return new ExactNumber(value).value;
   if (typeof value === 'string') return JSON.stringify(value.replaceAll(/\p{Surrogate}/gu, '?'));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type Source, sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
 import { member, oddJson } from '../../tables/parquet/odd-lines.ts';
 
-/** What broke queries, or changed in silence, when tables were over JSON. */
+/** Values that broke queries, or were changed silently, in tables over JSON. */
 const KNOWN = [
   ['"links":"text"', '"activeLinks":[]'],
   ['"links":[{"resource":"text"},7,null]', '"activeLinks":{"a":"b"}'],
@@ -14,7 +14,7 @@ const KNOWN = [
   ['"name":"ünï 😀 \\u2028"', '"owner":null', '"size":9223372036854775807', '"hash":7', '"fileType":false'],
 ] as const;
 
-/** Records of a source with ids above 2^53, each with members of other kinds than their columns. */
+/** Records of a source with ids above 2^53 and with members whose types differ from those of their columns. */
 export function oddRecords(source: Source, seed: number): readonly string[] {
   const { columns, records } = sourceDefinitions[source];
   const { id, owner = [] } = records.key;

@@ -11,11 +11,11 @@ export type LinesToPublish = {
   readonly place: Place;
   readonly run: Run;
   readonly partitions: NonNullable<ReturnType<typeof openPartitions>>;
-  /** Records, each a line without its end, in several parts. */
+  /** The records of each part, each a line without its line end. */
   readonly parts: readonly (readonly string[])[];
 };
 
-/** Publishes records as a run that has just been taken, and makes its tables. */
+/** Publishes records as a new run, and builds its tables. */
 export async function publishLines({ store, place, run, partitions, parts }: LinesToPublish): Promise<void> {
   const stored = await Promise.all(
     parts.map((lines, index) => storeWorkPart(store, run, index, lines, lines.length, place)),

@@ -29,7 +29,7 @@ let endpoint: string;
 let tables: Awaited<ReturnType<typeof createTables>>;
 let store: Store;
 let filled: Filled;
-/** DuckDB over the Parquet that publishing wrote, and over the lines as an independent reading has them. */
+/** DuckDB over the Parquet files that publishing wrote, and over the JSON lines as independent code reads them. */
 let duckDb: Readonly<Record<'parquet' | 'lines', QueryEngine>>;
 
 beforeAll(async () => {
@@ -81,12 +81,12 @@ async function openDuckDb(
   return engine;
 }
 
-/** Views in both engines. */
+/** The views that both engines have. */
 const VIEWS = viewsOver(sources);
 
 const inTrino = (sql: string) => runTrino(endpoint, sql, tables.database);
 
-/** The rows of a query in Trino, and those of DuckDB over Parquet and over lines, sorted. */
+/** The sorted rows of a query in Trino, in DuckDB over Parquet, and in DuckDB over lines. */
 async function rowsOf(sql: string, ofDuckDb = sql) {
   const trino = await inTrino(sql);
   const rows = async (engine: QueryEngine) => normalDuckDb(trino, await engine.lists(ofDuckDb)).toSorted();
@@ -119,7 +119,7 @@ describe('each table has the same rows in Trino and in DuckDB, over Parquet and 
     expect(parquet).toEqual(lines);
   });
 
-  // Of jobs, Trino lists a folder for each type and day.
+  // For jobs, Trino lists a folder for each type and day, so that these tests take longer.
   test.each(OTHERS)('%s', { timeout: 240_000 }, async (name) => {
     const { trino, lines } = await rowsOf(`SELECT * FROM ${name}`);
 
@@ -132,10 +132,10 @@ describe('each table has the same rows in Trino and in DuckDB, over Parquet and 
 /** The name of the view of a place. */
 const tableNameOf = (place: Place) => glueTableOf(place).replace(/^stored_/, '');
 
-/** The tables that are no place's. */
+/** The tables that do not belong to a place. */
 const OTHERS = otherViews.map(({ name }) => name);
 
-/** A narrowed snapshot has no views: what is stored of it is compared. */
+/** A narrowed snapshot has no views, so its stored columns are compared. */
 const fieldsOf = (place: Place) =>
   Object.keys(sourceDefinitions[splitPlace(place).source].columns).join(', ').toLowerCase();
 

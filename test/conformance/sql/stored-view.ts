@@ -6,7 +6,7 @@ import { parseExact, printExact } from '../../../lib/base/json/json.ts';
 import { type StoredTableName, storedTables } from '../../../lib/tables/catalog/tables.ts';
 import { duckDbType } from './duckdb-type.ts';
 
-/** A table over objects of JSON lines, which are parsed here: DuckDB refuses halves of surrogate pairs. */
+/** A table over objects of JSON lines. They are parsed here, since DuckDB rejects unpaired surrogates. */
 export async function storedView(name: StoredTableName, store: string): Promise<string> {
   const { folder, columns, partitions } = storedTables[name];
   const root = join(store, folder);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseExact } from '../../../lib/base/json/json.ts';
 
-/** A type as Trino describes it: `array`, `map`, `row` and `varchar` with the types in it. */
+/** A type in Trino's protocol. `array`, `map`, `row` and `varchar` have arguments. */
 export type TrinoType = {
   readonly rawType: string;
   readonly arguments: readonly { readonly kind: string; readonly value: unknown }[];
@@ -9,7 +9,7 @@ export type TrinoType = {
 
 export type TrinoResult = {
   readonly columns: readonly { readonly name: string; readonly type: TrinoType }[];
-  /** Values as in its protocol, with numbers as `ExactNumber`. */
+  /** Values as in Trino's protocol, with numbers as `ExactNumber`. */
   readonly rows: readonly (readonly unknown[])[];
 };
 
@@ -22,7 +22,7 @@ type Response = {
 
 const POLL_MS = 20;
 
-/** Runs one statement, in a schema of the catalog that the tables are in. Throws with Trino's own message. */
+/** Runs one statement, in a schema of the tables' catalog. Throws with Trino's message if it fails. */
 export async function runTrino(endpoint: string, sql: string, schema?: string): Promise<TrinoResult> {
   const headers = {
     'X-Trino-User': 'conformance',
@@ -54,7 +54,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   return parseExact(await response.text()) as Response;
 }
 
-/** Waits until it can run statements: it responds before it can. */
+/** Waits until Trino can run statements, which is later than its first response. */
 export async function untilReady(endpoint: string): Promise<void> {
   for (;;) {
     const info = await fetch(`${endpoint}/v1/info`).then((response) => response.json());

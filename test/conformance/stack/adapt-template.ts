@@ -1,16 +1,16 @@
 import type { Resource, Template } from '../../local-aws/stack/template.ts';
 
 /*
- * What the template that MiniStack deploys does not have, or has in another way, and why. All the rest is as `cdk synth`
- * wrote it. An entry that fits nothing in the template fails, and so does one for a resource that MiniStack can make.
+ * What is removed from or changed in the template for MiniStack, and why. Everything else is as `cdk synth` wrote it.
+ * An entry that matches nothing in the template fails, and so does one for a resource that MiniStack can create.
  */
 
 type LeftOut = {
   readonly type: string;
-  /** Only resources that have this property; all of the type if absent. */
+  /** Only resources that have this property. Default: all of the type. */
   readonly property?: string;
   readonly why: string;
-  /** What MiniStack says of such a resource. */
+  /** MiniStack's error message for such a resource. */
   readonly refused: string;
 };
 
@@ -37,15 +37,15 @@ export const isLeftOut = ({ type, property }: LeftOut, { Type, Properties }: Res
   Type === type && (property === undefined || property in (Properties ?? {}));
 
 type Changes = {
-  /** Where the platform is: the template has the origin of `from`. */
+  /** The base URL of the platform. The template contains the origin of `from`. */
   readonly baseUrl: { readonly from: string; readonly to: string };
-  /** The cron by which the calculations are taken: a time soon after the deployment, instead of the next night. */
+  /** The schedule of the snapshot of calculations: soon after the deployment instead of at night. */
   readonly cron: { readonly from: string; readonly to: string };
-  /** The time limit of an invocation of the snapshot function, in seconds, by which a run of seconds has several slices. */
+  /** The timeout of the snapshot function in seconds, so short that a run takes several slices. */
   readonly snapshotTimeout: number;
 };
 
-/** The template with what MiniStack can make, for a test of minutes. Throws for an entry or a change that fits nothing. */
+/** Reduces the template to what MiniStack can create, for a test of minutes. Throws if an entry or a change matches nothing. */
 export function adaptTemplate(template: Template, changes: Changes): Template {
   for (const entry of leftOut)
     if (!Object.values(template.Resources).some((resource) => isLeftOut(entry, resource)))
@@ -78,7 +78,7 @@ function replaced(text: string, { from, to }: { readonly from: string; readonly 
   return text.replaceAll(from, to);
 }
 
-/** References to resources that are left out are texts: the dashboard shows alarms by their ARN. */
+/** Replaces references to removed resources by texts: the dashboard shows alarms by their ARN. */
 function withoutReferences(value: unknown, kept: ReadonlySet<string>, { Resources }: Template): unknown {
   const visit = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(visit);

@@ -28,7 +28,7 @@ export type Deployment = { readonly template: Template; readonly assets: Readonl
 
 type Engine = { readonly endpoint: string; readonly python: string };
 
-/** What there is of a resource. */
+/** The members of a resource that are read. */
 type Made = {
   readonly id: string;
   readonly type: string;
@@ -40,7 +40,7 @@ const ASSETS = `cdk-hnb659fds-assets-${ACCOUNT}-${REGION}`;
 const Capabilities: Capability[] = ['CAPABILITY_IAM'];
 const WAIT_SECONDS = 120;
 
-/** Deploys as `cdk deploy` does: uploads archives and the template, and lets CloudFormation do the rest. */
+/** Deploys like `cdk deploy`: uploads archives and the template, and lets CloudFormation do the rest. */
 export function openDeployer({ endpoint, python }: Engine, StackName: string) {
   const config = { endpoint, region: REGION, credentials };
   const cloudFormation = new CloudFormationClient(config);
@@ -64,7 +64,7 @@ export function openDeployer({ endpoint, python }: Engine, StackName: string) {
     return { TemplateURL: `${endpoint}/${ASSETS}/template.json` };
   }
 
-  /** What failed, resource by resource: the error of a waiter says only that something did. */
+  /** Throws the failures of all resources: the error of a waiter only says that something failed. */
   async function withReasons(cause: unknown): Promise<never> {
     const { StackEvents = [] } = await cloudFormation.send(new DescribeStackEventsCommand({ StackName }));
     const reasons = StackEvents.filter(({ ResourceStatus = '' }) => ResourceStatus.endsWith('FAILED')).map(
@@ -74,7 +74,7 @@ export function openDeployer({ endpoint, python }: Engine, StackName: string) {
   }
 
   return {
-    /** What `cdk bootstrap` and the operator make before. */
+    /** Creates what `cdk bootstrap` and the operator create before a deployment. */
     async prepare(parameters: Readonly<Record<string, string>>): Promise<void> {
       await s3.send(new CreateBucketCommand({ Bucket: ASSETS }));
       const all = { '/cdk-bootstrap/hnb659fds/version': '21', ...parameters };
@@ -86,7 +86,7 @@ export function openDeployer({ endpoint, python }: Engine, StackName: string) {
       await cloudFormation.send(new CreateStackCommand({ ...uploaded, StackName, Capabilities }));
       await waitUntilStackCreateComplete(waiting, { StackName }).catch(withReasons);
     },
-    /** Returns what is done with each resource that changes. */
+    /** Deploys an update. Returns the action for each resource that changes. */
     async update(deployment: Deployment) {
       const named = { StackName, ChangeSetName: 'update' };
       const uploaded = await upload(deployment);
@@ -104,7 +104,7 @@ export function openDeployer({ endpoint, python }: Engine, StackName: string) {
       await cloudFormation.send(new DeleteStackCommand({ StackName }));
       await waitUntilStackDeleteComplete(waiting, { StackName }).catch(withReasons);
     },
-    /** Why a stack of this one resource is not made; undefined if it is. */
+    /** The error of creating a stack with only this resource; undefined if it succeeds. */
     async refusal(resource: object): Promise<string | undefined> {
       const named = { StackName: 'alone' };
       const TemplateBody = JSON.stringify({ Resources: { Alone: resource } });
@@ -145,7 +145,7 @@ export function openDeployer({ endpoint, python }: Engine, StackName: string) {
   };
 }
 
-/** The same stack with another build of each function: bundles with one line more, under keys of their own. */
+/** The same stack with a new build of each function: bundles with one more line, under new keys. */
 export async function rebuilt({ template, assets }: Deployment, folder: string): Promise<Deployment> {
   let text = JSON.stringify(template);
   const others = new Map<string, string>();

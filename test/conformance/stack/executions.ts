@@ -5,13 +5,13 @@ import {
   ListDurableExecutionsByFunctionCommand,
 } from '@aws-sdk/client-lambda';
 
-/** A durable execution as Lambda tells of it. */
+/** A durable execution, as reported by Lambda. */
 export type Execution = {
   readonly status: string;
   /** The version of the function that it runs on. */
   readonly version: string;
   readonly invocations: number;
-  /** The names of the steps that have ended, in order. */
+  /** The names of the finished steps, in order. */
   readonly steps: readonly string[];
   readonly result: unknown;
 };

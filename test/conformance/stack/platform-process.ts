@@ -1,7 +1,7 @@
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 
 /*
- * The reference platform as a process of its own: what the stack calls, and all of ours that runs beside it. Its
+ * The reference platform in a separate process. The stack calls it; nothing else of ours runs outside the stack. Its
  * options are the first argument, as JSON; it prints one line of JSON.
  */
 

@@ -32,8 +32,8 @@ import { type Deployment, openDeployer, rebuilt } from './deploy.ts';
 import { executionOf } from './executions.ts';
 
 /*
- * The stack in an account that others wrote: MiniStack's CloudFormation makes it of the synthesized template, and its
- * services do all the rest. Of ours, only the reference platform runs beside it. What is measured is printed as one line.
+ * Deploys the stack to an emulated account: MiniStack's CloudFormation creates it from the synthesized template, and
+ * MiniStack's services run it. Outside it, only our reference platform runs. Measurements are printed as one line.
  */
 
 const BASE_URL = 'https://deployed.invalid';
@@ -41,11 +41,11 @@ const CRON = 'cron(0 2 * * ? *)';
 const RECORDS = 1_400;
 /** A page of 20 takes a quarter of a second, so that a run has several slices and takes several invocations. */
 const PLATFORM = { calculations: RECORDS, pageCap: 20, datasets: 4, cards: 12, latencyMs: 250 };
-/** In seconds. A slice lasts a fifth of it. */
+/** The function's timeout in seconds. A slice lasts a fifth of it. */
 const SNAPSHOT_TIMEOUT = 12;
-/** From the schedule to a row, in seconds. */
+/** Maximum time from the schedule to a row that can be queried, in seconds. */
 const GOAL = 60;
-/** What the deployment may take before the schedule is due. */
+/** How long the deployment may take before the schedule is due. */
 const MARGIN_MS = 20_000;
 
 const packageId = codePackages[0]?.id ?? '';
@@ -95,7 +95,7 @@ let deployed: Deployment;
 let updated: Deployment;
 let outputs: Readonly<Record<string, string>>;
 let store: Store;
-/** When the schedule is due. */
+/** The time at which the schedule is due. */
 let dueMs: number;
 
 /** Seconds that each step took, by its name. */
@@ -110,7 +110,7 @@ async function timed<T>(name: string, act: () => Promise<T>): Promise<T> {
 
 const secondsSince = (ms: number) => Math.round((Date.now() - ms) / 100) / 10;
 
-/** The reference platform in a process of its own. */
+/** Starts the reference platform in a separate process. */
 async function startPlatform() {
   const child = spawn(
     process.execPath,
@@ -131,7 +131,7 @@ async function synth(of: object): Promise<Deployment> {
   return await readStack(folder);
 }
 
-/** The next minute after the deployment, as a cron of the schedule. */
+/** The next minute after the deployment, as a cron expression for the schedule. */
 function nextMinute() {
   const due = new Date(Math.ceil((Date.now() + MARGIN_MS) / 60_000) * 60_000);
   return { dueMs: due.getTime(), cron: `cron(${due.getUTCMinutes()} ${due.getUTCHours()} * * ? *)` };
@@ -165,7 +165,7 @@ afterAll(async () => {
   await running.disposeAsync();
 });
 
-/** What `find` finds, once it does. */
+/** Calls `find` until it returns a value. */
 async function until<T>(what: string, find: () => Promise<T | undefined>): Promise<T> {
   for (let look = 0; look < 600; look += 1) {
     const found = await find();
@@ -175,14 +175,14 @@ async function until<T>(what: string, find: () => Promise<T | undefined>): Promi
   throw new Error(`expected ${what}`);
 }
 
-/** An object as JSON, once it is there. */
+/** Waits for an object, and returns its JSON. */
 const stored = (key: string) =>
   until(key, async () => {
     const object = await store.get(key);
     return object && JSON.parse(object.body.toString());
   });
 
-/** The result of a job, once it is there. */
+/** Waits for the result of a job. */
 const resultOf = (type: string, id: string) =>
   until(`a result of ${id}`, async () => {
     for await (const { key } of store.list(`results/${type}/`)) {
@@ -200,7 +200,7 @@ async function send(job: object): Promise<void> {
 /** The snapshot function, whose output is the ARN of its alias. */
 const snapshotFunction = () => outputs['SnapshotFunction']?.split(':')[6] ?? '';
 
-/** The execution of a snapshot job, once it is as expected. */
+/** Waits until the execution of a snapshot job is as expected. */
 const execution = (
   job: { readonly response: { readonly started: string } },
   isReady: (steps: readonly string[]) => boolean,
@@ -212,7 +212,7 @@ const execution = (
 
 const toItsEnd = () => false;
 
-/** The rows of a published run where its partition in Glue points at, read as Athena does: no name that begins with `_`. */
+/** The rows of a published run at the location of its Glue partition. As in Athena, names that begin with `_` are skipped. */
 async function rowsOf(TableName: string, run: string) {
   const location = await until(`a partition of ${TableName} for ${run}`, async () => {
     const { Partitions = [] } = await glue.send(
@@ -354,7 +354,7 @@ test('an update during a run leaves the run on its version, and starts the next 
   ).toEqual([]);
 }, 180_000);
 
-/** The types that hold what cannot be made again. */
+/** The resource types whose content cannot be recreated. */
 const STATEFUL = /^AWS::(S3::Bucket|DynamoDB::|SQS::Queue$|SNS::Topic|SecretsManager::|KMS::)/;
 
 test('deleting the stack leaves the retained resources, and nothing else', async () => {

@@ -20,9 +20,9 @@ import { runtimeClient } from '../engines/runtime-client.ts';
 import { minio, versitygw } from '../engines/s3-servers.ts';
 import { trino } from '../engines/trino.ts';
 
-/** Test files that run once with these engines instead of the local AWS. One row of the table. */
+/** Test files that run once with these engines instead of the local AWS: one row of the table. */
 export type Run = {
-  /** They run at the same time, each for a service of its own. */
+  /** The engines, which run at the same time, each for a different service. */
   readonly engines: readonly [Engine, ...Engine[]];
   /** Paths of test files from the root of the repository. */
   readonly files: readonly string[];
@@ -48,31 +48,31 @@ const SQS_FILES = [
 ];
 
 /**
- * Every suite by the name that `npm run conformance` takes: one import and one line add one. The longest come first, so
- * that none of them is left alone at the end.
+ * Every suite, by the name that `npm run conformance` takes. The longest come first, so that no long suite runs alone
+ * at the end.
  */
 const suites = {
-  /** Thousands of jobs on all of them together. The queues are those of ElasticMQ, which takes moto's place there. */
+  /** Thousands of jobs on several engines together. ElasticMQ serves the queues in place of moto. */
   whole: [on([moto, elasticMq, dynamoDbLocal, versitygw], 'test/conformance/whole/whole.conformance.ts')],
   /** The stack, deployed, used, updated and deleted. */
   stack: [on([miniStack], 'test/conformance/stack/stack.conformance.ts')],
-  /** The tables and saved queries in Athena's place. */
+  /** The tables and saved queries, in Trino in place of Athena. */
   sql: [on([moto, trino], 'test/conformance/sql/sql.conformance.ts')],
-  /** The package, installed from the registry into an empty project. Three Nodes install it. */
+  /** The package, installed from the registry into an empty project by three versions of Node. */
   package: [on([nodes], 'test/package/package.conformance.ts')],
-  /** What docs/parquet.md says of other readers. */
+  /** The claims of docs/parquet.md about other readers. */
   readers: [
     on([pythonReaders], 'test/tables/readers.conformance.ts'),
     on([spark], 'test/tables/readers.conformance.ts'),
   ],
-  /** What the commands and the page write as CSV. */
+  /** The CSV that the commands and the page write. */
   outputs: [
     on([libreOffice], 'test/text/outputs.conformance.ts'),
     on([pythonCsv], 'test/text/outputs.conformance.ts'),
   ],
-  /** What `lineage` writes. */
+  /** The output of `lineage`. */
   catalogs: [on([pythonCatalogs], 'test/report/lineage/lineage.conformance.ts')],
-  /** Everything that depends on what DynamoDB does with conditions and concurrent writes, killed processes too. */
+  /** Everything that depends on DynamoDB's conditions and concurrent writes, including killed processes. */
   dynamodb: [
     on(
       [dynamoDbLocal],
@@ -96,9 +96,12 @@ const suites = {
     on([versitygw], ...S3_FILES),
     on([minio], ...S3_FILES, 'test/infra/role-policies.conformance.ts'),
   ],
-  /** What queues do with messages, and the commands that send, receive, hide and redrive them. */
+  /** Queues, and the commands that send, receive, hide and redrive messages. */
   sqs: [on([elasticMq], ...SQS_FILES), on([moto], ...SQS_FILES)],
-  /** The token's places, the events of jobs that ended, the messages of event rules, and the partitions of published runs. */
+  /**
+   * The places of the token, the events of finished jobs, the messages of event rules, and the partitions of published
+   * runs.
+   */
   services: [
     on(
       [moto],
@@ -108,17 +111,17 @@ const suites = {
       'test/conformance/services/partitions.conformance.ts',
     ),
   ],
-  /** Job rows, text rows and the budget under many clients, judged by a model that shares no code with them. */
+  /** Job rows, text rows and the budget under many clients, checked by a model that shares no code with them. */
   histories: [
     on([porcupine], 'test/conformance/histories/histories.conformance.ts'),
     on([porcupine, dynamoDbLocal], 'test/conformance/histories/histories.conformance.ts'),
   ],
-  /** What synth accepts as patterns and crons, and which events match. */
+  /** The event patterns and crons that synth accepts, and the events that match. */
   events: [
     on([eventRuler], 'test/infra/event-pattern/event-pattern.conformance.ts'),
     on([cronValidator], 'test/infra/cron.conformance.ts'),
   ],
-  /** The deployed bundles, run as Lambda runs them: what they print reaches the log as it is. */
+  /** The deployed bundles, run as in Lambda: their output must reach the log unchanged. */
   lambda: [on([runtimeClient], 'test/functions/log-format.conformance.ts')],
   /** The templates of several configurations, each in several regions. */
   templates: [on([cfnLint], 'test/infra/template.conformance.ts')],
@@ -130,7 +133,7 @@ export type Chosen = { readonly suite: SuiteName; readonly run: Run };
 
 const NAMES = Object.keys(suites) as readonly SuiteName[];
 
-/** The runs of the suites that are named: of all if none is. Throws for a wrong name. */
+/** The runs of the named suites, or of all suites without names. Throws for an unknown name. */
 export function choose(names: readonly string[]): readonly Chosen[] {
   const chosen = names.map((name) => oneOf('suite', name, NAMES));
   return NAMES.filter((name) => chosen.length === 0 || chosen.includes(name)).flatMap((suite) =>

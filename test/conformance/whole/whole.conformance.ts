@@ -13,18 +13,18 @@ import { createSecret } from '../services/create-secret.ts';
 import { type Delivered, startBus } from '../services/start-bus.ts';
 
 /*
- * The promises of jobs with nothing of ours but the program itself: store, table, queue, secret and events are on
- * engines that others wrote, and the workers are processes of `platform-sync work --drain`, with its own leases and
- * polls: no function is deployed, so no role of the template is asked for. One of them is killed with -9 in the middle of
- * its jobs, and replaced. The reference platform counts what was done.
+ * Checks the promises of jobs on third-party engines for store, table, queue, secret and events. The workers are
+ * processes of `platform-sync work --drain` with their own leases and polls; no function is deployed, so no role of the
+ * template is checked. One worker is killed with SIGKILL halfway and replaced. The reference platform counts what was
+ * executed.
  */
 
 const JOBS = 2_000;
-/** How many of them are put on the queue twice. */
+/** The number of jobs that are sent to the queue twice. */
 const REPEATED = 350;
-/** The jobs are submitted in this number of files, each followed by its jobs that are repeated. */
+/** The number of files in which jobs are submitted, each followed by its repeated jobs. */
 const FILES = 10;
-/** The jobs that one worker runs at a time, and its requests in flight. */
+/** The concurrency of one worker, for jobs and for requests. */
 const CONCURRENCY = 20;
 
 type Environment = Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ async function submitAll(jobs: readonly MixedJob[], environment: Environment): P
   }
 }
 
-/** `platform-sync work --drain` in a process of its own, with nothing of this one's environment. */
+/** Starts `platform-sync work --drain` in a new process, without this process's environment. */
 function startWorker(environment: Environment) {
   const command = ['lib/cli/bin.js', 'work', '--drain', '--json', '--concurrency', `${CONCURRENCY}`];
   const child = spawn(process.execPath, command, {
@@ -56,7 +56,7 @@ function startWorker(environment: Environment) {
   return { kill, isRunning, ended: once(child, 'exit'), [Symbol.dispose]: kill };
 }
 
-/** Runs two workers until the queue is empty; one is killed once `isMiddle`, and replaced. */
+/** Runs two workers until the queue is empty. One is killed and replaced once `isMiddle` returns true. */
 async function workAndKill(environment: Environment, isMiddle: () => boolean): Promise<void> {
   using killed = startWorker(environment);
   using other = startWorker(environment);
@@ -67,7 +67,7 @@ async function workAndKill(environment: Environment, isMiddle: () => boolean): P
   for (const [, signal] of [await other.ended, await replacement.ended]) expect(signal).toBeNull();
 }
 
-/** The events of the bus until something is over: moto is slow with a queue of thousands. */
+/** Receives the events of the bus until `over` settles, not only at the end, since moto is slow with thousands of messages. */
 async function eventsUntil(over: Promise<unknown>, { delivered }: Bus): Promise<readonly Delivered[]> {
   const events: Delivered[] = [];
   const ended = new AbortController();
@@ -92,7 +92,7 @@ async function readResults(store: Store): Promise<readonly Result[]> {
 
 type Happened = { readonly results: readonly Result[]; readonly events: readonly Delivered[] };
 
-/** What is printed and asserted. */
+/** The figures that are printed and asserted. */
 function figuresOf(jobs: readonly MixedJob[], platform: Sandbox, { results, events }: Happened) {
   const { executions, sentimentCalls } = platform.counts();
   const times = timesDone(platform, jobs);
@@ -106,20 +106,20 @@ function figuresOf(jobs: readonly MixedJob[], platform: Sandbox, { results, even
     results: results.length,
     done: done.size,
     unknown: unknown.size,
-    /** Those of them that the platform has executed anyway. */
+    /** Unknown jobs that the platform executed. */
     unknownDone: onlyOnce.filter((job) => unknown.has(job.id) && timesOf(job) > 0).length,
     executions: executions.length,
-    /** Functions run and formulas set twice. */
+    /** The number of functions that ran twice and formulas that were set twice. */
     doubles: onlyOnce.filter((job) => timesOf(job) > 1).length,
-    /** Jobs that are done, though the platform has not done them. */
+    /** Jobs with the outcome done that the platform did not execute. */
     neverDone: onlyOnce.filter((job) => done.has(job.id) && timesOf(job) === 0).length,
     textsPaidTwice: Object.values(sentimentCalls).filter((calls) => calls > 1).length,
-    /** Jobs with at least one event. */
+    /** The number of jobs with at least one event. */
     events: new Set(events.map(({ detail }) => detail['id'])).size,
   };
 }
 
-/** How often the platform did what must not be done twice, by the id of the job. */
+/** How often the platform executed each job that must not be repeated, by the id of the job. */
 function timesDone(platform: Sandbox, jobs: readonly MixedJob[]): ReadonlyMap<string, number> {
   const { executions, formulaUpdates } = platform.counts();
   const times = new Map<string, number>();
@@ -139,7 +139,7 @@ test(`each of ${JOBS} jobs has one result, and none is done twice, though a work
     calculations: JOBS / 10,
     dataFiles: 20,
     rate: 10_000,
-    // So that some requests are in flight at any time.
+    // Slow responses, so that some requests are in flight at any time.
     latencyMs: 50,
   });
   await using aws = await startTestAws({ buckets: ['jobs'], queues: [{ name: 'jobs' }], tables: ['ledger'] });

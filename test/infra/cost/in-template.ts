@@ -3,23 +3,23 @@ import { at } from '../../../infra/template-size.ts';
 import { type Resource, resourcesOf, templateOf } from '../instances.ts';
 import { HOURS, NIGHTS } from './counts.ts';
 
-/** What of a template costs money. */
+/** The parts of a template that cost money. */
 export type InTemplate = {
   /** Metrics that alarms evaluate. */
   readonly alarmMetrics: number;
   readonly alarms: number;
   readonly dashboards: number;
-  /** How often something is started by a schedule in a month. */
+  /** The number of runs that schedules start in a month. */
   readonly scheduleRuns: number;
-  /** Tables in the catalog. */
+  /** The number of tables in the catalog. */
   readonly glueTables: number;
   readonly natGateways: number;
   readonly addresses: number;
-  /** Interface endpoints, in each of their zones. */
+  /** The number of interface endpoints, multiplied by their zones. */
   readonly endpointZones: number;
-  /** Months that something stays, by the folder of its lifecycle; undefined where it stays for ever. */
+  /** Months for which objects of a folder are stored, by its lifecycle rule; undefined: for ever. */
   readonly monthsOf: (folder: string) => number | undefined;
-  /** Months that an old version stays. */
+  /** Months for which an old version of an object is stored. */
   readonly oldMonths: number;
   /** Whether runs move to the tiers for rarely read objects. */
   readonly isTiered: boolean;
@@ -35,7 +35,10 @@ export type InTemplate = {
   readonly mappings: number;
   /** Places of snapshots. */
   readonly schedules: number;
-  /** How often a night a run is published, and therefore a report written: runs that start together end together. */
+  /**
+   * The number of different times of schedules. Runs that start together end together, so this is the number of reports
+   * a night.
+   */
   readonly times: number;
   /** Maximum number of processes that run jobs at the same time. */
   readonly workers: number;
@@ -45,7 +48,7 @@ export type InTemplate = {
 
 type Metrics = readonly { readonly MetricStat?: unknown }[];
 
-/** Counts what an instance's stack has. */
+/** Counts what costs money in an instance's stack. */
 export function countIn(instance: object): InTemplate {
   const all = resourcesOf(templateOf(instance)).map(([, resource]) => resource);
   const ofType = (type: string) =>
@@ -103,14 +106,17 @@ export function countIn(instance: object): InTemplate {
   };
 }
 
-/** An alarm on a query pays for each series that it finds. Normally it finds no series, which counts as one here. */
+/**
+ * The price of an alarm on a query depends on the series that it finds. Normally it finds none, which is counted as one
+ * here.
+ */
 const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
   Math.max(
     1,
     ((metrics as Metrics | undefined) ?? []).filter(({ MetricStat }) => MetricStat !== undefined).length,
   );
 
-/** How often a cron expression fires in a month, as if it did so every day. */
+/** How often a cron expression fires in a month, on the assumption that it does so every day. */
 function runsInMonth(expression: string): number {
   const [, cron = ''] = /^cron\((.+)\)$/.exec(expression) ?? [];
   return (cronTimes(cron).minutes.length * HOURS) / 24;

@@ -3,19 +3,19 @@ import { countIn, type InTemplate } from './in-template.ts';
 import { freeEachMonth, type Priced, prices } from './prices.ts';
 import type { Load, Size } from './sizes.ts';
 
-/** How much of everything a month takes. */
+/** The amount of each priced item in a month. */
 type Amounts = Readonly<Record<Priced, number>>;
 
 export type Month = {
   readonly template: InTemplate;
   readonly amounts: Amounts;
-  /** US dollars of an amount on demand, and of what is left of it after what AWS gives every account. */
+  /** US dollars for these items on demand, and after the free tier of an account is subtracted. */
   readonly usd: (names: readonly Priced[]) => { readonly onDemand: number; readonly afterFree: number };
 };
 
 /**
- * Computes a month from the synthesized template and the measured counts: the first one, or the one after this number of months, when what
- * is stored has grown.
+ * Computes a month from the synthesized template and the measured counts: the first one, or a later one (`months`),
+ * when more is stored.
  */
 export function monthOf({ instance, load }: Size, months = 1): Month {
   const template = countIn(instance);
@@ -44,7 +44,7 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
   const runs = NIGHTS * template.schedules;
   const parts = snapshotSeconds / counts.partSeconds + runs;
   const records = load.nightly.calculations + load.nightly.files + load.nightly.datasets;
-  // All processes that take jobs share the rate, so each of them takes as long as all texts do.
+  // All processes that run jobs share the rate, so each of them runs for as long as all texts take together.
   const textSeconds = (texts / rate) * template.workers;
   const tableNights = template.nightlyFunctions * NIGHTS;
   // Each result and part is read once for the tables.
@@ -86,7 +86,7 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
     reportLooks;
   const durableOperation = snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun;
   const durableGb = (durableOperation * counts.durableBytes) / 1e9;
-  // Each process that calls the platform asks again after some minutes, and one that takes nothing asks for nothing.
+  // Each process that calls the platform reads the token again after some minutes. An idle process does not.
   const keyUses = Math.min(
     jobs + chunks + 3 * runs + snapshotSeconds / counts.sliceSeconds,
     ((HOURS * 60) / counts.minutesOfKey) * template.workers,
@@ -100,7 +100,7 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
       tableNights * counts.tables.logBytes +
       reportLooks * counts.report.logBytes) /
     1e9;
-  // A listing costs as much as a write.
+  // A list request costs as much as a write.
   const s3Write =
     puts + tableNights * counts.tables.lists + template.reportFunctions * HOURS * counts.report.listsInHour;
   const s3Read =
@@ -170,10 +170,10 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
   };
 }
 
-/** Bytes of a month, by what they are of. */
+/** Bytes that are written in a month, by kind of object. */
 type Bytes = Readonly<Record<'runs' | 'checkpoints' | 'reports' | 'results' | 'texts' | 'accesses', number>>;
 
-/** Gigabytes in S3 after this number of months. What expires stays as an old version for a while. */
+/** Gigabytes in S3 after this number of months. An expired object stays as an old version for a while. */
 function stored({ monthsOf, oldMonths, isTiered }: InTemplate, months: number, bytes: Bytes) {
   const staying = (folder: string) => Math.min(months, (monthsOf(folder) ?? months) + oldMonths);
   const published = (bytes.runs * (1 + counts.shareInParquet)) / 1e9;
@@ -190,10 +190,10 @@ function stored({ monthsOf, oldMonths, isTiered }: InTemplate, months: number, b
   };
 }
 
-/** Access logs stay 90 days (infra/storage.ts). */
+/** Access logs are stored for 90 days (infra/storage.ts). */
 const ACCESS_MONTHS = 3;
 
-/** Requests of the platform a night. */
+/** The number of requests to the platform a night. */
 const requestsOf = ({ nightly: { calculations, files, datasets } }: Load) =>
   Math.ceil(calculations / counts.pageRecords.calculations) +
   Math.ceil(files / counts.pageRecords.files) +

@@ -1,20 +1,20 @@
-/** When these prices were read, and where they hold. Tiers for very large amounts are left out. */
+/** The date on which these prices were read, and their region. Tiers for very large amounts are left out. */
 export const PRICED = { on: '2026-11-21', region: 'us-east-1' } as const;
 
 const MILLION = 1_000_000;
 
-/** US dollars for one of each, on demand. Sources: the pricing pages of the services. */
+/** US dollars for one unit of each item, on demand. Sources: the pricing pages of the services. */
 export const prices = {
-  /** A metric that an alarm evaluates, a month: an alarm on an expression pays for each of its metrics. */
+  /** A metric that an alarm evaluates, per month. An alarm on an expression costs as much as its metrics together. */
   alarmMetric: 0.1,
-  /** A custom metric, a month; charged for the hours in which it has data. */
+  /** A custom metric, per month. It is charged for the hours in which it has data. */
   customMetric: 0.3,
   dashboard: 3,
   logGb: 0.5,
   logStoredGb: 0.03,
   secret: 0.4,
   secretRequest: 0.05 / 10_000,
-  /** Of a key of AWS too, which costs nothing itself. */
+  /** A request to KMS. An AWS-managed key also charges for requests, though it is free itself. */
   kmsRequest: 0.03 / 10_000,
   scheduleRun: 1 / MILLION,
   /** An e-mail of a topic. */
@@ -32,24 +32,24 @@ export const prices = {
   s3Write: 5 / MILLION,
   s3Read: 0.4 / MILLION,
   s3Gb: 0.023,
-  /** Tiers of Intelligent-Tiering, of what was not read for 30 and for 90 days, and the watch over an object. */
+  /** Intelligent-Tiering: the tiers for objects not read for 30 and for 90 days, and the monitoring of an object. */
   tierSecondGb: 0.0125,
   tierThirdGb: 0.004,
   tierObject: 0.0025 / 1_000,
   tierMove: 0.01 / 1_000,
   /** Events that S3 or a function sends to EventBridge. */
   event: 1 / MILLION,
-  /** A table or a partition of the catalog, a month. */
+  /** A table or a partition of the catalog, per month. */
   glueObject: 1 / 100_000,
   glueRequest: 1 / MILLION,
   natHour: 0.045,
   natGb: 0.045,
   addressHour: 0.005,
-  /** An interface endpoint in one zone. */
+  /** An interface endpoint in one zone, per hour. */
   endpointHour: 0.01,
 } as const;
 
-/** What anything above costs money of. */
+/** The names of priced items. */
 export type Priced = keyof typeof prices;
 
 /** The permanent free tier of each account and month, which other stacks of the account use too. */

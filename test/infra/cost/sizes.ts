@@ -1,6 +1,6 @@
-/** What an instance does. */
+/** The work of an instance. */
 export type Load = {
-  /** Records in each night's snapshots; each card list and data file is a request of its own. */
+  /** Records in each night's snapshots; each card list and each data file takes a separate request. */
   readonly nightly: { readonly calculations: number; readonly files: number; readonly datasets: number };
   readonly jobsPerDay: number;
   readonly textsPerMonth: number;
@@ -10,7 +10,7 @@ export type Size = {
   readonly name: string;
   readonly instance: { readonly name: string; readonly rate: number } & Readonly<Record<string, unknown>>;
   readonly load: Load;
-  /** What it may cost on demand. */
+  /** Maximum monthly cost on demand. */
   readonly maxUsd: number;
 };
 
@@ -32,7 +32,7 @@ const readme = {
   alarms: { email: 'data@acme.example.com' },
 };
 
-/** Ten schedules: those of the README, and files of seven FileSets by name. */
+/** Ten schedules: those of the README, and one for the files of each of seven FileSets. */
 const TEN = [
   ...readme.schedules,
   ...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((as) => ({
@@ -75,7 +75,7 @@ export const sizes: readonly Size[] = [
   },
 ];
 
-/** Nightly snapshots from networks, whose parts have prices by the hour. */
+/** Nightly snapshots from within networks, whose components are priced by the hour. */
 export const networks: readonly Size[] = [
   {
     name: 'Nightly snapshots from a fixed address',

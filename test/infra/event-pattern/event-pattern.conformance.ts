@@ -12,7 +12,7 @@ type Pair = { readonly pattern: unknown; readonly event: string };
 
 type Answer = 'invalid' | 'matches' | 'does not match';
 
-/** Each of these has a separate test, since the engine has a fault there: see the known differences. */
+/** Pairs in which the engine has a fault, each with a separate test: see the known differences. */
 const ENGINE_FAULTS: readonly (readonly [what: string, pair: Pair])[] = [
   [
     'an emoji without regard to case',
@@ -59,7 +59,7 @@ beforeAll(async () => {
 
 function readAnswer(line: string): Answer {
   const answer = JSON.parse(line) as { fault?: string; matches?: boolean; threw?: string };
-  // A rule that cannot be added is as invalid as one that the check refuses.
+  // A rule that the engine cannot add counts as invalid, like one that its check rejects.
   if (answer.fault !== undefined || answer.threw !== undefined) return 'invalid';
   return answer.matches === true ? 'matches' : 'does not match';
 }

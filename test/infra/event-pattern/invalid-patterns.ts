@@ -10,7 +10,7 @@ const BUT =
   'texts or numbers, not both, or one of {"prefix": …}, {"suffix": …}, {"equals-ignore-case": …}, {"wildcard": …} with texts';
 const CIDR = 'ADDRESS/BITS with at most 31 bits for IPv4 and 127 for IPv6, such as "10.0.0.0/24"';
 
-/** Patterns that EventBridge refuses, as JSON values, and the faults that they have: path, and what was expected. */
+/** Patterns that EventBridge rejects, as JSON values, with their faults: the path, and what was expected. */
 export const invalidPatterns: readonly (readonly [pattern: unknown, ...faults: readonly string[]])[] = [
   [{}, `: ${FIELDS}`],
   [['a'], `: ${FIELDS}`],

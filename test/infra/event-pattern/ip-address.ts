@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 type Address = { readonly family: 'ipv4' | 'ipv6'; readonly text: string };
 
-/** The test for addresses within `ADDRESS/BITS`. Undefined for anything else; a whole address has no range. */
+/** Returns the test for addresses within `ADDRESS/BITS`; undefined for any other text, such as a single address. */
 export function inRange(cidr: string): ((value: string) => boolean) | undefined {
   const [, base = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(cidr) ?? [];
   const address = addressOf(base);
@@ -15,7 +15,7 @@ export function inRange(cidr: string): ((value: string) => boolean) | undefined 
   };
 }
 
-/** The test for one address however it is lowerCase, if the text is one. */
+/** Returns the test for one address, in any spelling; undefined if the text is not an address. */
 export function sameAddress(wanted: string): ((value: string) => boolean) | undefined {
   const address = addressOf(wanted);
   return address && ((value) => addressOf(value)?.text === address.text);
@@ -23,7 +23,7 @@ export function sameAddress(wanted: string): ((value: string) => boolean) | unde
 
 const BITS = { ipv4: 32, ipv6: 128 } as const;
 
-/** The one spelling of an address, without leading zeros; an IPv4 address within IPv6 is the IPv4 address. */
+/** The canonical form of an address, without leading zeros. An IPv4 address embedded in IPv6 becomes the IPv4 address. */
 function addressOf(text: string): Address | undefined {
   if (/^\d+(\.\d+){3}$/.test(text) && text.length <= MAX_IPV4_LENGTH) {
     const plain = text.split('.').map(Number).join('.');

@@ -2,9 +2,9 @@ import { isExact } from './numbers.ts';
 import { type EventPattern, type EventValue, type FieldPattern, INEXACT } from './pattern.ts';
 
 /**
- * Whether an event, given as its JSON, matches a pattern. As in AWS's matcher, a field is a leaf of the JSON, so `[]` and
- * `{}` are absent, and the fields that match must not come from different items of one array. Throws `SyntaxError` if it
- * is not JSON.
+ * Whether an event, given as JSON text, matches a pattern. As in AWS's matcher, a field is a leaf of the JSON, so `[]`
+ * and `{}` are absent, and the matching fields must not come from different items of one array. Throws `SyntaxError`
+ * for invalid JSON.
  */
 export function matchesPattern({ alternatives }: EventPattern, event: string): boolean {
   const fields = fieldsOf(JSON.parse(event, markInexact));
@@ -53,7 +53,7 @@ function matchesAll(patterns: readonly FieldPattern[], fields: Fields, before: I
   const reachable = (fields.get(path) ?? []).filter(({ items }) => agree(items, before));
   if (mayBeAbsent && reachable.length === 0 && matchesAll(others, fields, before)) return true;
   const matching = reachable.filter(({ value }) => tests.some((test) => test(value)));
-  // Values of one item lead to the same question: it is asked once.
+  // Values of the same item lead to the same comparison, which is made once.
   const next = new Map(matching.map(({ items }) => [JSON.stringify([...items]), items]));
   return next.values().some((items) => matchesAll(others, fields, new Map([...before, ...items])));
 }

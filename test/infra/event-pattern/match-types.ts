@@ -3,7 +3,7 @@ import { numericTest } from './numbers.ts';
 import type { EventValue, Test } from './pattern.ts';
 import { ignoringCase, matchesPieces, piecesOf } from './text-tests.ts';
 
-/** `{"exists": false}` does not test a value: it matches an event without the field. */
+/** The result of reading `{"exists": false}`, which tests no value but matches an event without the field. */
 export const ABSENT = Symbol('the field is absent');
 
 /** One match type of a pattern: how its value is read, and the expected form of that value. */
@@ -65,13 +65,13 @@ export const matchTypes = {
 
 type TextTest = (text: string) => boolean;
 
-/** The test for texts that a wanted text makes. Undefined if it is not a text, or makes none. */
+/** Creates a test from a wanted text; undefined if the value is not a text, or no test can be created from it. */
 function ofText(value: unknown, make: (wanted: string) => TextTest | undefined): Test | undefined {
   const test = typeof value === 'string' ? make(value) : undefined;
   return test && ((each) => typeof each === 'string' && test(each));
 }
 
-/** The value of an object's only key, if it is this one. */
+/** The value of `key` if it is the object's only key. */
 function only(value: unknown, key: string): unknown {
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return entries.length === 1 && entries[0]?.[0] === key ? entries[0][1] : undefined;
@@ -82,7 +82,10 @@ function matchesWildcard(wanted: string): TextTest | undefined {
   return pieces && ((text) => matchesPieces(text, pieces));
 }
 
-/** What `anything-but` can exclude besides values. AWS refuses an empty prefix or suffix, which would exclude every string. */
+/**
+ * What `anything-but` can exclude in addition to values. AWS rejects an empty prefix or suffix, which would exclude
+ * every string.
+ */
 const exclusions = {
   prefix: (wanted) => (wanted === '' ? undefined : (text) => text.startsWith(wanted)),
   suffix: (wanted) => (wanted === '' ? undefined : (text) => text.endsWith(wanted)),
@@ -90,7 +93,7 @@ const exclusions = {
   wildcard: matchesWildcard,
 } as const satisfies Readonly<Record<string, (wanted: string) => TextTest | undefined>>;
 
-/** Any value but those listed: values of other types match too. */
+/** Creates a test for any value that is not listed. Values of other types match too. */
 function anythingBut(value: unknown): Test | undefined {
   const excluded =
     valuesTest(value) ??
@@ -102,7 +105,7 @@ function anythingBut(value: unknown): Test | undefined {
 
 function valuesTest(value: unknown): Test | undefined {
   const values: readonly unknown[] = [value].flat();
-  // What JSON spells 1e400 has become infinite, and would be deployed as null.
+  // A JSON number such as 1e400 is read as infinite, and would be deployed as null.
   if (values.some((each) => typeof each === 'number' && !Number.isFinite(each))) return undefined;
   const types = new Set(values.map((each) => typeof each));
   if (types.size !== 1 || !(types.has('string') || types.has('number'))) return undefined;

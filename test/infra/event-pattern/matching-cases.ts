@@ -46,7 +46,7 @@ export const matchingCases: readonly (readonly [pattern: object, event: string, 
   [{ a: [{ wildcard: 'a\\*b' }] }, '{"a":"axb"}', false],
   [{ a: [{ wildcard: '\\\\*' }] }, '{"a":"\\\\x"}', true],
   [{ a: [{ wildcard: '\\**' }] }, '{"a":"*x"}', true],
-  // All but.
+  // `anything-but`.
   [{ a: [{ 'anything-but': 'x' }] }, '{"a":"x"}', false],
   [{ a: [{ 'anything-but': 'x' }] }, '{"a":["x","y"]}', true],
   [{ a: [{ 'anything-but': 'x' }] }, '{"a":5}', true],

@@ -1,11 +1,11 @@
-/** Whether a double holds exactly the number in this JSON: AWS compares only such numbers as numbers. */
+/** Whether a double holds the number in this JSON text exactly. AWS compares only such numbers as numbers. */
 export function isExact(spelling: string): boolean {
   const value = Number(spelling);
   const shortest = String(value);
   return spelling === shortest || (Number.isFinite(value) && decimalOf(spelling) === decimalOf(shortest));
 }
 
-/** The one spelling of a decimal number: its digits without zeros at either end, and the power of ten. */
+/** The canonical form of a decimal number: its digits without zeros at either end, and the power of ten. */
 function decimalOf(spelling: string): string {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(spelling) ?? [];
@@ -27,8 +27,8 @@ const EQUAL = { '=': (value: number, bound: number) => value === bound };
 const BOUNDS = { ...ABOVE, ...BELOW, ...EQUAL };
 
 /**
- * The test for a list of operators and numbers: `["=", 5]`, one bound, or a lower and then an upper one, such as
- * `[">", 0, "<=", 5]`. Undefined for anything else, and if no number can lie between the bounds.
+ * Creates the test for a list of operators and numbers: `["=", 5]`, one bound, or a lower and then an upper bound, such
+ * as `[">", 0, "<=", 5]`. Returns undefined for any other list, and if no number is between the bounds.
  */
 export function numericTest(terms: unknown): ((value: number) => boolean) | undefined {
   if (!Array.isArray(terms) || (terms.length !== 2 && terms.length !== 4)) return undefined;

@@ -7,7 +7,7 @@ export type ParsedPattern =
   | { readonly kind: 'faults'; readonly faults: readonly PatternFault[] };
 
 /**
- * Reads an event pattern as EventBridge does, given as the value of its JSON. Reports all faults together. Sources: "Event
+ * Reads an event pattern, given as a JSON value, as EventBridge does. Reports all faults together. Sources: "Event
  * patterns" and "Comparison operators" in EventBridge's user guide, and AWS's own matcher, Event Ruler.
  */
 export function parsePattern(value: unknown): ParsedPattern {
@@ -28,14 +28,14 @@ const byPath = (a: FieldPattern, b: FieldPattern) => (a.path < b.path ? -1 : 1);
 type Alternative = ReadonlyMap<string, FieldPattern>;
 
 type Fields = Given & {
-  /** Names of fields from the root of the event; `$or` and the places in it are none. */
+  /** Names of fields from the root of the event, without `$or` and positions in it. */
   readonly names: readonly string[];
   readonly withinOr: boolean;
 };
 
 const OR = '$or';
 
-/** The alternatives so far, each with the fields of an object, or several for each if it has `$or`. */
+/** Adds the fields of an object to each alternative so far. `$or` splits each alternative into several. */
 function readFields(before: readonly Alternative[], given: Fields, report: Report): readonly Alternative[] {
   const { value, path, names } = given;
   if (!isObject(value) || Object.keys(value).length === 0) {
@@ -59,7 +59,7 @@ function readFields(before: readonly Alternative[], given: Fields, report: Repor
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What AWS's matcher forbids as the name of a field within `$or`: match types, operators, and some for later. */
+/** Names that AWS's matcher forbids for fields within `$or`: match types, operators, and some reserved names. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...Object.keys(matchTypes),
   ...[
@@ -89,7 +89,7 @@ function checkName(name: string, { value, path, withinOr }: Fields, report: Repo
     report({ path, expected: `within $or, a field that is not called ${name}`, got: value });
 }
 
-/** EventBridge refuses a rule with more combinations of the branches of `$or`. */
+/** Maximum number of combinations of `$or` branches in a rule. EventBridge rejects more. */
 const MAX_COMBINATIONS = 1_000;
 
 function readOr(before: readonly Alternative[], given: Fields, report: Report): readonly Alternative[] {

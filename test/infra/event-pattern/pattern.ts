@@ -1,7 +1,7 @@
 /** A value of an event that a pattern can match: a leaf of its JSON, or an item of an array. */
 export type EventValue = string | number | boolean | null | typeof INEXACT;
 
-/** A number of an event that a double does not hold exactly: AWS compares its text, which equals that of no pattern. */
+/** A number of an event that a double cannot hold exactly. AWS compares its text, which no pattern can equal. */
 export const INEXACT = Symbol('a number that a double does not hold exactly');
 
 /** Whether one value of an event matches. */

@@ -1,4 +1,4 @@
-/** Whether a string begins with the first piece, ends with the last, and has the others in order between them. */
+/** Whether a string begins with the first piece, ends with the last one, and contains the others in order in between. */
 export function matchesPieces(text: string, [first = '', ...others]: readonly string[]): boolean {
   const last = others.pop();
   if (last === undefined) return text === first;
@@ -13,8 +13,8 @@ export function matchesPieces(text: string, [first = '', ...others]: readonly st
 }
 
 /**
- * The pieces between the `*` of a wildcard, in which `\*` and `\\` stand for themselves. Undefined if two `*` follow
- * each other or a `\` escapes nothing: AWS refuses both.
+ * The pieces between the `*` of a wildcard, in which `\*` and `\\` are escapes. Undefined if two `*` follow each other
+ * or a `\` escapes nothing: AWS rejects both.
  */
 export function piecesOf(wildcard: string): readonly string[] | undefined {
   if (!/^(?:\\[\\*]|[^\\*]|\*(?!\*))*$/s.test(wildcard)) return undefined;
@@ -33,8 +33,8 @@ const IGNORED_CASE = {
 } as const;
 
 /**
- * The test for a text, or a text's start or end, without regard to case. As AWS does, each character of the wanted text
- * stands for its lower and its upper case: `ß` also for `SS`, but `SS` not for `ß`.
+ * Creates a case-insensitive test for a text, or for a text's start or end. As in AWS, each character of the wanted
+ * text matches its lower and its upper case: `ß` also matches `SS`, but `SS` does not match `ß`.
  */
 export function ignoringCase(wanted: string, part: keyof typeof IGNORED_CASE): (value: string) => boolean {
   const form = [...wanted].map((character) =>

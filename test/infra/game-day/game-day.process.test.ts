@@ -16,14 +16,9 @@ import { runAws } from './run-aws.ts';
 import { BASE_URL, type Day, startDay } from './start-day.ts';
 
 /*
- * The game day: for each section of the runbook, what it is about happens to an instance on the local AWS until its alarm
- * is red by the template, and the section is followed to its end, with the commands as they are on the page.
+ * The game day: for each section of the runbook, its problem is caused in an instance on the local AWS until its alarm is red according to the template. Then the section is followed to its end, with the commands as they are on the page.
  *
- * What does not happen as in an account: Throttling and RateReduced take a quarter of an hour, so their line is written by
- * the function's own code with a clock of the test; a message is a dead letter after 5 receives where that is provoked;
- * Lambda's own message is put on its queue by the test; hours of waiting are added by the clock, and a message that would
- * come back in 16 minutes is sent again; metrics are computed from the lines and the queues by the template's filters and
- * alarms. One command is not run, since no service here has it: `aws service-quotas request-service-quota-increase`.
+ * Differences from an account: Throttling and RateReduced take a quarter of an hour, so the function's own code writes their line with a clock of the test. Where dead letters are provoked, 5 receives are enough. The test itself sends Lambda's own message to its queue. The clock skips hours of waiting, and a message that would become visible in 16 minutes is sent again. Metrics are computed from log lines and queues by the template's filters and alarms. One command is not run, since no service here supports it: `aws service-quotas request-service-quota-increase`.
  */
 
 const RUNBOOK = 'infra/RUNBOOK.md';
@@ -72,30 +67,33 @@ const instance = {
 };
 
 type Event = {
-  /** What happens, where several things bring a section about. */
+  /** The cause, if several causes lead to the same section. */
   readonly what?: string;
-  /** After how many receives a message is a dead letter. Default: as many as in the template. */
+  /** After how many receives a message becomes a dead letter. Default: as in the template. */
   readonly maxReceives?: number;
   readonly provoke: (day: Day) => Promise<unknown>;
-  /** What goes off: the alarm, and the problem that it names. */
+  /** The alarms that must become red, with the problems that they name. */
   readonly red: readonly string[];
-  /** After this number of minutes, if not immediately. */
+  /** The number of minutes after which the alarms are red. Default: 0. */
   readonly minutes?: number;
-  /** In what the commands to see print. */
+  /** Must match the output of the commands that show the problem. */
   readonly seen: RegExp;
-  /** In the error of the line that names the problem. */
+  /** Must match the error in the log line that names the problem. */
   readonly logged?: RegExp;
   /** Whether `doctor` finds it too and exits with 1. */
   readonly isIll?: true;
-  /** The operator's actions besides the commands that fix it. */
+  /** The operator's actions in addition to the commands that fix the problem. */
   readonly repair?: (day: Day) => unknown;
-  /** The value that the operator inserts for a variable, from what was seen. */
+  /** The values that the operator inserts for variables, taken from the output. */
   readonly given?: (seen: string, day: Day) => Readonly<Record<string, string>>;
-  /** Shows that it is over. Returns from when on nothing more is said, if that is not when it was repaired. */
+  /**
+   * Checks that the problem is over. Returns the time from which on no new log line reports it, if not the time of the
+   * repair.
+   */
   readonly over: (day: Day) => Promise<unknown>;
 };
 
-/** Counts of queues are of a while ago, as AWS documents it: it is asked again until they agree. */
+/** Waits until the alarms are red as expected. Counts of queues lag, as AWS documents, so they are read until they agree. */
 const isRed = (day: Day, red: readonly string[], minutes = 0, fromMs = 0) =>
   day.until(async () => isDeepStrictEqual(await day.red(minutes, fromMs), red), `red about ${red.join()}`);
 
@@ -110,7 +108,7 @@ const doctorSays = async (day: Day, check: string) =>
     expect.objectContaining({ name: check, status: 'ok' }),
   );
 
-/** The platform refuses what the token may not do, until its user may. */
+/** The platform rejects requests that the token may not make, until its user gets the permission. */
 const forbidden = {
   provoke: async (day: Day) => {
     await day.becomes({ forbidden: ['runFunction'] });
@@ -123,7 +121,7 @@ const forbidden = {
   over: (day: Day) => isDone(day, 'job'),
 };
 
-/** A batch was scored, and another one is on the queue. */
+/** One batch was scored, and another one is on the queue. */
 const scored = {
   provoke: async (day: Day) => {
     await day.store.put(
@@ -153,7 +151,7 @@ const scored = {
   },
 };
 
-/** A resource that refuses its use, until the permission is given back: nothing but the job that needs it shows it. */
+/** A resource rejects all use until the permission is restored. Only the job that needs it shows the problem. */
 const refused = (
   what: string,
   {
@@ -183,7 +181,7 @@ const refused = (
   },
 });
 
-/** Two runs that differ. */
+/** Takes two different runs. */
 async function takeTwo(day: Day): Promise<void> {
   await day.take({ type: 'snapshot', source: 'calculations', id: 'first' });
   day.platform().churn(3);
@@ -199,7 +197,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
       await day.rest();
       day.passes(80);
       await isRed(day, []);
-      // Nothing calls any more, and nothing is fixed.
+      // Nothing calls the platform any more, although the problem still exists.
       await day.schedule('ExpectedSnapshotsHourly');
     },
     red: ['Page: Unauthorized'],
@@ -350,7 +348,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     maxReceives: 5,
     provoke: async (day) => {
       await day.send(adds('job'));
-      // A message that crashes the process each time.
+      // Simulates a message that crashes the process each time.
       const receive = `sqs receive-message --visibility-timeout 0 --queue-url ${day.stack.output('QueueUrl')}`;
       while ((await day.red()).length === 0) await runAws(['aws', ...receive.split(' ')], day.owner);
     },
@@ -381,7 +379,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
   SnapshotRefused: {
     provoke: async (day) => {
       await takeTwo(day);
-      // A data file that is not there makes a run incomplete.
+      // A missing data file makes a run incomplete.
       await day.take({ type: 'snapshot', source: 'data-files', ids: ['999999'] });
     },
     red: ['Ticket: SnapshotRefused'],
@@ -446,7 +444,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     over: async (day) => {
       const look = await day.schedule('ReportsLook');
       expect(look).toMatchObject({ report: 'written', digests: [{ place: 'calculations' }] });
-      // Before it, those that failed are reported once more: their process may have been killed.
+      // Before that, failed jobs are reported once more, since their process may have been killed.
       const at = Date.now();
       await day.schedule('ReportsLook');
       return at;
@@ -492,7 +490,7 @@ async function follow(
   return runAws(words, day.place);
 }
 
-/** The other place of a token, which this instance does not have. */
+/** Runs the command for a token in a secret, which this instance does not have. */
 async function withSecret(words: readonly string[], day: Day): Promise<string> {
   const secret = words[words.indexOf('--secret-id') + 1] ?? '';
   await using secrets = await startSecrets({ [secret]: 'old' });
@@ -534,7 +532,7 @@ test.each(happenings)(
     for (const line of fix) await follow(line, day, event.given?.(seen, day) ?? {});
     const overAt = await event.over(day);
 
-    // Nothing more is written about it, and the alarm ends 75 minutes after the last line.
+    // No more lines report it, and the alarm ends 75 minutes after the last line.
     await isRed(day, [], 0, typeof overAt === 'number' ? overAt : repairedAt);
     await isRed(day, [], 81);
     await isRed(
@@ -543,7 +541,7 @@ test.each(happenings)(
       60,
     );
   },
-  // A section runs some twenty commands, each a process of its own.
+  // A section runs about twenty commands, each in a separate process.
   180_000,
 );
 

@@ -1,11 +1,11 @@
 import { resourcesOf, type Template } from '../../local-aws/stack/template.ts';
 import { at, type FilterProperties, matches } from '../metric-filter.ts';
 
-/** What alarms look at. */
+/** The data that alarms evaluate. */
 export type Watched = {
   /** Lines of the logs, each with the logical id of the function that wrote it. */
   readonly lines: readonly { readonly by: string; readonly line: object }[];
-  /** A metric of SQS, of the queue with this logical id, at a time. */
+  /** The value of an SQS metric of the queue with this logical id, at a time. */
   readonly ofQueue: (metric: string, queue: string, atMs: number) => number;
 };
 
@@ -26,13 +26,13 @@ type Alarm = Partial<MetricOfQueue> & {
   }[];
 };
 
-/** All periods of the template. */
+/** The period of all alarms in the template. */
 const PERIOD_MS = 300_000;
 
 const SELECT =
   /^SELECT SUM\((\w+)\) FROM SCHEMA\("([^"]+)", problem\) GROUP BY problem ORDER BY SUM\(\) DESC$/;
 
-/** The alarms of the template that are red at a time, with their problems: `Page: Unauthorized`, `OldestJob`. */
+/** The alarms of the template that are red at a time, with their problems, such as `Page: Unauthorized` or `OldestJob`. */
 export function redAt(template: Template, watched: Watched, atMs: number): readonly string[] {
   const points = pointsOf(template, watched.lines);
   const periodOf = (ms: number) => Math.floor(ms / PERIOD_MS);
@@ -63,7 +63,7 @@ export function redAt(template: Template, watched: Watched, atMs: number): reado
   });
 }
 
-/** The counts of the metric filters over these lines: each filter counts those of its own log group. */
+/** The counts of the metric filters over these lines. Each filter counts the lines of its own log group. */
 function pointsOf(template: Template, lines: Watched['lines']) {
   const groupOf = (id: string) => at(template.Resources, `$.${id}.Properties.LoggingConfig.LogGroup.Ref`);
   return resourcesOf(template, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {

@@ -10,8 +10,8 @@ import { BASE_URL, type Day, startDay } from './start-day.ts';
 import { createTableBackups } from './table-backups.ts';
 
 /*
- * docs/restore.md, followed to its end with the commands as they are on the page, while the table is gone. Backups, which
- * no stand-in has, are made and restored by the test as AWS documents them.
+ * Follows docs/restore.md to its end, with the commands as they are on the page, after the table was deleted. No local
+ * service has backups, so the test creates and restores them as AWS documents it.
  */
 
 const PAGE = 'docs/restore.md';
@@ -80,7 +80,7 @@ test('a deleted table is restored under its name, and jobs continue where they w
     if (line.includes('list-backups')) listed = printed;
   }
 
-  // The earlier messages are delivered again after their visibility timeout of seven minutes: they are the same jobs.
+  // The earlier messages would be delivered again after their visibility timeout of seven minutes. These are the same jobs.
   await day.work(adds('before'), adds('meanwhile'));
   await isDone(day, 'meanwhile');
   expect(sent()).toBe(once + 1);
@@ -101,7 +101,7 @@ test('the commands that restore a damaged table use operations and options that 
   await day.run('npx platform-sync pace --pause');
   const given = { NEW: 'restored', TIME: '2026-11-29T12:00:00Z' };
   for (const line of commandsIn('Restore from a point in time')) await follow(line, day, backups, given);
-  // The deployment gives people and functions the new table: here, the account's owner has every right.
+  // The deployment would grant people and functions access to the new table. Here the account's owner has every right.
   const environment = { ...day.owner.environment, SYNC_TABLE: 'restored' };
 
   expect(backups.turnedOn['restored']).toHaveLength(3);

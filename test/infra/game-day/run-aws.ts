@@ -2,22 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Place } from '../../docs/run-line.ts';
 
-/** The names of packages that are not those of the command line. */
+/** SDK packages whose name differs from the service's name on the command line. */
 const PACKAGES: Readonly<Record<string, string>> = { secretsmanager: 'secrets-manager' };
 
-/** A structure of the SDK: the names of its members, and their types; of a list of texts, one that begins with this. */
+/** A structure schema of the SDK, with the names of its members (index 4) and their types (index 5). */
 type Structure = readonly [unknown, unknown, unknown, unknown, readonly string[], readonly unknown[]];
 const LIST = 64;
 
-/** The response of an operation to its input; undefined for an operation of a local service. */
+/** Returns the response of an operation to its input; undefined for an operation of a local service. */
 export type StandIn = (
   operation: string,
   input: Readonly<Record<string, unknown>>,
 ) => Promise<object | undefined>;
 
 /**
- * Runs a command of AWS's own command line by the SDK: the operation by its name, with the options as its input; what it
- * does not have is refused. Returns what it responds, or a stand-in for operations that no local service has. Of `s3`, which is no API, `ls` and `rm` of one object.
+ * Runs a command of the AWS CLI through the SDK, with its options as the operation's input. Unknown operations and
+ * options are rejected. Returns the response, from a stand-in if no local service has the operation. Of `s3`, which is
+ * not an API, it supports `ls` and `rm` of one object.
  */
 export async function runAws(
   [, service = '', ...words]: readonly string[],

@@ -18,10 +18,10 @@ const small = { calculations: 40, datasets: 4, cards: 0, fileSets: 0, dataFiles:
 
 export type Day = Awaited<ReturnType<typeof startDay>>;
 
-/** The policies of a person who is on call, as in the runbook. */
+/** The managed policies of a person on call, as in the runbook. */
 const POLICIES = ['PoliciesReader', 'PoliciesSubmitter', 'PoliciesOperator', 'Token'];
 
-/** The same with the right to the token's parameter, which an administrator grants separately. */
+/** Adds the permission for the token's parameter, which an administrator grants separately. */
 function withToken({ template, ...others }: StackToRun): StackToRun {
   const Resource = `arn:aws:ssm:${REGION}:${ACCOUNT}:parameter/deployed/token`;
   const Action = ['ssm:GetParameter', 'ssm:PutParameter'];
@@ -31,7 +31,7 @@ function withToken({ template, ...others }: StackToRun): StackToRun {
 }
 
 /**
- * An instance on the local AWS and its platform, on the day that something of it breaks, and a person who is on call. The
+ * Starts an instance on the local AWS, its platform, and a person on call, for a day on which something breaks. The
  * instance has the name `deployed`, and its token is in the parameter `/deployed/token`.
  */
 export async function startDay(deployed: StackToRun) {
@@ -42,7 +42,7 @@ export async function startDay(deployed: StackToRun) {
   started.defer(() => platform.close());
   const lines: { readonly by: string; readonly line: object }[] = [];
   const refusing = started.use(await startRefusing());
-  /** What the roles of the functions, and everybody else, may not use any more: a service, or a service and a path. */
+  /** What no role may use any more: a service, or a service and a path. */
   const refused = new Set<RegExp>();
   const stack = started.use(
     await startStack({
@@ -60,7 +60,7 @@ export async function startDay(deployed: StackToRun) {
   const place = { environment, folder };
   const printed = await runLine('npx platform-sync env --stack platform-sync-deployed --json', place);
   Object.assign(environment, JSON.parse(printed));
-  /** The account's. */
+  /** The credentials and settings of the account's owner. */
   const owner = { environment: { ...environment, ...stack.settings }, folder };
   const queues = new Map(
     resourcesOf(deployed.template, 'AWS::SQS::Queue').map(([id]) => {
@@ -73,7 +73,7 @@ export async function startDay(deployed: StackToRun) {
   started.defer(() => polling?.[Symbol.asyncDispose]());
   let sentAtMs = Number.POSITIVE_INFINITY;
 
-  /** What alarms are red about in so many minutes, by the lines from a time on, and by the queues of now. */
+  /** The alarms that are red `minutes` from now, by the log lines since `fromMs` and the present state of the queues. */
   async function red(minutes = 0, fromMs = 0): Promise<readonly string[]> {
     const counts = new Map(
       await Promise.all([...queues].map(async ([id, queue]) => [id, await queue.counts()] as const)),
@@ -126,7 +126,7 @@ export async function startDay(deployed: StackToRun) {
   const running = started.move();
   return {
     folder,
-    /** Where the person's commands run, and where those of the account's owner do. */
+    /** Where the commands of the person on call run; `owner`: those of the account's owner. */
     place,
     owner,
     lines,
@@ -135,28 +135,28 @@ export async function startDay(deployed: StackToRun) {
     passes,
     red,
     until,
-    /** A logical id by its beginning. */
+    /** Finds a logical id by its beginning. */
     idOf,
-    /** Starts a schedule's function, as for a time. */
+    /** Starts a schedule's function, as at the time `at`. */
     schedule: (start: string, at?: Date) => stack.runSchedule(idOf(start), at),
     run,
     store: await openStore(stack.output('Store'), { s3: stack.settings }),
     printed: async (words: string) => JSON.parse(await run(`npx platform-sync ${words} --json`)),
     platform: () => platform,
-    /** The platform starts again, and is as these options say. */
+    /** Restarts the platform with these options. */
     async becomes(options: Parameters<typeof startPlatform>[0]) {
       await platform.close();
       platform = await startPlatform({ ...small, ...options, port: Number(new URL(platform.url).port) });
     },
-    /** Puts messages on the queue of jobs. */
+    /** Sends messages to the queue of jobs. */
     send,
-    /** The same, and from now on the functions get the messages of queues. */
+    /** Sends messages to the queue of jobs, and lets the functions receive messages from now on. */
     work,
     async rest() {
       await polling?.[Symbol.asyncDispose]();
       polling = undefined;
     },
-    /** Takes the snapshot that a job or another one on the queue asks for. */
+    /** Copies the snapshot that these messages, or one already on the queue, ask for. */
     async take(...messages: readonly object[]) {
       await work(...messages);
       const { name = '' } = await until(async () => stack.lambda.requests[taken], 'an execution');

@@ -1,7 +1,7 @@
 import { type LoopbackServer, startLoopbackServer } from '../../local-aws/services/loopback-server.ts';
 import { signerOf } from '../../local-aws/signer.ts';
 
-/** Refuses every request as AWS does where the role of the caller does not allow it. */
+/** Starts a server that denies every request as AWS does when the caller's role does not allow it. */
 export const startRefusing = (): Promise<LoopbackServer> =>
   startLoopbackServer((request, response) => {
     const { url: path = '/', headers, method } = request;

@@ -11,10 +11,10 @@ import type { StandIn } from './run-aws.ts';
 type Item = NonNullable<ScanCommandOutput['Items']>[number];
 
 /**
- * What DynamoDB does for a table with point-in-time recovery and dynalite does not: as the table is deleted, AWS stores a
- * system backup of it, named after it, from which a table of any name can be made that does not exist. A restored table has
- * no time to live, no point-in-time recovery and no protection. Source: "Restoring a table from a backup" and "Point-in-time
- * recovery", DynamoDB Developer Guide.
+ * Backups as in DynamoDB, which dynalite lacks. When a table with point-in-time recovery is deleted, AWS stores a
+ * system backup named after it, from which a new table of any unused name can be created. A restored table has no time
+ * to live, no point-in-time recovery and no deletion protection. Source: "Restoring a table from a backup" and
+ * "Point-in-time recovery", DynamoDB Developer Guide.
  */
 export function createTableBackups(environment: Readonly<Record<string, string>>) {
   const { AWS_ENDPOINT_URL: endpoint = '', AWS_REGION: region = '', ...keys } = environment;
@@ -75,7 +75,7 @@ export function createTableBackups(environment: Readonly<Record<string, string>>
   return {
     run,
     turnedOn,
-    /** Deletes the table; AWS stores a backup of it. */
+    /** Deletes the table, and stores a backup as AWS does. */
     async delete(TableName: string): Promise<void> {
       const items = await itemsOf(TableName);
       backups.set(`arn:aws:dynamodb:${region}:000000000000:table/${TableName}/backup/1`, {

@@ -4,9 +4,9 @@ import { readGrants } from './grants.ts';
 import { PAGE, printPage, readRows, rowsOf } from './page.ts';
 
 /*
- * After the tests that start processes, with the folder of what they called: each grant of the template was needed by a test,
- * or has a reason. The page may name a test that did not call this time (some calls depend on timing) while another test did,
- * but not a test that is gone. `--write` writes the page.
+ * Runs after the tests that start processes, with the folder of their recorded calls. Checks that each grant of the
+ * template was used by a test or has a reason. The page may name a test that did not use the grant this time (some
+ * calls depend on timing) if another one did, but not a test that no longer exists. `--write` writes the page.
  */
 const [folder = '', flag] = process.argv.slice(2);
 const before = readRows(readFileSync(PAGE, 'utf8'));

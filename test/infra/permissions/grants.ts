@@ -9,13 +9,13 @@ import { full, minimal, packageId, resourcesOf, templateOf } from '../instances.
 import { nameOf } from '../statement-lines.ts';
 
 /**
- * An action that a role or a managed policy allows on what matches a pattern. Names are without their hashes. What the
- * table of sources makes for each of them is one grant, on `SOURCE`, with a pattern for each.
+ * An action that a role or a managed policy allows on resources that match a pattern. Names are without their hashes.
+ * Grants that differ only in the source are one grant on `SOURCE`, with a pattern for each source.
  */
 export type Grant = { readonly who: string; readonly action: string; readonly on: string };
 export type Granted = Grant & { readonly patterns: readonly string[] };
 
-/** Everything that a role can be there for; without a key and a network, whose statements are those of AWS's pages. */
+/** An instance with all features. It has no key and no network, whose statements are taken from AWS's documentation. */
 const instance = {
   ...minimal,
   functionsQueue: true,
@@ -61,16 +61,16 @@ const allowedBy = (who: string, { Action, Resource = '*' }: Statement) =>
     .flat()
     .flatMap((action) => [Resource].flat().map((arn) => ({ who, action, pattern: shortOf(arn) })));
 
-/** In a folder's or a table's name. */
+/** A source's name in the name of a folder or a table. */
 const SOURCE = new RegExp(`(?<=/|stored_)(${sources.map((each) => each.replace('-', '[-_]')).join('|')})`);
 
-/** Whether a call needed a grant, or one of several that allow it. */
+/** Whether a call is allowed by a grant, perhaps among others. */
 export const isUse = ({ who, action, patterns }: Granted, call: Call): boolean =>
   who === nameOf(call.by) &&
   matchesPattern(call.action, action) &&
   patterns.some((pattern) => matchesPattern(shortOf(call.resource), pattern));
 
-/** A resource without what only differs from stack to stack. */
+/** A resource without the parts that differ from stack to stack. */
 const shortOf = (arn: string): string =>
   arn
     .replace(/^arn:aws:[^:]*:[^:]*:[^:]*:/, '')

@@ -2,7 +2,7 @@ import type { Grant } from './grants.ts';
 
 type Reason = { readonly who?: RegExp; readonly action: RegExp; readonly on?: RegExp; readonly why: string };
 
-/** Why there are grants that no test calls. */
+/** The reasons for grants that no test uses. */
 export const reasons: readonly Reason[] = [
   { action: /^logs:/, why: 'Lambda writes the logs with it' },
   { action: /^s3:AbortMultipartUpload$/, why: 'only after an upload in parts that failed' },
@@ -31,7 +31,7 @@ export const reasons: readonly Reason[] = [
   },
   { action: /Version$/, why: 'the local S3 keeps no old versions, which `forget` erases' },
   { action: /^cloudwatch:/, why: 'nothing here serves CloudWatch' },
-  // What happens so rarely that no night of these tests has it.
+  // Calls that happen too rarely for these tests.
   {
     action: /^s3:PutObject$/,
     on: /\/table\.json$/,
@@ -70,7 +70,7 @@ export const reasons: readonly Reason[] = [
   },
 ];
 
-/** Why no test calls it; undefined if one has to. */
+/** The reason why no test uses a grant; undefined if a test must use it. */
 export const reasonFor = ({ who, action, on }: Grant): string | undefined =>
   reasons.find(
     (reason) =>

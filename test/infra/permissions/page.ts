@@ -4,12 +4,12 @@ import { reasonFor } from './not-called.ts';
 
 export const PAGE = 'docs/permissions.md';
 
-/** A grant, and the file of a test that needs it; or why no test does. */
+/** A grant, and the test file that uses it, or the reason why no test does. */
 export type Row = Grant & { readonly by: string };
 
 /**
- * A row for each grant, by what tests called. The test that `before` names stays if it called again. Of a grant that no test
- * called and that has no reason, `by` is empty.
+ * A row for each grant, from the calls of tests. The test that `before` names stays if it made the call again. `by` is
+ * empty for a grant that no test used and that has no reason.
  */
 export function rowsOf(
   grants: readonly Granted[],
@@ -42,7 +42,7 @@ export const printPage = (rows: readonly Row[]): string =>
     .map(([who, of]) => `\n## ${who}\n\n| may | on | called by |\n|---|---|---|\n${linesOf(of).join('\n')}\n`)
     .join('');
 
-/** One row for all resources of an action that have the same test. */
+/** One line for all resources of an action that have the same test. */
 const linesOf = (rows: readonly Row[]): readonly string[] =>
   [...Map.groupBy(rows, ({ action, by }) => JSON.stringify([action, by])).values()]
     .map((same) => {

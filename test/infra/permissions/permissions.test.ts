@@ -4,7 +4,7 @@ import { readGrants } from './grants.ts';
 import { reasonFor, reasons } from './not-called.ts';
 import { PAGE, printPage, readRows, rowsOf } from './page.ts';
 
-/* That a test does what the page says is checked after the tests that start processes, by `npm run test:processes`. */
+/* `npm run test:processes` checks, after the tests that start processes, that each test makes the calls that the page lists. */
 
 const page = readFileSync(PAGE, 'utf8');
 const rows = readRows(page);
@@ -40,6 +40,6 @@ test('a grant that no test exercises names no test in its row', () => {
   const granted = [{ ...grant, patterns: ['bucket/a/*'] }];
   expect(rowsOf(granted, calls('arn:aws:s3:::bucket/b/c'), [])).toEqual([{ ...grant, by: '' }]);
   expect(rowsOf(granted, calls('arn:aws:s3:::bucket/a/c'), [])).toEqual([{ ...grant, by: 'test/a.test.ts' }]);
-  // What a test did once is no longer so.
+  // A test that no longer uses the grant is not named.
   expect(rowsOf(granted, [], [{ ...grant, by: 'test/a.test.ts' }])).toEqual([{ ...grant, by: '' }]);
 });
