@@ -4,15 +4,15 @@ import type { SettingName } from '../../lib/contract.ts';
 import { startAws } from './services/start-aws.ts';
 
 /*
- * `npm run local-aws`: S3, SQS and DynamoDB on loopback until Ctrl-C; prints the settings that reach them, with `--json` as
- * one JSON value. `AWS_SEED` is the seed of what fails now and then.
+ * `npm run local-aws`: S3, SQS and DynamoDB on loopback until Ctrl-C; prints the settings that reach them, with
+ * `--json` as one JSON value. `AWS_SEED` is the seed of occasional failures.
  */
 
 const BUCKET = 'platform-sync-sandbox';
 const QUEUE = 'platform-sync-jobs';
 const DEAD_LETTER_QUEUE = 'platform-sync-dead-letters';
 const TABLE = 'platform-sync';
-/** For the jobs queue. The ledger counts attempts; receives only limit crashes. */
+/** Maximum receives of the jobs queue. The ledger counts attempts; receives only limit crashes. */
 const MAX_RECEIVE_COUNT = 1_000;
 
 const { environment, out, err, signal } = processTerminal();

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Who signed a request, by the access key id, and for which service. */
+/** The signer of a request (`by`: the access key id), and the service it is for. */
 export type Signer = { readonly by: string; readonly service: string };
 
 /**
- * The signer of a request: by its header, or by the query of a link that has not ended. Signatures are read, not
- * checked. Undefined if there is none.
+ * The signer of a request, from its header or from the query of a presigned link that has not expired; otherwise
+ * undefined. Signatures are read, not checked.
  */
 export function signerOf({ authorization }: IncomingHttpHeaders, url: string): Signer | undefined {
   const [, credential] = HEADER.exec(authorization ?? '') ?? [];

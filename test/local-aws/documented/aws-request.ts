@@ -4,7 +4,7 @@ import { s3OperationOf } from './s3/s3-operation.ts';
 
 export type ServiceName = 's3' | 'sqs' | 'dynamodb';
 
-/** A request to one of the services, with its whole body. */
+/** A request to one of the services, with its complete body. */
 export type AwsRequest = {
   readonly service: ServiceName;
   /** The name in the API reference, such as `PutObject`. */
@@ -19,7 +19,7 @@ export type AwsRequest = {
 
 type Received = Pick<AwsRequest, 'method' | 'headers' | 'body'> & { readonly url: string };
 
-/** The request, if its signature names one of the services. Signatures are read, not checked. */
+/** Parses a request; undefined if its signature names none of the services. Signatures are read, not checked. */
 export function parseRequest({ method, url, headers, body }: Received): AwsRequest | undefined {
   const { pathname: path, searchParams: query } = new URL(`http://localhost${url}`);
   const operation = String(headers['x-amz-target'] ?? '').replace(/^[^.]*\./, '');
@@ -36,14 +36,14 @@ export function parseRequest({ method, url, headers, body }: Received): AwsReque
   }
 }
 
-/** The path and the query, as they are sent. */
+/** The path with the query, as sent. */
 export const urlOf = ({ path, query }: Pick<AwsRequest, 'path' | 'query'>): string =>
   query.size === 0 ? path : `${path}?${query}`;
 
 /** The members of a JSON body. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The members of a request's JSON; none if it is not an object. */
+/** The members of a request's JSON body; empty if it is not an object. */
 export function membersOf(request: AwsRequest): Members {
   const known = parsed.get(request);
   if (known !== undefined) return known;
@@ -52,7 +52,7 @@ export function membersOf(request: AwsRequest): Members {
   return members;
 }
 
-/** Parsed once, however many rules look at it. */
+/** The parsed bodies, so that several rules parse a body only once. */
 const parsed = new WeakMap<AwsRequest, Members>();
 
 export function parseMembers(body: Buffer): Members {
@@ -67,11 +67,11 @@ export function parseMembers(body: Buffer): Members {
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A list of objects in a request or reply; empty if it is something else. */
+/** Reads a list of objects in a request or reply; any other value is an empty list. */
 export const listOf = (value: unknown): readonly Members[] =>
   Array.isArray(value) ? value.filter(isMembers) : [];
 
-/** The request with other members. */
+/** Replaces the members of a request. */
 export const withMembers = (request: AwsRequest, members: Members): AwsRequest => ({
   ...request,
   body: Buffer.from(JSON.stringify({ ...membersOf(request), ...members })),

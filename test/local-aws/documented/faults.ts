@@ -8,7 +8,7 @@ const REQUESTS_PER_FAULT = 250;
 
 type Fault = Pick<Rule, 'says' | 'page'> & { readonly service: ServiceName };
 
-/** Occasionally refuses a request, with each of the refusals in turn, without executing it. */
+/** Occasionally rejects a request without executing it, with each of the errors in turn. */
 export const refuses = ({ refusals, ...fault }: Fault & { readonly refusals: readonly Refusal[] }): Rule => ({
   ...fault,
   kind: 'weak',
@@ -19,7 +19,7 @@ export const refuses = ({ refusals, ...fault }: Fault & { readonly refusals: rea
   },
 });
 
-/** Occasionally breaks the connection after a request was executed. `except`: operations that are spared. */
+/** Occasionally breaks the connection after a request was executed. `except`: operations that are not affected. */
 export const losesResponses = ({
   except,
   ...fault

@@ -9,14 +9,14 @@ export type OffRules = { readonly [name in RuleName]?: string };
 export type LayerOptions = {
   /** The stand-in for each service. */
   readonly standIns: Readonly<Record<ServiceName, Ask>>;
-  /** The seed of everything that happens now and then. The order of requests matters too. */
+  /** The seed of everything that happens only occasionally. The order of requests matters too. */
   readonly seed: number;
   readonly off?: OffRules | undefined;
-  /** The clock that rules see, in epoch milliseconds; the machine's if absent. */
+  /** The clock of the rules, in epoch milliseconds. Default: the machine's. */
   readonly now?: () => number;
 };
 
-/** AWS's documented behaviour in front of stand-ins that lack it. */
+/** Adds AWS's documented behaviour to stand-ins that lack it. */
 export function createLayer({ standIns, seed, off = {}, now = Date.now }: LayerOptions): Ask {
   const allRules: readonly (readonly [string, Rule])[] = Object.entries(rules);
   const chainOf = (service: ServiceName): Ask => {

@@ -1,8 +1,8 @@
 import type { Random } from '../../../lib/sandbox/platform/records/random.ts';
 
 /**
- * True for about one call in `mean`, and never for two within half of that: it happens to every client that asks often
- * enough, and a client that tries again gets through.
+ * Creates a function that returns true for about one call in `mean`, and never twice within half of that number. So
+ * every busy client meets a fault, and its retry succeeds.
  */
 export function createNowAndThen(random: Random, mean: number): () => boolean {
   let left = 1 + random.below(mean);

@@ -9,7 +9,7 @@ export type Reply = {
   readonly isLost?: true;
 };
 
-/** Any failure of a service. */
+/** An error response of a service. */
 export type Refusal = {
   readonly status: number;
   readonly code: string;

@@ -21,8 +21,8 @@ const DYNAMODB_ERRORS =
   'https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html';
 
 /**
- * All rules. A request meets those of its service in this order, and the reply in the opposite one: what breaks or
- * refuses requests comes first, what the stand-in lacks last.
+ * All rules. A request passes those of its service in this order, its reply in reverse order. Rules that break or
+ * reject requests come first, those that add features that the stand-in lacks come last.
  */
 export const rules = {
   'sqs-refuses': refuses({
@@ -40,7 +40,7 @@ export const rules = {
     service: 'sqs',
     says: 'A request may have been executed although its response never arrives.',
     page: RETRIES,
-    // The messages would stay hidden for their visibility timeout, which nobody waits for here.
+    // If the response were lost, the messages would stay hidden for their visibility timeout, which is too long for tests.
     except: new Set(['ReceiveMessage']),
   }),
   'sqs-batches-fail-in-part': batchesFailInPart,

@@ -5,10 +5,10 @@ import { parseRequest } from './aws-request.ts';
 import { type Reply, refuse } from './reply.ts';
 import type { Ask } from './rule.ts';
 
-/** Serves requests on a port of loopback, a free one if it is 0. Throws if the port is taken. */
+/** Serves requests on a loopback port, a free one if `port` is 0. Throws if the port is taken. */
 export const serveLayer = (ask: Ask, port: number): Promise<LoopbackServer> =>
   startLoopbackServer((request, response) => {
-    // The client has disconnected, or a stand-in is gone.
+    // The client has disconnected, or a stand-in has ended.
     respond(ask, request, response).catch(() => response.destroy());
   }, port);
 

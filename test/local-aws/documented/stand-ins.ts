@@ -9,7 +9,7 @@ export type FauxqsApp = ReturnType<typeof buildApp>;
 
 const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PATCH'] as const;
 
-/** Asks fauxqs in this process. */
+/** Sends requests to fauxqs in this process. */
 export const askFauxqs =
   (app: Pick<FauxqsApp, 'inject'>): Ask =>
   async (request) => {
@@ -22,7 +22,7 @@ export const askFauxqs =
     return { status: response.statusCode, headers: response.headers, body: response.rawPayload };
   };
 
-/** Asks a server on this machine, signed with this access key. `close` ends its idle connections. */
+/** Sends requests to a server on this machine, signed with this access key. `close` ends idle connections. */
 export function askServer(endpoint: string, accessKeyId: string): { readonly ask: Ask; close(): void } {
   const { hostname, port } = new URL(endpoint);
   const agent = new Agent({ keepAlive: true });
@@ -41,7 +41,7 @@ export function askServer(endpoint: string, accessKeyId: string): { readonly ask
 
 const SIGNER = /Credential=[^/]+\//;
 
-// Node has already responded to the `Expect`, and assembled the chunks.
+// `Expect` and `Transfer-Encoding` are dropped: Node has already responded to the former and joined the chunks.
 function forwardedHeaders({ headers, body }: AwsRequest) {
   const { expect: _, 'transfer-encoding': __, connection: ___, ...others } = headers;
   return { ...others, 'content-length': String(body.length) };

@@ -14,7 +14,7 @@ export type LayerOptions = {
   readonly only: readonly RuleName[];
   readonly seed?: number;
   readonly now?: () => number;
-  /** Called for every request that reaches fauxqs, before it does. */
+  /** Called for every request to fauxqs, before it is sent. */
   readonly onAsk?: (path: string) => Promise<void>;
 };
 
@@ -27,7 +27,7 @@ const everyRuleBut = (only: readonly RuleName[]): OffRules =>
       .map((name) => [name, 'only some rules are under test']),
   );
 
-/** The layer in this process, with a bucket `bucket`, a queue `jobs` and, if a rule needs it, a table `table`. */
+/** Starts the layer in this process, with a bucket `bucket`, a queue `jobs` and, if a rule needs it, a table `table`. */
 export async function startLayer({ only, seed = 1, now = Date.now, onAsk }: LayerOptions) {
   await using started = new AsyncDisposableStack();
   const app = buildApp({ logger: false });
@@ -110,7 +110,7 @@ function signed(service: ServiceName, { headers, ...request }: Unsigned) {
   return parsed;
 }
 
-/** What a service of JSON returned: its members, and the name of its error. */
+/** The members of a JSON reply, and the name of its error. */
 function answer(reply: Reply) {
   const members = parseMembers(reply.body);
   const error = String(members['__type'] ?? '').replace(/^.*#/, '');

@@ -12,37 +12,37 @@ export type HandlerProcessOptions = {
   readonly environment: Environment;
   /** The time limit of one invocation, after which the process is killed. 1 to 900,000. */
   readonly timeoutMs: number;
-  /** 1,024 if absent; nine tenths of it are for long-lived objects. */
+  /** Memory in MB, of which nine tenths are for long-lived objects. Default: 1,024. */
   readonly memoryMb?: number;
-  /** The file's name without its extension, if absent. */
+  /** The function's name. Default: the file's name without its extension. */
   readonly functionName?: string;
-  /** Called with every line that the process writes to stdout or stderr, and with Lambda's own about time limits. */
+  /** Called with every line that the process writes to stdout or stderr, and with Lambda's own lines about timeouts. */
   readonly onLog?: (line: string) => void;
-  /** Folders that stand in for what a function reaches over the network: it may write to them. None if absent. */
+  /** Folders that the function may write to, in place of services that it would reach over the network. Default: none. */
   readonly writable?: readonly string[];
-  /** Milliseconds that loading may take before it is tried once more. Default: 10,000, as on Lambda. */
+  /** Maximum milliseconds of loading the file before it is tried once more. Default: 10,000, as on Lambda. */
   readonly initMs?: number;
-  /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
+  /** Decides whether an occasional event happens. Default: by the probabilities of `lambdaRules`, with a fixed seed. */
   readonly sometimes?: Sometimes;
 };
 
 export type HandlerProcess = {
   /**
-   * Calls the handler with the event, as JSON, and a Lambda context; calls take turns. Returns its result, or null if
-   * there is none, once the lines that it wrote have been passed on. Throws `HandlerError`; after a crash or a timeout,
-   * and now and then after a success, the next call starts a new process.
+   * Calls the handler with the event, as JSON, and a Lambda context; calls run one after another. Returns its result or
+   * null, after its log lines were passed on. Throws `HandlerError`. After a crash or a timeout, and occasionally after
+   * a success, the next call starts a new process.
    */
   invoke(event: unknown): Promise<unknown>;
-  /** Refuses further calls, waits at most `graceMs` (10,000) for pending ones, and ends the process. */
+  /** Rejects further calls, waits at most `graceMs` (10,000) for pending ones, and ends the process. */
   close(graceMs?: number): Promise<void>;
-  /** Kills the process in the middle of a call, which throws; the next one starts another. */
+  /** Kills the process during a call, which then throws. The next call starts a new process. */
   crash(): Promise<void>;
 } & AsyncDisposable;
 
 /**
- * A Lambda function on this machine: one invocation at a time, in a process that the first one starts, that is frozen
- * between invocations (except on Windows), and that may write to nothing but a temporary folder. Throws a `TypeError` if
- * Lambda would not accept `timeoutMs`.
+ * Creates a Lambda function on this machine. It runs one invocation at a time, in a process that the first one starts.
+ * The process is frozen between invocations (except on Windows), and may write only to a temporary folder. Throws a
+ * `TypeError` if Lambda would not accept `timeoutMs`.
  */
 export function createHandlerProcess(options: HandlerProcessOptions): HandlerProcess {
   const lambda = withDefaults(options);
@@ -68,7 +68,7 @@ export function createHandlerProcess(options: HandlerProcessOptions): HandlerPro
 
 const DEFAULT_GRACE_MS = 10_000;
 const INIT_MS = 10_000;
-// For what the handler does when its process exits.
+// How long a handler may run when its process exits.
 const EXIT_MS = 500;
 const MAX_TIMEOUT_MS = 900_000;
 const SEED = 1;

@@ -107,7 +107,7 @@ describe('a process between invocations', () => {
     const ticks = Number(await lambda.invoke({ command: 'tick' }));
 
     expect(state).toMatch(/^T/);
-    // Running, it would have ticked 50 times.
+    // A process that is not stopped would have ticked 50 times.
     expect(ticks).toBeLessThan(20);
   });
 

@@ -18,7 +18,7 @@ const bounds = { timeout: 20_000, interval: 50 };
 /** The start of a line in which the handler logged an invocation. */
 const SEEN = 'invocation ';
 
-/** What the handler logged about one of its invocations. */
+/** The handler's log line about one invocation. */
 type Seen = {
   readonly Records: readonly SqsRecord[];
   readonly pid: number;
@@ -44,7 +44,7 @@ beforeEach(async () => {
     },
     queues: [
       { name: 'jobs', visibilitySeconds: 30 },
-      // Only this one delivers again while a test runs, so that a slow machine disturbs no other test.
+      // Only this queue redelivers while a test runs, so that a slow machine does not affect other tests.
       { name: 'again', visibilitySeconds: 2, deadLetter: { queue: 'dead', maxReceiveCount: 2 } },
       { name: 'dead' },
     ],
@@ -68,7 +68,7 @@ const map = (options: Partial<EventSourceMappingOptions> = {}) =>
     timeoutMs: 10_000,
     onLog: (line) =>
       line.startsWith(SEEN) ? invocations.push(JSON.parse(line.slice(SEEN.length))) : logged.push(line),
-    // These tests count processes and messages exactly; the ones about what happens now and then turn it on.
+    // These tests count processes and messages exactly. Tests of occasional events turn them on.
     sometimes: () => false,
     ...options,
   });
@@ -86,7 +86,7 @@ const sendTo = (queue: 'jobs' | 'again', ...bodies: readonly string[]) =>
 
 const send = (...bodies: readonly string[]) => sendTo('jobs', ...bodies);
 
-/** Bodies and receive counts of all messages received, in the order of the bodies. */
+/** Bodies and receive counts of all received messages, ordered by body. */
 const received = () =>
   invocations
     .flatMap(({ Records }) => Records)

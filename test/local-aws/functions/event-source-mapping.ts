@@ -10,11 +10,11 @@ import {
 import { type Sometimes, sometimes } from './lambda-rules.ts';
 import { createQueueReader, type QueueReader } from './queue-reader.ts';
 
-/** The handler's own options, and more; `timeoutMs` must not exceed the queue's visibility timeout. */
+/** The options of the handler and of the mapping. `timeoutMs` must not exceed the queue's visibility timeout. */
 export type EventSourceMappingOptions = HandlerProcessOptions & {
   readonly aws: Pick<LocalAws, 'endpoint' | 'region' | 'credentials'>;
   readonly queueUrl: string;
-  /** The most messages in one invocation, 1 to 10; 10 if absent. */
+  /** Maximum number of messages in one invocation, 1 to 10. Default: 10. */
   readonly batchSize?: number;
   /** Maximum number of concurrent invocations, each in its own process: 1 to 100. Default: 2. */
   readonly maximumConcurrency?: number;
@@ -31,14 +31,15 @@ export type EventSourceMapping = {
 /**
  * Polls a queue and calls a handler with batches, like Lambda's event source mapping with ReportBatchItemFailures.
  * Messages that succeed are deleted; those that fail stay hidden until their visibility timeout ends, and the queue's
- * own redrive policy sends them to the dead-letter queue. Now and then a batch holds a message twice. Failures of a batch or of the queue are reported as a line to
- * `onLog`. Throws a `TypeError` on wrong options, and the error of SQS if there is no such queue.
+ * own redrive policy sends them to the dead-letter queue. Occasionally a batch contains a message twice. Failures of a
+ * batch or of the queue are reported as a line to `onLog`. Throws a `TypeError` for invalid options, and the error of
+ * SQS if the queue does not exist.
  */
 export async function startEventSourceMapping(
   options: EventSourceMappingOptions,
 ): Promise<EventSourceMapping> {
   const { aws, queueUrl, batchSize = 10, maximumConcurrency = 2, ...given } = options;
-  // One for all processes: each would otherwise be recycled at the same invocation.
+  // All processes share the random decisions. Otherwise all would be recycled at the same invocation.
   const handler = { ...given, sometimes: given.sometimes ?? sometimes(SEED) };
   checkRange('batchSize', batchSize, 10);
   checkRange('maximumConcurrency', maximumConcurrency, 100);
@@ -53,7 +54,7 @@ export async function startEventSourceMapping(
     sometimes: handler.sometimes,
     signal: stopping.signal,
   };
-  // A lane polls only when its process is free: no received message waits for a process.
+  // A lane polls only when its process is free, so that no received message waits for a process.
   const lanes = Promise.all(processes.map((process) => runLane(source, process)));
   const close = async (graceMs = DEFAULT_GRACE_MS): Promise<void> => {
     stopping.abort();
@@ -73,7 +74,7 @@ function checkRange(name: string, value: number, most: number): void {
     throw new TypeError(`${name}: expected a whole number from 1 to ${most}, got ${value}`);
 }
 
-/** The queue's ARN. AWS refuses a mapping whose messages would reappear while their batch is still running. */
+/** Returns the queue's ARN. Throws, as AWS does, if messages would reappear while their batch is still running. */
 async function describeQueue(queue: QueueReader, timeoutMs: number): Promise<string> {
   try {
     const { arn, visibilityMs } = await queue.describe();

@@ -13,19 +13,22 @@ export type LambdaFunction = RunnerOptions & {
   readonly sometimes: Sometimes;
 };
 
-/** Runs the invocations of one function, one after the other. */
+/** Runs the invocations of one function, one after another. */
 export type ExecutionEnvironment = {
   /** The handler's result. Throws `HandlerError`. */
   run(event: unknown): Promise<unknown>;
-  /** Ends the process; without a grace period, what it is doing fails as closed, and so does every later invocation. */
+  /**
+   * Ends the process after a grace period. An invocation that is still running then fails as closed, and so does every
+   * later one.
+   */
   end(graceMs: number): Promise<void>;
-  /** Kills the process in the middle of what it does, as a fault of its host would; the next invocation starts another. */
+  /** Kills the process at any point, as a fault of its host would. The next invocation starts a new process. */
   crash(): Promise<void>;
 };
 
 /**
  * A process that the first invocation starts, that is frozen after each, and that is replaced if it died, exceeded a
- * time limit, or was recycled. Which rules of Lambda it keeps: `lambdaRules`.
+ * time limit, or was recycled. It follows the rules of Lambda in `lambdaRules`.
  */
 export function createExecutionEnvironment(lambda: LambdaFunction): ExecutionEnvironment {
   let runner: Runner | undefined;
@@ -34,7 +37,7 @@ export function createExecutionEnvironment(lambda: LambdaFunction): ExecutionEnv
   const failed = (step: 'load' | 'invoke', failure: HandlerFailure) =>
     new HandlerError(step, lambda.functionName, isKilled ? { kind: 'closed' } : failure);
 
-  /** A process that has loaded the handler; undefined if the time was up. */
+  /** A process that has loaded the handler; undefined on timeout. */
   const load = async (limitMs: number): Promise<Runner | undefined> => {
     if (isKilled) throw failed('load', { kind: 'closed' });
     runner = startRunner(lambda);
@@ -86,7 +89,7 @@ export function createExecutionEnvironment(lambda: LambdaFunction): ExecutionEnv
   return { run, end, crash: async () => runner?.end(0) };
 }
 
-/** What Lambda logs at the end of a failed invocation; the end of a successful one is not logged here. */
+/** The status that Lambda logs at the end of a failed invocation. The end of a successful one is not logged here. */
 const STATUS = { threw: 'error', died: 'failure', timeout: 'timeout', closed: undefined } as const;
 
 const leftOf = ({ deadlineMs }: Invocation): number => Math.max(0, deadlineMs - Date.now());

@@ -5,9 +5,9 @@ import { type Invocation, type Reply, START_ID, type ThrownError } from './invoc
 
 type Handler = (event: unknown, context: object) => unknown;
 
-// The parent is gone, or wants this process to end.
+// The parent has ended, or wants this process to end.
 process.on('disconnect', () => process.exit());
-// A Ctrl-C reaches the whole process group; the parent decides what happens to the current work.
+// Ctrl-C reaches the whole process group, but the parent decides what happens to the current work.
 process.on('SIGINT', () => undefined);
 
 const send = (reply: Reply): void => void process.send?.(reply);

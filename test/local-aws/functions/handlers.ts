@@ -17,8 +17,8 @@ const failures = (ids: readonly (string | null)[]) => ({
 let ticks = 0;
 
 /**
- * A handler that does what the bodies of its messages, or its event's `command`, say. If SEEN is set, it logs its
- * invocations as JSON, each on a line that begins with SEEN.
+ * A handler that executes the commands in the bodies of its messages, or its event's `command`. If SEEN is set, it logs
+ * its invocations as JSON, each on a line that begins with SEEN.
  */
 export async function handler(event: Event, context: Context): Promise<unknown> {
   const records = event.Records ?? [];

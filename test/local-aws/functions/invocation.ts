@@ -2,7 +2,7 @@
 export type Invocation = {
   readonly id: string;
   readonly event: unknown;
-  /** When the time is up, in epoch milliseconds. */
+  /** The deadline in epoch milliseconds. */
   readonly deadlineMs: number;
   readonly functionName: string;
   readonly functionArn: string;

@@ -1,10 +1,10 @@
 import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';
 
 type LambdaRule = {
-  /** What AWS's documentation says, in our words. */
+  /** A summary of AWS's documentation. */
   readonly says: string;
   readonly page: string;
-  /** For what happens only now and then: 1 of this many times. */
+  /** For an occasional event: it happens once in this number of times. */
   readonly oneIn?: number;
 };
 
@@ -45,7 +45,7 @@ export const lambdaRules = {
   },
 } as const satisfies Readonly<Record<string, LambdaRule>>;
 
-/** A rule for what happens only now and then. */
+/** A rule for an occasional event. */
 type SometimesRule = {
   [Name in keyof typeof lambdaRules]: (typeof lambdaRules)[Name] extends { readonly oneIn: number }
     ? Name
@@ -55,7 +55,7 @@ type SometimesRule = {
 /** Whether a rule applies this time. */
 export type Sometimes = (rule: SometimesRule) => boolean;
 
-/** Draws from a seeded stream for each rule: 1 of `oneIn` times. */
+/** Decides by a seeded random stream for each rule: true once in `oneIn` times on average. */
 export function sometimes(seed: number): Sometimes {
   const streams = new Map<string, ReturnType<typeof randomFor>>();
   return (rule) => {

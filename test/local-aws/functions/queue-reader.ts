@@ -10,7 +10,7 @@ import type { LocalAws } from '../services/start-aws.ts';
 export type QueueReader = {
   /** The queue's ARN and visibility timeout. Throws if there is no such queue. */
   describe(): Promise<{ readonly arn: string; readonly visibilityMs: number }>;
-  /** Up to `batchSize` messages with all their attributes; none if none arrive for about a second. */
+  /** Receives up to `batchSize` messages with all their attributes. Returns an empty list if none arrive for about a second. */
   receive(batchSize: number): Promise<readonly Message[]>;
   /** Deletes messages of one receive. Throws if any deletion is refused. */
   remove(messages: readonly Message[]): Promise<void>;
@@ -39,7 +39,7 @@ export function createQueueReader(
       const command = new ReceiveMessageCommand({
         QueueUrl,
         MaxNumberOfMessages: batchSize,
-        // Short, because it is never aborted: an aborted one would hide the next message for a visibility timeout.
+        // The poll is short because it is never aborted: that would hide the next message for a visibility timeout.
         WaitTimeSeconds: 1,
         MessageSystemAttributeNames: ['All'],
         MessageAttributeNames: ['All'],

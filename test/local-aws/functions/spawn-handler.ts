@@ -19,12 +19,12 @@ export type SpawnOptions = {
 /** A process that runs `handler-process.ts` for a handler's file. */
 export type HandlerChild = {
   readonly child: ChildProcess;
-  /** Fulfilled once it has ended, everything it sent has been read, and its temporary folder is gone: how it ended. */
+  /** How the process ended. Fulfilled once its output has been read and its temporary folder was removed. */
   readonly exit: Promise<string>;
 };
 
 /**
- * Starts a handler's process as Lambda would confine it: the file system is read-only except for a temporary folder of
+ * Starts a handler's process with Lambda's restrictions: the file system is read-only except for a temporary folder of
  * its own, which TMPDIR names and which is removed with the process. A write elsewhere throws ERR_ACCESS_DENIED, where
  * Lambda's file system throws EROFS; on Lambda the folder is /tmp and holds 512 MB, while this one has no limit. Stricter
  * than Lambda: child processes, native addons and WASI are denied too, because they would escape.
@@ -43,7 +43,7 @@ export function spawnHandler(options: SpawnOptions): HandlerChild {
   const child = spawn(command ?? '', args, {
     env: { ...options.environment, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
-    // A process group of its own: its number is not given to another process while the guard is in it.
+    // A new process group: its id cannot be reused by another process while the guard is in it.
     detached: MAY_FREEZE,
   });
   const exit = awaitExit(child).finally(async () => {
@@ -53,18 +53,18 @@ export function spawnHandler(options: SpawnOptions): HandlerChild {
   return { child, exit };
 }
 
-/** Windows has no signals that stop and continue a process: there it runs on between invocations. */
+/** Windows has no signals that stop and continue a process: there it keeps running between invocations. */
 export const MAY_FREEZE = process.platform !== 'win32';
 
 const GUARD_FD = 4;
 
 /**
- * Becomes the process, beside a guard that reads from a pipe of the parent's: a line dismisses it, and the end of the
- * pipe means that the parent is gone, so that it kills the process and removes the folder.
+ * A shell script that becomes the process and starts a guard, which reads from a pipe of the parent. A line ends the
+ * guard. The end of the pipe means that the parent has ended: then the guard kills the process and removes the folder.
  */
 const GUARD = [
   `(exec 1>&- 2>&- 3>&-; read -r line <&${GUARD_FD} || { kill -KILL $$; /bin/rm -rf -- "$TMPDIR"; }) &`,
-  // What a shell adds to the environment.
+  // Remove what a shell adds to the environment.
   `exec ${GUARD_FD}<&-; unset PWD OLDPWD SHLVL; exec "$0" "$@"`,
 ].join('\n');
 
@@ -84,7 +84,7 @@ const nodeArguments = ({ file, memoryMb, writable }: SpawnOptions, folder: strin
   ...[folder, ...writable.map((path) => resolve(path))].map((path) => `--allow-fs-write=${join(path, '*')}`),
   '--allow-fs-write=/dev/null',
   '--allow-worker',
-  // Says that workers might escape the permissions.
+  // This warning says that workers might escape the permissions.
   '--disable-warning=PERM0006',
   HANDLER_PROCESS,
   file,

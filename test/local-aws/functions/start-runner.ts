@@ -42,12 +42,12 @@ export function startRunner({ onLog, ...options }: RunnerOptions): Runner {
     receive: (id, limitMs) => firstOf(child, exit, id, limitMs),
     send(invocation) {
       signal('SIGCONT');
-      // Needs no error of its own: the caller that waits for the reply learns that the process has ended.
+      // An error of sending is ignored: the caller that waits for the reply learns that the process has ended.
       child.send(invocation, () => undefined);
     },
     async freeze() {
       signal('SIGSTOP');
-      // It wrote its lines before its reply: they are in the pipes, and each turn of the event loop reads some.
+      // The process wrote its lines before its reply. They are in the pipes, and each turn of the event loop reads some.
       for (let before = -1; before !== chunks; ) {
         before = chunks;
         for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
@@ -77,7 +77,7 @@ async function firstOf(
   limitMs: number,
 ): Promise<Outcome> {
   const outcome = Promise.withResolvers<Outcome>();
-  // The handler may send messages of its own.
+  // The handler may send other messages too.
   const onMessage = (message: unknown) => {
     const reply = message as Reply | null;
     if (reply?.id === id) outcome.resolve(reply);
@@ -93,10 +93,10 @@ async function firstOf(
   }
 }
 
-/** Longer lines are split into pieces of this many characters, so that no output fills the memory. */
+/** Longer lines are split into pieces of this number of characters, so that output cannot exhaust memory. */
 const MAX_LINE_LENGTH = 262_144;
 
-/** Passes on each line of a stream as it arrives, and what is left at its end. */
+/** Passes on each line of a stream as it arrives, and the incomplete last line at its end. */
 async function forwardLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   let rest = '';
   for await (const chunk of stream.setEncoding('utf8')) {

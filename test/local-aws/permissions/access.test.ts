@@ -73,7 +73,7 @@ const options = optionsOf('Function');
 const s3 = new S3Client(options);
 const owner = new S3Client(optionsOf('sandbox'));
 
-/** Takes actions from all. */
+/** A statement that denies actions to all principals. */
 const deny = (Action: string, Resource = '*', more: Partial<Statement> = {}) =>
   services.access.added.push({ Effect: 'Deny', Action, Resource, ...more });
 
@@ -211,7 +211,7 @@ test('an access key id that no function and no policy of the template has is an 
   });
 });
 
-/** Whether the function may send to the queue, by its own statements and the queue's. */
+/** Whether the function may send to the queue, according to its own statements and the queue's. */
 function maySend(own: readonly object[], ofQueue: readonly object[]) {
   const template = templateWith(own);
   const QueuePolicy = {

@@ -11,7 +11,7 @@ import {
 import { type Deployed, type Identity, identityOf, keysOf, resourcePoliciesOf } from './policies.ts';
 import { isAbout, type Need, type Statement } from './statement.ts';
 
-/** An action that was allowed, and by whose statements: the logical id of a role, or of a policy of people. */
+/** An action that was allowed. `by`: the logical id of the role, or of the policy for people, that allowed it. */
 export type Call = { readonly by: string; readonly action: string; readonly resource: string };
 
 /** A service of AWS that acts for something of the stack, such as a rule. */
@@ -20,13 +20,13 @@ type ServicePrincipal = { readonly service: string; readonly sourceArn: string }
 type Action = Pick<Need, 'action' | 'resource'>;
 
 /**
- * Who may do what in a stack. What asks whether something is refused returns the words of the refusal, and undefined if it
- * is allowed. `by` is an access key id: that of the account's owner may do everything.
+ * Decides who may do what in a stack. The methods `refusal…` return the message of the refusal, or undefined if the
+ * action is allowed. `by` is an access key id. The account's owner may do everything.
  */
 export type Access = {
-  /** Before a request is executed. `hasTags` says whether the object that it copies has tags. */
+  /** Called before a request is executed. `hasTags` returns whether the object that it copies has tags. */
   refusal(request: SignedRequest, by: string, hasTags: () => Promise<boolean>): Promise<string | undefined>;
-  /** After a request was to read an object that does not exist. */
+  /** Called after a request to read an object that does not exist. */
   refusalOfMissing(request: SignedRequest, by: string): string | undefined;
   /** The refusal of an action that Lambda or Scheduler takes under a role. */
   refusalOf(action: Action, by: string): string | undefined;
@@ -40,11 +40,11 @@ export type Access = {
   readonly added: Statement[];
 };
 
-/** `keys`: of what the template does not have, by its ARN. */
+/** `keys`: the keys of encrypted resources outside the template, by the ARN of the resource. */
 export type AccessOptions = Deployed & { readonly keys?: Keys };
 
 /**
- * Evaluates a template's own statements, of identities and of resources, as AWS does within one account. Source:
+ * Evaluates a template's statements, of identities and of resources, as AWS does within one account. Source:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
 export function createAccess({ keys = {}, ...deployed }: AccessOptions): Access {
@@ -80,7 +80,7 @@ export function createAccess({ keys = {}, ...deployed }: AccessOptions): Access 
     if (own.some(isDeny)) return 'with an explicit deny in an identity-based policy';
     if (named.some(isDeny)) return 'with an explicit deny in a resource-based policy';
     if (named.some(isAllow)) return undefined;
-    // The policy of a key decides whether those of identities count.
+    // The policy of a key decides whether policies of identities apply to it.
     const isClosed = need.action.startsWith('kms:') && attached.has(need.resource);
     if (isClosed && !ofResource.some((each) => isAllow(each) && names(each.Principal, 'AWS', ROOT)))
       return `because no resource-based policy allows the ${need.action} action`;
@@ -127,10 +127,10 @@ export function createAccess({ keys = {}, ...deployed }: AccessOptions): Access 
 const isAllow = ({ Effect }: Statement) => Effect === 'Allow';
 const isDeny = ({ Effect }: Statement) => Effect === 'Deny';
 
-/** The account: a policy that names it leaves the decision to the policies of its identities. */
+/** The principal of the account. A policy that names it delegates the decision to the policies of identities. */
 const ROOT = `arn:aws:iam::${ACCOUNT}:root`;
 
-/** Whether a statement's principals have one by its name, or are all. */
+/** Whether a statement's principals include this one by name, or are all. */
 function names(principal: Statement['Principal'], kind: 'AWS' | 'Service', name: string): boolean {
   if (principal === undefined || typeof principal === 'string') return principal === '*';
   const all = [principal[kind] ?? [], kind === 'Service' && principal['AWS'] === '*' ? '*' : []].flat();

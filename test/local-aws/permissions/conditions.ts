@@ -1,4 +1,4 @@
-/** The condition of a statement: by operator and key, the values; one matching value is enough. */
+/** The condition of a statement: the values by operator and key. One matching value is enough. */
 export type Condition = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The properties of a request, by condition key; a missing property has no key. */
@@ -6,7 +6,7 @@ export type Context = Readonly<Record<string, string>>;
 
 /**
  * Whether a request satisfies a condition: every key of every operator, each with one of its values. Throws for an
- * operator, or a key, that is not listed here: what is not evaluated would pass for what is. Source:
+ * operator or a key that is not listed here, since ignoring it would give a wrong result. Source:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
  */
 export const satisfies = (context: Context, condition: Condition): boolean =>
@@ -59,7 +59,7 @@ export function matchesPattern(text: string, pattern: string): boolean {
 
 const patterns = new Map<string, RegExp>();
 
-/** Part by part: a `*` reaches over no colon before the sixth part. */
+/** Matches an ARN part by part: a `*` matches no colon before the sixth part. */
 function matchesArn(got: string, pattern: string): boolean {
   const partsOf = (arn: string) => {
     const parts = arn.split(':');
@@ -69,7 +69,7 @@ function matchesArn(got: string, pattern: string): boolean {
   return partsOf(pattern).every((part, index) => matchesPattern(parts[index] ?? '', part));
 }
 
-/** The keys that requests here have wherever AWS gives them. */
+/** Returns a condition key that requests here have wherever AWS sets it; throws for any other key. */
 function known(key: string): string {
   if (!KEYS.some((pattern) => matchesPattern(key, pattern)))
     throw new Error(`expected a known key of conditions, got ${key}`);

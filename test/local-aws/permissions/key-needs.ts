@@ -2,8 +2,8 @@ import { REGION } from '../identity.ts';
 import type { Need } from './statement.ts';
 
 /**
- * What a request needs of the key that its resource is encrypted with, which the service uses in its caller's name. `keyOf`
- * has the keys by the ARNs of what is encrypted. Source: the page on encryption of each service, such as
+ * The actions that a request needs on the key of its resource, which the service uses on behalf of the caller. `keyOf`:
+ * the keys by the ARNs of the encrypted resources. Source: the page on encryption of each service, such as
  * https://docs.aws.amazon.com/kms/latest/developerguide/services-s3.html
  */
 export function keyNeedsOf({ action, resource, context }: Need, keyOf: Keys): readonly Need[] {
@@ -24,11 +24,14 @@ export function keyNeedsOf({ action, resource, context }: Need, keyOf: Keys): re
 
 export type Keys = Readonly<Record<string, string>>;
 
-/** A resource with a policy and a key: a bucket has those of its objects. */
+/** The resource that has the policy and the key: for an object, its bucket. */
 export const ownerOf = (resource: string): string =>
   resource.startsWith('arn:aws:s3:::') ? (resource.split('/')[0] ?? '') : resource;
 
-/** An upload in parts, which no request for one says that it is, is decrypted when it is put together. */
+/**
+ * Actions on the key, by action on the resource. A put may belong to a multipart upload, which is decrypted when it is
+ * assembled.
+ */
 const USES: Readonly<Record<string, readonly string[]>> = {
   's3:GetObject': ['Decrypt'],
   's3:GetObjectVersion': ['Decrypt'],

@@ -13,7 +13,7 @@ export type SignedRequest = {
   readonly body: string;
 };
 
-/** What a request requires of its caller. Throws for an unknown request. */
+/** The permissions that a request requires. Throws for an unknown request. */
 export function needsOf(request: SignedRequest): readonly Need[] {
   const needs = NEEDS[request.service]?.(request) ?? [];
   if (needs.length === 0)
@@ -22,8 +22,8 @@ export function needsOf(request: SignedRequest): readonly Need[] {
 }
 
 /**
- * What it takes to hear of an object that it does not exist: without the right to list, S3 says only that it may not be
- * read. AWS takes the key for the prefix of that listing.
+ * The permission needed to learn that an object does not exist. Without the permission to list, S3 only says that
+ * access is denied. AWS treats the key as the prefix of that list.
  */
 export function needOfMissing(request: SignedRequest): Need | undefined {
   const { bucket, key } = placeOf(request);
@@ -48,7 +48,7 @@ export function needsOfCopiedTags(request: SignedRequest): readonly Need[] {
 
 type Found = Omit<Need, 'context'> & Partial<Pick<Need, 'context'>>;
 
-/** What every request has: loopback stands for TLS. */
+/** Adds the context of every request. Loopback counts as TLS. */
 export const withContext = ({ context, ...need }: Found): Need => ({
   ...need,
   context: {
@@ -85,7 +85,7 @@ const NEEDS: Readonly<Record<string, (request: SignedRequest) => readonly Found[
   },
   secretsmanager(request) {
     const id = String(bodyOf(request)['SecretId']);
-    // AWS adds six characters to a name.
+    // AWS appends six characters to a secret's name.
     const resource = id.startsWith('arn:') ? id : arn('secretsmanager', `secret:${id}-AbCdEf`);
     return [{ action: `secretsmanager:${operationOf(request)}`, resource }];
   },
@@ -108,7 +108,7 @@ const NEEDS: Readonly<Record<string, (request: SignedRequest) => readonly Found[
   },
   glue(request) {
     const { DatabaseName: database, TableName, Name } = bodyOf(request);
-    // On all three.
+    // These actions need permission on all three resources.
     return ['catalog', `database/${database}`, `table/${database}/${TableName ?? Name}`].map((place) => ({
       action: `glue:${operationOf(request)}`,
       resource: arn('glue', place),
@@ -155,7 +155,7 @@ function bucketNeeds(method: string, resource: string, query: URLSearchParams): 
   return [{ action: query.has('versions') ? 's3:ListBucketVersions' : 's3:ListBucket', resource, context }];
 }
 
-/** Of what a bucket is asked for by a name in the query. */
+/** Bucket actions, by their name in the query. */
 const OF_BUCKETS: Readonly<Record<string, string>> = {
   location: 's3:GetBucketLocation',
   versioning: 's3:GetBucketVersioning',

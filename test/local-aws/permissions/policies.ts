@@ -3,23 +3,23 @@ import { type Resource, resourcesOf, type Template } from '../stack/template.ts'
 import type { Resolve } from '../stack/template-values.ts';
 import { type PolicyDocument, type Statement, statementsIn } from './statement.ts';
 
-/** A stack's template, and the values in it. */
+/** A stack's template, and the function that resolves its values. */
 export type Deployed = { readonly template: Template; readonly resolve: Resolve };
 
-/** Who signs a request. */
+/** The signer of a request. */
 export type Identity = {
   readonly arn: string;
-  /** The logical ids of the role, or of the policies, that the statements are from. */
+  /** The logical id of the role, or those of the policies, that contain the statements. */
   readonly owners: readonly string[];
   readonly statements: readonly Statement[];
 };
 
-/** What stands between the logical ids of a person's policies in an access key id. */
+/** The separator between the logical ids of a person's policies in an access key id. */
 export const AND = '+';
 
 /**
- * The identity behind an access key id: the role of a function, or itself, by the logical id; or a person with managed
- * policies, by theirs. Throws if there is none.
+ * The identity of an access key id: the logical id of a function (its role) or of a role, or the logical ids of a
+ * person's managed policies. Throws for any other id.
  */
 export function identityOf(by: string, deployed: Deployed): Identity {
   const { template, resolve } = deployed;
@@ -65,7 +65,7 @@ const POLICIES = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'];
 const documentOf = ({ Properties }: Resource, resolve: Resolve): readonly Statement[] =>
   statementsIn(resolve(Properties['PolicyDocument']) as PolicyDocument);
 
-/** The statements of the policies of resources, by the ARN of what they are attached to. */
+/** The statements of resource policies, by the ARN of the resource that they are attached to. */
 export function resourcePoliciesOf({
   template,
   resolve,

@@ -6,7 +6,7 @@ import type { Call } from './access.ts';
 /** The calls of one test file on one stack. */
 export type Recorded = { readonly test: string; readonly calls: readonly Call[] };
 
-/** Stores what was called on a stack as it ends, in the folder that `ACCESS_CALLS` names; nowhere without it. */
+/** Stores the calls on a stack, when it ends, in the folder that `ACCESS_CALLS` names. Does nothing without it. */
 export function recordCalls(calls: readonly Call[]): void {
   const { ACCESS_CALLS: folder, ACCESS_CALLS_BY: test } = process.env;
   if (!folder || !test) return;

@@ -1,6 +1,6 @@
 import { escapeXml } from '../documented/reply.ts';
 
-/** A response as AWS refuses a request. */
+/** An error response in AWS's format. */
 export type Refused = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -8,8 +8,8 @@ export type Refused = {
 };
 
 /**
- * The response of a service to a caller who may not do something, as its SDK parses it. `message` says who, what and on
- * what. Source: the section *Common Errors* of each service's API reference; that of S3 is
+ * The response of a service to a denied request, in the format that its SDK parses. `message` names the caller, the
+ * action and the resource. Source: the section *Common Errors* of each service's API reference; that of S3 is
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
  */
 export function refusedBy(service: string, method: string, message: string): Refused {
@@ -24,7 +24,7 @@ export function refusedBy(service: string, method: string, message: string): Ref
     case 'cloudformation':
       return xml(queryError('AccessDenied', message));
     case 'sqs':
-      // Clients take the name that the protocol before this one had.
+      // SDKs use the error name of the older query protocol, which is in this header.
       return json(403, 'com.amazonaws.sqs#AccessDenied', message, {
         'x-amzn-query-error': 'AccessDenied;Sender',
       });

@@ -3,21 +3,21 @@ import { type Condition, type Context, matchesPattern, satisfies } from './condi
 /** A statement of a policy, with its references resolved. */
 export type Statement = {
   readonly Effect: string;
-  /** Of policies of resources, and of who may assume a role. */
+  /** Only in policies of resources and in trust policies of roles. */
   readonly Principal?: string | Readonly<Record<string, string | readonly string[]>>;
   readonly Action: string | readonly string[];
-  /** Absent where it can only be what the policy belongs to. */
+  /** Absent if it can only be the resource that the policy belongs to. */
   readonly Resource?: string | readonly string[];
   readonly Condition?: Condition;
 };
 
 export type PolicyDocument = { readonly Statement: Statement | readonly Statement[] };
 
-/** What a request requires of its caller. */
+/** A permission that a request requires. */
 export type Need = {
   readonly action: string;
   readonly resource: string;
-  /** What the conditions of a statement may require. */
+  /** The values that conditions of statements are compared with. */
   readonly context: Context;
 };
 
@@ -31,7 +31,7 @@ export function statementsIn({ Statement: statements }: PolicyDocument): readonl
   return [statements].flat();
 }
 
-/** Whether a statement covers the needed action, whatever its effect. */
+/** Whether a statement covers the needed action, whether it allows or denies it. */
 export const isAbout = (
   { Action, Resource = '*', Condition: condition = {} }: Statement,
   { action, resource, context }: Need,

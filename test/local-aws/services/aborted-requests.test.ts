@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runScript } from '../run-script.ts';
 
-/** Starts dynalite, cuts a request in the middle, sends another one, and prints the status of its response. */
+/** Starts dynalite, aborts a request halfway, sends another one, and prints the status of its response. */
 async function cutARequest(fix: string) {
   const script = `
     import { once } from 'node:events';

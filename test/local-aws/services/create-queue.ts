@@ -3,9 +3,9 @@ import { ACCOUNT, REGION } from '../identity.ts';
 
 export type QueueOptions = {
   readonly name: string;
-  /** How long a received message stays hidden; 30 if absent. */
+  /** The visibility timeout. Default: 30. */
   readonly visibilitySeconds?: number;
-  /** The queue that gets a message after it has been received `maxReceiveCount` times. */
+  /** The queue that a message is moved to after it has been received `maxReceiveCount` times. */
   readonly deadLetter?: { readonly queue: string; readonly maxReceiveCount: number };
 };
 

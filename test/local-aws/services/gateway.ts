@@ -34,17 +34,18 @@ type EndpointOf = (service: string, path: string) => string | undefined;
 /** The gateway; `AWS_ENDPOINT_URL` is its endpoint. `requests`: all requests so far with a response. */
 export type Gateway = LoopbackServer & { readonly requests: readonly ServiceRequest[] };
 
-/** Services behind a gateway: where each is, and who may do what there. */
+/** The services behind a gateway: their endpoints and permissions. */
 export type Services = {
   readonly endpointOf: EndpointOf;
-  /** Everybody may do everything if absent. */
+  /** Default: every signer may do everything. */
   readonly access?: Access;
 };
 
 /**
- * All services behind one address, for processes that have one endpoint for all of them: a request goes to the service
- * that its signature names. Signatures are read, not checked. A request without one gets 403, a request for a service
- * that does not exist gets 501. What its signer may not do is refused before it is executed, in the service's own way.
+ * Starts a gateway in front of all services, for processes that have one endpoint for all of them. A request goes to
+ * the service that its signature names. Signatures are read, not checked. A request without one gets 403, a request for
+ * an unknown service gets 501. A request that its signer may not make is denied before it is executed, in the service's
+ * format.
  */
 export async function startGateway({ endpointOf, access }: Services): Promise<Gateway> {
   const requests: ServiceRequest[] = [];
@@ -88,7 +89,7 @@ export async function startGateway({ endpointOf, access }: Services): Promise<Ga
       const { body } = responded;
       body.pipe(response).on('error', () => body.destroy());
     } catch (error) {
-      // The client has disconnected, or the service is gone.
+      // The client has disconnected, or the service has ended.
       if (isDisconnected(error) || response.headersSent) return response.destroy();
       response.writeHead(501, { 'x-amzn-errortype': 'SandboxException' }).end(`{"message":"${error}"}`);
     }
@@ -128,7 +129,7 @@ async function forward(
   { hostname, port }: URL,
   { method, path, headers, bytes, agent }: Sent & { readonly agent: Agent },
 ): Promise<IncomingMessage> {
-  // Node has already responded to the `Expect`, and assembled the chunks.
+  // These headers are dropped: Node has already responded to `Expect` and joined the chunks.
   const { expect: _, 'transfer-encoding': __, connection: ___, ...others } = headers;
   const request = openRequest({
     ...{ method, path, agent, hostname, port },
@@ -139,5 +140,5 @@ async function forward(
   return response;
 }
 
-/** Anything else is a request, or a policy, that cannot be judged here. */
+/** Any other error is about a request or a policy that is not supported here. */
 const isDisconnected = (error: unknown) => error instanceof Error && 'code' in error;

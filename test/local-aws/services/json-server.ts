@@ -16,7 +16,7 @@ export type JsonResponse =
   | { readonly status: 200 | 202; readonly body: object }
   | { readonly status: number; readonly error: string; readonly message: string };
 
-/** A stand-in for a service that receives and returns JSON, on a free port of loopback. */
+/** Starts a stand-in for a service that receives and returns JSON, on a free loopback port. */
 export const startJsonServer = (respond: (request: JsonRequest) => JsonResponse): Promise<LoopbackServer> =>
   startLoopbackServer(async (request, response) => {
     const sent = await text(request).catch(() => '');

@@ -9,10 +9,10 @@ export type LoopbackServer = {
   close(): Promise<void>;
 } & AsyncDisposable;
 
-/** Serves requests on a port of loopback, a free one if it is 0. Throws if the port is taken. */
+/** Serves requests on a loopback port, a free one if `port` is 0. Throws if the port is taken. */
 export async function startLoopbackServer(listener: RequestListener, port = 0): Promise<LoopbackServer> {
   const server = createServer(listener);
-  // Longer than any client waits before it reuses a connection: one that breaks there is no fault that AWS announces.
+  // Longer than any client keeps an idle connection: a connection that breaks on reuse is not a documented fault of AWS.
   server.keepAliveTimeout = 75_000;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -8,7 +8,7 @@ import { ACCOUNT, credentials, REGION } from '../identity.ts';
 import { createQueue, type QueueOptions } from './create-queue.ts';
 import { createTables, startDynamoDb } from './start-dynamo-db.ts';
 
-/** A bucket by its name; with versioning if it says so, and with the encryption that its policy demands. */
+/** A bucket, by its name or with options: versioning, and the encryption that its policy requires. */
 export type BucketOptions =
   | string
   | {
@@ -17,21 +17,21 @@ export type BucketOptions =
       readonly demands?: { readonly algorithm: string; readonly key?: string };
     };
 
-/** What is created at the start, and how the local AWS behaves. */
+/** The resources that are created at the start, and how the local AWS behaves. */
 export type AwsOptions = {
   readonly buckets?: readonly BucketOptions[];
   readonly queues?: readonly QueueOptions[];
-  /** Their keys are `pk` and `sk`, both strings. */
+  /** The names of tables. Their keys are `pk` and `sk`, both strings. */
   readonly tables?: readonly string[];
-  /** A free one if absent. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** The seed of what fails now and then; 1 if absent. */
+  /** The seed of occasional failures. Default: 1. */
   readonly seed?: number;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules;
   /** The replacement for dynalite, which has one database for each access key: here all signers share one. */
   readonly dynamoDb?: { readonly endpoint: string; readonly accessKeyId: string } | undefined;
-  /** The clock of the rules, in epoch milliseconds; the machine's if absent. */
+  /** The clock of the rules, in epoch milliseconds. Default: the machine's. */
   readonly now?: () => number;
 };
 
@@ -48,10 +48,10 @@ export type LocalAws = {
 } & AsyncDisposable;
 
 /**
- * S3 and SQS by fauxqs and DynamoDB by dynalite, in this process's memory, on one port of loopback; nothing remains after
- * `close`. In front of them stand the rules of docs/local-aws.md: AWS's limits, and its documented weaknesses. Any
- * credentials will do. Requests to S3 may have at most 11 MiB, parts of an upload at most 10 MiB. A long poll of a queue
- * must not be aborted: it would hide the next message for one visibility timeout. Throws if a name is not valid in AWS, a
+ * Starts S3 and SQS (fauxqs) and DynamoDB (dynalite) in this process's memory, on one loopback port; nothing remains
+ * after `close`. The rules of docs/local-aws.md add AWS's limits and documented weaknesses. Any credentials are
+ * accepted. Requests to S3 may have at most 11 MiB, parts of an upload at most 10 MiB. A long poll of a queue must not
+ * be aborted: it would hide the next message for one visibility timeout. Throws if a name is not valid in AWS, a
  * dead-letter queue is not among the queues, or the port is taken.
  */
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
@@ -118,7 +118,7 @@ async function enableVersioning(ask: Ask, path: string): Promise<void> {
     headers: {},
     body: Buffer.from('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'),
   });
-  // Any request may be refused now and then.
+  // Any request may occasionally fail.
   if (status !== 200) await enableVersioning(ask, path);
 }
 
@@ -132,7 +132,7 @@ const describe = (endpoint: string, queues: ReadonlySet<string>) => ({
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   },
-  // Not the URL that fauxqs returns: its host does not resolve.
+  // The URL that fauxqs returns is not used, since its host does not resolve.
   queueUrl: (name: string): string => {
     if (!queues.has(name)) throw new TypeError(`expected one of the queues ${[...queues]}, got ${name}`);
     return `${endpoint}/${ACCOUNT}/${name}`;

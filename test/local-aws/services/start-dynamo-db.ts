@@ -10,13 +10,13 @@ import { tolerateAbortedRequests } from './aborted-requests.ts';
 export type LocalDynamoDb = { readonly endpoint: string; close(): Promise<void> };
 
 /**
- * DynamoDB by dynalite in this process's memory, on a free port of loopback, with these tables, whose keys are `pk` and
- * `sk`, both strings. It has no transactions and no time to live. Throws the error of CreateTable.
+ * Starts DynamoDB (dynalite) in this process's memory, on a free loopback port, with these tables. Their keys are `pk`
+ * and `sk`, both strings. It has no transactions and no time to live. Throws the error of CreateTable.
  */
 export async function startDynamoDb(tables: readonly string[]): Promise<LocalDynamoDb> {
   const server = dynalite({ createTableMs: 0, updateTableMs: 0, deleteTableMs: 0 });
   tolerateAbortedRequests(server);
-  // Its only client keeps its connections.
+  // No timeout, since the only client keeps its connections.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -32,7 +32,7 @@ export async function startDynamoDb(tables: readonly string[]): Promise<LocalDyn
   }
 }
 
-/** Throws the error of CreateTable. */
+/** Creates tables with the keys `pk` and `sk`. Throws the error of CreateTable. */
 export async function createTables(
   endpoint: string,
   tables: readonly string[],

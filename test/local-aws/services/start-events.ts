@@ -10,7 +10,7 @@ export type PutEvent = {
   readonly Detail: string;
 };
 
-/** A stand-in for EventBridge: it accepts events and sends them nowhere. */
+/** Starts a stand-in for EventBridge, which accepts events without delivering them. */
 export async function startEvents(): Promise<LoopbackServer & { readonly taken: readonly PutEvent[] }> {
   const taken: PutEvent[] = [];
   const server = await startJsonServer((request) => {

@@ -5,7 +5,7 @@ import { type JsonRequest, type JsonResponse, startJsonServer, unknownOperation 
 /** The outcome of an execution. */
 export type EndedExecution = {
   readonly status: 'SUCCEEDED' | 'FAILED';
-  /** What the function returned, parsed; undefined if it failed. */
+  /** The parsed result of the function; undefined if it failed. */
   readonly result: unknown;
   readonly error: { readonly ErrorMessage?: string } | undefined;
   readonly invocations: number;
@@ -19,24 +19,24 @@ export type ExecutionToRun = {
   readonly input: string;
   /** Invokes the function once. */
   readonly invoke: (event: object) => Promise<unknown>;
-  /** Called with the name of each step that begins, of one that is repeated again. Default: nothing is. */
+  /** Called with the name of each step that begins, and again for each retry. */
   readonly onStep?: ((name: string) => void) | undefined;
-  /** Spends the time of waits and of delays between retries. Default: they take none. */
+  /** Sleeps for waits and for delays between retries. Default: they take no time. */
   readonly sleep?: ((ms: number) => Promise<unknown>) | undefined;
 };
 
 export type LocalExecutions = {
   readonly endpoint: string;
   /**
-   * Runs an execution to its end. After a crash or a time-out it is invoked again, until several in a row stored nothing.
-   * Throws what an invocation throws.
+   * Runs an execution to its end. After a crash or a timeout it is invoked again, until several crashes in a row stored
+   * nothing. Rethrows other errors of an invocation.
    */
   run(execution: ExecutionToRun): Promise<EndedExecution>;
 } & AsyncDisposable;
 
 /**
- * A stand-in for the service that stores durable executions, with steps and waits. An event contains only the execution
- * itself; the function requests the steps that were already done.
+ * Starts a stand-in for the service that stores durable executions, with steps and waits. An event contains only the
+ * execution itself; the function requests the steps that were already done.
  */
 export async function startExecutions(): Promise<LocalExecutions> {
   const executions = new Map<string, Execution>();
@@ -68,7 +68,7 @@ export async function startExecutions(): Promise<LocalExecutions> {
   };
 }
 
-/** In a row, without anything stored between them. */
+/** Maximum number of crashes in a row without anything stored in between. */
 const MAX_CRASHES = 5;
 
 const isCrash = (error: unknown): boolean =>
@@ -189,7 +189,7 @@ function changedBy(
 const isWaiting = ({ Type, Status }: Operation): boolean =>
   (Type === 'WAIT' && Status === 'STARTED') || Status === 'PENDING';
 
-/** How long the shortest wait or delay still lasts. */
+/** The remaining milliseconds of the shortest wait or delay. */
 function waitMsOf({ operations }: Execution): number {
   const ends = [...operations.values()]
     .filter(isWaiting)

@@ -24,7 +24,7 @@ export type LocalGlue = LoopbackServer & {
   partitions(table: string): readonly GluePartition[];
 };
 
-/** It supports GetTable, CreatePartition, UpdatePartition and DeletePartition. */
+/** Starts Glue with GetTable, CreatePartition, UpdatePartition and DeletePartition. */
 export async function startGlue({ database, tables }: GlueOptions): Promise<LocalGlue> {
   const requests: Pick<JsonRequest, 'operation' | 'body'>[] = [];
   const stored = new Map(Object.keys(tables).map((table) => [table, new Map<string, GluePartition>()]));

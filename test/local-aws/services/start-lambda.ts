@@ -1,7 +1,7 @@
 import { type JsonRequest, refusal, startJsonServer, unknownOperation } from './json-server.ts';
 import type { LoopbackServer } from './loopback-server.ts';
 
-/** An invocation as requested; `function` is the name or ARN that the caller gave, with its version or alias. */
+/** A requested invocation. `function` is the name or ARN in the request, with its version or alias. */
 type LambdaRequest = {
   readonly function: string;
   readonly invocationType: string;
@@ -10,18 +10,21 @@ type LambdaRequest = {
   readonly input: unknown;
 };
 
-/** Lambda, which starts durable executions and does not run them. Set `AWS_ENDPOINT_URL_LAMBDA` to its endpoint. */
+/**
+ * A stand-in for Lambda, which starts durable executions but does not run them. Set `AWS_ENDPOINT_URL_LAMBDA` to its
+ * endpoint.
+ */
 export type LocalLambda = LoopbackServer & {
   /** All requests so far, including refused ones. */
   readonly requests: readonly LambdaRequest[];
-  /** The inputs of the executions by name: one for each, however often it was requested. */
+  /** The inputs of the executions by name. Repeated requests do not add another one. */
   readonly executions: ReadonlyMap<string, unknown>;
 };
 
 /** A version or an alias at the end of a function's name or ARN. */
 const QUALIFIED = /^(?:arn:aws:lambda:[^:]+:\d{12}:function:)?([A-Za-z0-9_-]+):[A-Za-z0-9_$-]+$/;
 
-/** Lambda with durable functions that have these names. */
+/** Starts a stand-in for Lambda with durable functions that have these names. */
 export async function startLambda(functions: readonly string[]): Promise<LocalLambda> {
   const requests: LambdaRequest[] = [];
   const executions = new Map<string, unknown>();

@@ -1,7 +1,7 @@
 import { refusal, startJsonServer, unknownOperation } from './json-server.ts';
 import type { LoopbackServer } from './loopback-server.ts';
 
-/** A stand-in for Secrets Manager: it returns and changes the texts of secrets by ARN. */
+/** Starts a stand-in for Secrets Manager, which returns and changes the texts of secrets by ARN. */
 export function startSecrets(given: Readonly<Record<string, string>>): Promise<LoopbackServer> {
   const texts = new Map(Object.entries(given));
   return startJsonServer((request) => {
@@ -15,8 +15,8 @@ export function startSecrets(given: Readonly<Record<string, string>>): Promise<L
 }
 
 /**
- * A stand-in for the Parameter Store: it returns the texts of SecureStrings by ARN, as they were encrypted or not, and
- * changes them by their names.
+ * Starts a stand-in for the Parameter Store, which returns SecureStrings by ARN, decrypted or not, and changes them by
+ * name.
  */
 export function startParameters(given: Readonly<Record<string, string>>): Promise<LoopbackServer> {
   const texts = new Map(Object.entries(given));

@@ -9,7 +9,7 @@ export type StackOutput = {
   readonly Description: string;
 };
 
-/** A stand-in for CloudFormation with one stack, by whatever name it is asked for: it describes its outputs. */
+/** Starts a stand-in for CloudFormation with one stack, which is returned for any name. It describes the stack's outputs. */
 export const startStacks = (outputs: () => readonly StackOutput[]): Promise<LoopbackServer> =>
   startLoopbackServer(async (request, response) => {
     const sent = new URLSearchParams(await text(request).catch(() => ''));

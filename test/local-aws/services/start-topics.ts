@@ -5,17 +5,17 @@ import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 export type Published = {
   readonly topic: string;
   readonly subject: string | null;
-  /** What a subscriber by each protocol gets; `default` for those that have none of their own. */
+  /** The message by the subscriber's protocol. Other protocols get `default`. */
   readonly messages: Readonly<Record<string, string>>;
 };
 
-/** SNS refuses more. */
+/** Maximum size of a message. SNS rejects larger ones. */
 const MAX_BYTES = 256 * 1024;
 
-/** A subject has fewer than 100 characters, of ASCII, without line ends and control characters. */
+/** A subject has fewer than 100 ASCII characters, without line ends and control characters. */
 const SUBJECT = /^(?! )[ -~]{1,99}$/;
 
-/** A stand-in for SNS with these topics, by their ARNs: it accepts messages and delivers them nowhere. */
+/** Starts a stand-in for SNS with these topics, given by ARN. It accepts messages without delivering them. */
 export async function startTopics(
   topics: readonly string[],
 ): Promise<LoopbackServer & { readonly published: readonly Published[] }> {
@@ -30,7 +30,7 @@ export async function startTopics(
   return { ...server, published };
 }
 
-/** The message, or the code of the error. */
+/** Parses a publish request. Returns the message, or the code of the error. */
 function accept(sent: URLSearchParams, topics: readonly string[]): Published | string {
   const topic = sent.get('TopicArn') ?? '';
   const message = sent.get('Message') ?? '';

@@ -5,7 +5,7 @@ import type { Access } from '../permissions/access.ts';
 import type { Deployed } from '../permissions/policies.ts';
 import { resourcesOf } from './template.ts';
 
-/** The target of an event: a function, which gets it unchanged, or a queue by its name, which gets a message. */
+/** The target of an event: a function, which gets the event unchanged, or a queue, which gets a message. */
 export type EventTarget =
   | { readonly kind: 'function'; readonly id: string; readonly event: object }
   | { readonly kind: 'queue'; readonly queue: string; readonly body: string };
@@ -22,8 +22,8 @@ type Target = {
 };
 
 /**
- * The targets of all rules that match an event on the account's default bus. Throws if EventBridge would refuse a rule, or
- * may not use a target, and for a template with variables that are not known here.
+ * The targets of all rules that match an event on the account's default bus. Throws if EventBridge would reject a rule
+ * or may not use a target, and for a template with unknown variables.
  */
 export function targetsOf(
   event: object,
@@ -57,7 +57,7 @@ function targetOf({ Arn, InputTransformer }: Target, event: object): EventTarget
   return { kind: 'queue', queue: name, body: bodyOf(InputTransformer, event) };
 }
 
-/** The message: the template, with the JSON of the whole event instead of its variable. */
+/** The message: the template, in which the JSON of the whole event replaces its variable. */
 function bodyOf(transformer: Target['InputTransformer'], event: object): string {
   if (transformer === undefined) return JSON.stringify(event);
   const { InputTemplate, InputPathsMap } = transformer;
@@ -67,7 +67,7 @@ function bodyOf(transformer: Target['InputTransformer'], event: object): string 
       throw new Error(`expected <aws.events.event.json>, got ${variable}`);
     return JSON.stringify(event);
   });
-  // What EventBridge makes of a template that is not JSON is not documented.
+  // Throw for invalid JSON: what EventBridge does with such a template is not documented.
   JSON.parse(body);
   return body;
 }

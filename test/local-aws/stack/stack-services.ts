@@ -22,39 +22,39 @@ export type StackServices = {
   readonly settings: Readonly<Record<string, string>>;
   readonly requests: readonly ServiceRequest[];
   readonly events: readonly PutEvent[];
-  /** What was published to topics. */
+  /** The messages published to topics. */
   readonly published: readonly Published[];
   readonly glue: LocalGlue;
   readonly lambda: LocalLambda;
   readonly executions: LocalExecutions;
   /** Services that are unavailable while they are in this set. */
   readonly unavailable: Set<string>;
-  /** Services that refuse every request as one too many for as long as they are here. */
+  /** Services that throttle every request while they are in this set. */
   readonly throttled: Set<string>;
   readonly access: Access;
 } & AsyncDisposable;
 
 export type StackServicesOptions = {
   readonly template: Template;
-  /** The same as those of the stack. */
+  /** Texts of the template to replace, as for the stack. */
   readonly texts?: Readonly<Record<string, string>> | undefined;
-  /** The value of its secrets, and of the parameters that its functions take their token from. */
+  /** The value of its secrets, and of the parameters that hold a function's token. */
   readonly secret: string;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules | undefined;
-  /** What responds in the place of a service. Default: nothing. */
+  /** Endpoints that respond in place of a service. Default: none. */
   readonly instead?: EndpointInstead | undefined;
-  /** The keys of what the template does not have, by the ARN of what is encrypted. */
+  /** The keys of encrypted resources outside the template, by the ARN of the resource. */
   readonly keys?: Keys | undefined;
   readonly dynamoDb?: AwsOptions['dynamoDb'];
 };
 
-/** The endpoint that responds in the place of a service for a path; undefined if the service itself does. */
+/** Returns the endpoint that responds in place of a service for a path; undefined if the service itself does. */
 export type EndpointInstead = (service: string, path: string) => string | undefined;
 
 /**
- * The services that the functions of a stack call, behind one endpoint, with the resources of its template. Its policies
- * decide who may do what there.
+ * Starts the services that the functions of a stack call, behind one endpoint, with the resources of its template. The
+ * policies of the template are enforced.
  */
 export async function startStackServices({
   template,
@@ -66,7 +66,7 @@ export async function startStackServices({
   dynamoDb,
 }: StackServicesOptions): Promise<StackServices> {
   await using started = new AsyncDisposableStack();
-  // Names and ARNs are the same at every endpoint.
+  // Any endpoint will do: names and ARNs do not depend on it.
   const resolve = templateValues(template, { endpoint: 'http://127.0.0.1' });
   const all = (type: string) => resourcesOf(template, type).map(([id]) => String(resolve({ Ref: id })));
   const aws = started.use(await startAws({ ...resourcesAtTheStart(template, resolve), off, dynamoDb }));
@@ -127,7 +127,7 @@ export async function startStackServices({
   };
 }
 
-/** Nobody listens there. */
+/** An address on which no server listens. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 /** The buckets, queues and tables of the template. */
@@ -151,7 +151,7 @@ const outputsOf = ({ Outputs = {} }: Template, resolve: Resolve) =>
     Description,
   }));
 
-/** The parameters that functions take their token from: no template can create one. */
+/** The parameters that hold a function's token, which a template cannot create. */
 function parametersOf(template: Template, resolve: Resolve): readonly string[] {
   const places = resourcesOf(template, 'AWS::Lambda::Function').map(([, { Properties }]) => {
     const { Variables = {} } = (Properties['Environment'] ?? {}) as FunctionSettings;
@@ -179,7 +179,7 @@ function queueOf(url: string, { VisibilityTimeout, RedrivePolicy: redrive }: Que
   };
 }
 
-/** The local tables have these keys and no others. */
+/** Returns the name of a table. Throws unless it has the keys that local tables have. */
 function tableOf(name: string, { Properties }: Resource): string {
   const keys = (Properties['KeySchema'] as readonly { readonly AttributeName: string }[]).map(
     ({ AttributeName }) => AttributeName,

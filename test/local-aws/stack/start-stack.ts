@@ -28,17 +28,17 @@ export type StackOptions = StackToRun & {
   readonly overrides?: Readonly<Record<string, string>>;
   /** Called with every line that a function writes, and with Lambda's own, and the function's logical id. */
   readonly onLog?: (line: string, id: string) => void;
-  /** Folders that the functions may write to, apart from their temporary ones: a store, say. None if absent. */
+  /** Folders that the functions may write to in addition to their temporary ones, such as a store. Default: none. */
   readonly writable?: readonly string[];
-  /** What responds in the place of a service. Default: nothing. */
+  /** Endpoints that respond in place of a service. Default: none. */
   readonly instead?: EndpointInstead;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules;
-  /** The keys of what the template does not have, such as a token's parameter, by the ARN of what is encrypted. */
+  /** The keys of encrypted resources outside the template, such as a token's parameter, by the ARN of the resource. */
   readonly keys?: Keys;
-  /** What stands in dynalite's place. */
+  /** A replacement for dynalite. */
   readonly dynamoDb?: AwsOptions['dynamoDb'];
-  /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
+  /** Decides whether an occasional event happens. Default: by the probabilities of `lambdaRules`, with a fixed seed. */
   readonly sometimes?: Sometimes;
 };
 
@@ -56,39 +56,39 @@ export type LocalStack = {
   readonly lambda: Pick<StackServices['lambda'], 'requests'>;
   /** Services that are unavailable while they are in this set, by their names in signatures. */
   readonly unavailable: Set<string>;
-  /** Services that refuse every request as one too many for as long as they are here. */
+  /** Services that throttle every request while they are in this set. */
   readonly throttled: Set<string>;
-  /** The calls that its policies allowed and refused. Statements that are added apply to every function and person. */
+  /** The calls that its policies allowed and denied. Statements in `added` apply to every function and person. */
   readonly access: Pick<Access, 'calls' | 'refusals' | 'added'>;
-  /** The settings of a person who has these policies of the template and no more, by the beginnings of their logical ids. */
+  /** The settings of a person who has only these policies of the template, given by the beginnings of their logical ids. */
   settingsOf(...policies: readonly string[]): Readonly<Record<string, string>>;
-  /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
+  /** Passes the messages of queues to functions, according to the template's mappings, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
   /**
-   * Sends the event to the targets of every rule whose pattern matches it, now and then twice. Returns the first results
-   * of those that are functions, and the messages to queues.
+   * Sends the event to the targets of every rule whose pattern matches it, occasionally twice. Returns the first result
+   * of each function, and the messages to queues.
    */
   emit(event: object): Promise<readonly unknown[]>;
   /**
-   * Invokes the function that a schedule starts, or puts its message on the queue, as for a time: now if absent. The schedule is
-   * named by its logical id. Returns the function's result, or the message.
+   * Invokes the function that a schedule starts, or sends its message to the queue. `id`: the schedule's logical id;
+   * `scheduledAt` defaults to now. Returns the function's result, or the message.
    */
   runSchedule(id: string, scheduledAt?: Date): Promise<unknown>;
-  /** Runs a requested execution to its end, in a process of its own. */
+  /** Runs a requested execution to its end, in a separate process. */
   runExecution(name: string, how?: ExecutionOptions): Promise<EndedExecution>;
 } & AsyncDisposable;
 
 export type ExecutionOptions = Pick<ExecutionToRun, 'sleep'> & {
   /** The time limit of an invocation, in milliseconds. Default: the function's own. */
   readonly timeoutMs?: number;
-  /** Called with the name of each step that begins, and what kills the process that takes it. */
+  /** Called with the name of each step that begins, and with a function that kills its process. */
   readonly onStep?: (name: string, crash: () => Promise<void>) => void;
 };
 
 /**
- * A stack on this machine as it would be deployed: the functions from their assets, each with the environment from the
- * template and what Lambda adds, over local services behind one endpoint. A function's access key id is its logical id.
- * Throws for anything in the template that it does not know.
+ * Starts a stack on this machine as it would be deployed: the functions from their assets, each with the environment of
+ * the template and of Lambda, over local services behind one endpoint. A function's access key id is its logical id.
+ * Throws for anything unknown in the template.
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
   const { template, texts = {}, secret, off, keys, instead, dynamoDb } = options;
@@ -150,7 +150,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 }
 
-/** Its first process is recycled immediately, so that even a short run includes that. */
+/** With this seed the first process is recycled immediately, so that even a short run includes that. */
 const SEED = 2;
 
 function policyOf(start: string, template: Template): string {
@@ -187,7 +187,7 @@ type FunctionProperties = {
   readonly Environment: { readonly Variables: Readonly<Record<string, string>> };
 };
 
-/** How a function is run. Its handler names the file in its asset. */
+/** The options to run a function. The `Handler` property names the file in its asset. */
 function handlerOf(id: string, { template, assets, overrides, services, resolve, ...stack }: Stack) {
   const { Code, Handler, Timeout, MemorySize, Environment } = resolve(
     template.Resources[id]?.Properties,
@@ -208,7 +208,7 @@ function handlerOf(id: string, { template, assets, overrides, services, resolve,
   };
 }
 
-/** Sends what a schedule says to its function or its queue, as its role may. */
+/** Sends the input of a schedule to its function or queue, with the permissions of its role. */
 function startScheduled(
   { id, scheduledAt }: { readonly id: string; readonly scheduledAt: Date },
   { template, resolve, services }: Stack,

@@ -46,7 +46,10 @@ export async function synthStack(instance: object, signal?: AbortSignal): Promis
   return { folder, [Symbol.asyncDispose]: remove };
 }
 
-/** The compile cache of this process, if it has one: the setting names the folder that has one for each version of Node. */
+/**
+ * The compile cache of this process, if it has one. The setting names the parent folder, which has a cache for each
+ * version of Node.
+ */
 function compileCache(): Readonly<Record<string, string>> {
   const folder = getCompileCacheDir();
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };

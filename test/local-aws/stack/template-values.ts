@@ -10,7 +10,7 @@ export type TemplateValuesOptions = {
 
 /**
  * Resolves a value in a template as a deployment would: every reference becomes the name, URL or ARN of the resource in
- * the local AWS. Throws for anything it does not know: nothing is left unresolved.
+ * the local AWS. Throws for anything unknown, so that nothing stays unresolved.
  */
 export type Resolve = (value: unknown) => unknown;
 
@@ -59,7 +59,7 @@ export function templateValues(template: Template, { endpoint, texts = {} }: Tem
   return resolveAll;
 }
 
-/** Throws if a reference is to something that does not exist, or that this file does not know. */
+/** Returns a resolved value. Throws if a reference is to something that does not exist or is unknown here. */
 function known(value: string | undefined, what: string): string {
   if (value === undefined) throw new Error(`${what}: expected something that exists`);
   return value;

@@ -24,7 +24,7 @@ type Manifest = {
   >;
 };
 
-/** Reads what `cdk synth` wrote for one stack. */
+/** Reads the template and the assets that `cdk synth` wrote for one stack. */
 export async function readStack(folder: string): Promise<StackToRun> {
   const files = await readdir(folder);
   const [name, ...others] = files.filter((file) => file.endsWith(ENDING));

@@ -3,7 +3,7 @@ import { type Reply, succeeded, toJson } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 import { createTurns } from '../turns.ts';
 
-/** dynalite ignores the parameter: the item is read here, before any other write can change it. */
+/** dynalite ignores `ReturnValuesOnConditionCheckFailure`, so the rule reads the item, before any other write can change it. */
 export const oldItemOnFailure = {
   service: 'dynamodb',
   kind: 'strict',
@@ -27,7 +27,7 @@ export const oldItemOnFailure = {
 /** The key of an item: every table here has these two. */
 const keyIn = (item: unknown) => (isMembers(item) ? { pk: item['pk'], sk: item['sk'] } : undefined);
 
-/** A read that is signed as the request is. */
+/** A read with the signature of the request. */
 const getItem = (request: AwsRequest, members: Members): AwsRequest => ({
   ...request,
   operation: 'GetItem',

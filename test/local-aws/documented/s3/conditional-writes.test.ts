@@ -16,8 +16,8 @@ describe('with the rule, fauxqs', () => {
   beforeEach(async () => {
     layer = await startLayer({
       only: ['s3-conditional-writes'],
-      // The rule checks with a request of its own. Delay each, so that the checks of simultaneous writes overlap if
-      // they can.
+      // The rule checks by a separate request. Delay each, so that checks of simultaneous writes overlap unless the
+      // rule prevents it.
       onAsk: () => setImmediate(),
     });
   });

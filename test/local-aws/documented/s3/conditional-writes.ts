@@ -5,7 +5,7 @@ import { createTurns } from '../turns.ts';
 import { placeOf, WRITES } from './s3-operation.ts';
 
 /**
- * If-None-Match: * and If-Match on PutObject, CopyObject, CompleteMultipartUpload and DeleteObject.
+ * Supports If-None-Match: * and If-Match on PutObject, CopyObject, CompleteMultipartUpload and DeleteObject.
  * test/local-aws/documented/s3/conditional-writes.test.ts fails once fauxqs does this itself.
  */
 export const conditionalWrites = {
@@ -17,7 +17,8 @@ export const conditionalWrites = {
     const inTurn = createTurns();
     return async (request, next) => {
       if (!changesObjects(request)) return next(request);
-      // Every change waits its turn, not only the conditional ones: none may happen between another's check and write.
+      // All changes of an object run one after another, even unconditional ones: none may happen between another's
+      // check and write.
       return inTurn(
         placeOf(request).bucket,
         async () => (await findRefusal(request, ask)) ?? (await next(request)),
@@ -26,10 +27,7 @@ export const conditionalWrites = {
   },
 } as const satisfies Rule;
 
-/**
- * Now and then, a conditional write that fails because another write of the object was under way at the same time is
- * refused as a conflict.
- */
+/** Occasionally, a conditional write that fails because of a simultaneous write of the object is rejected as a conflict. */
 export const writesConflict = {
   service: 's3',
   kind: 'weak',
@@ -70,7 +68,7 @@ async function currentEtag(request: AwsRequest, ask: Ask): Promise<string | unde
   return status === 200 ? String(headers['etag']) : undefined;
 }
 
-/** A request for the head of the object that another request names. */
+/** A HeadObject request for the object that another request names. */
 export const headOf = (request: AwsRequest): AwsRequest => ({
   ...request,
   operation: 'HeadObject',

@@ -2,16 +2,16 @@ import { refuse } from '../reply.ts';
 import type { Ask } from '../rule.ts';
 import { placeOf } from './s3-operation.ts';
 
-/** The operations that create an object; a part of an upload is encrypted as the upload was begun. */
+/** The operations that create an object. Parts of an upload get the encryption that was set when the upload was created. */
 const WRITES: ReadonlySet<string> = new Set(['PutObject', 'CopyObject', 'CreateMultipartUpload']);
 
 /**
- * Buckets whose policy denies what is written without a header that asks for one encryption, by their names: its algorithm,
- * and the key if one is demanded. Source: "Using server-side encryption", in the S3 user guide.
+ * Buckets, by name, whose policy requires a header for one encryption on writes: its algorithm, and the key if the
+ * policy requires one. Source: "Using server-side encryption", in the S3 user guide.
  */
 export type Demanded = ReadonlyMap<string, { readonly algorithm: string; readonly key?: string }>;
 
-/** Refuses, as such a policy does, what lacks the header or names another key. */
+/** Denies writes that lack the header or name another key, as such a policy does. */
 export const demandEncryption =
   (demanded: Demanded, next: Ask): Ask =>
   async (request) => {

@@ -15,7 +15,10 @@ export const keyLength = {
       : next(request),
 } as const satisfies Rule;
 
-/** fauxqs ignores a subresource that it does not know, and reads or replaces the object itself. */
+/**
+ * Rejects operations on subresources that fauxqs does not know: it would ignore the subresource, and read or replace
+ * the object itself.
+ */
 export const unknownOperations = {
   service: 's3',
   kind: 'strict',

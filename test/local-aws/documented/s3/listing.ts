@@ -6,8 +6,8 @@ import { placeOf } from './s3-operation.ts';
 const MAX_PAGE = 1_000;
 
 /**
- * Pages in the order of the keys' UTF-8 bytes. By itself, fauxqs sorts by locale but pages by code unit, so a listing of
- * over 1,000 keys loses some where the two orders differ: "B" after "a".
+ * Lists keys in the order of their UTF-8 bytes. By itself, fauxqs sorts by locale but pages by code unit, so lists of
+ * over 1,000 keys lose some where the two orders differ, such as for "B" and "a".
  * test/local-aws/documented/s3/strict.test.ts fails once fauxqs does this itself.
  */
 export const listing = {
@@ -26,7 +26,7 @@ export const listing = {
 
 type Listed = { readonly key: string; readonly bytes: Buffer; readonly xml: string };
 
-/** All objects under a prefix, in order; undefined if the stand-in refuses to list them. */
+/** All objects under a prefix, in order; undefined if the stand-in rejects the list request. */
 export async function listAll(
   request: AwsRequest,
   ask: Ask,
@@ -37,7 +37,7 @@ export async function listAll(
     operation: 'ListObjects',
     method: 'GET',
     path: `/${encodeURIComponent(placeOf(request).bucket)}`,
-    // fauxqs cannot parse `all` as a number, and so does not limit the listing.
+    // fauxqs cannot parse `all` as a number, and so does not limit the list.
     query: new URLSearchParams({ 'list-type': '2', 'max-keys': 'all', prefix }),
     body: Buffer.alloc(0),
   });
@@ -71,7 +71,7 @@ const xmlPage = (name: string, elements: readonly string[]): Reply =>
 
 type Entry = { readonly key: string; readonly id: string };
 
-/** A page of versions by key, after the markers of the one before. Those of a key stay in their order. */
+/** A page of versions, ordered by key, after the markers of the previous page. Versions of the same key keep their order. */
 export function pageOfVersions<Each extends Entry>(
   all: readonly Each[],
   { query, path }: AwsRequest,
@@ -94,7 +94,7 @@ export function pageOfVersions<Each extends Entry>(
   ]);
 }
 
-/** The place of the first entry after the markers. Without an id, none of the key's entries are listed. */
+/** The index of the first entry after the markers. Without an id marker, all entries of the key marker are skipped. */
 function afterMarkers(sorted: readonly Entry[], keyMarker: string, idMarker: string | null): number {
   if (keyMarker === '') return 0;
   const marked = sorted.findIndex(({ key, id }) => key === keyMarker && id === idMarker);
@@ -106,11 +106,11 @@ function afterMarkers(sorted: readonly Entry[], keyMarker: string, idMarker: str
 /** Compares by UTF-8 bytes. */
 const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** An element, or nothing if it has no value. */
+/** An XML element, or an empty string if the value is absent. */
 export const xmlOf = (name: string, value: string | number | boolean | null | undefined): string =>
   value === null || value === undefined ? '' : `<${name}>${escapeXml(String(value))}</${name}>`;
 
-/** Every key or common prefix after this one is on the page or on a later one. */
+/** The key after which the page starts. */
 function startOf(query: URLSearchParams): Buffer {
   const token = query.get('continuation-token');
   if (token !== null) return Buffer.from(token, 'base64');
@@ -119,7 +119,7 @@ function startOf(query: URLSearchParams): Buffer {
 
 type Grouped = Pick<Listed, 'bytes' | 'xml'>;
 
-/** Keys that go on after the delimiter are replaced by what they have up to it. */
+/** Groups keys that contain the delimiter after the prefix: they are replaced by their common prefix up to the delimiter. */
 function grouped(all: readonly Listed[], query: URLSearchParams): readonly Grouped[] {
   const delimiter = query.get('delimiter') ?? '';
   if (delimiter === '') return all;

@@ -1,4 +1,4 @@
-/** The parts of a request that say what it is for. */
+/** The parts of a request that determine its operation. */
 type Parts = {
   readonly method: string;
   readonly path: string;
@@ -6,7 +6,7 @@ type Parts = {
   readonly headers: object;
 };
 
-/** The bucket and the key that a path names, decoded; without a key, it is the bucket's. */
+/** The decoded bucket and key in a path. The key is empty for a request on the bucket. */
 export function placeOf({ path }: Pick<Parts, 'path'>): { readonly bucket: string; readonly key: string } {
   const [, bucket = '', key = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
   return { bucket: decode(bucket), key: decode(key) };
@@ -20,7 +20,10 @@ function decode(text: string): string {
   }
 }
 
-/** The name of a request's operation; one with a subresource that is not listed here is called by it, as `PUT ?acl`. */
+/**
+ * The name of a request's operation. With a subresource that is not listed here, the name is that of the subresource,
+ * such as `PUT ?acl`.
+ */
 export function s3OperationOf(request: Parts): string {
   const { bucket, key } = placeOf(request);
   if (bucket === '') return 'ListBuckets';

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 import { headOf } from './conditional-writes.ts';
 import { placeOf, WRITES } from './s3-operation.ts';
 
-/** fauxqs replaces the object by the request's body. Tags are those of current versions only. */
+/** Supports tags, of current versions only: by itself, fauxqs replaces the object by the body of a PutObjectTagging. */
 export const tagging = {
   service: 's3',
   kind: 'strict',
@@ -34,7 +34,7 @@ const TAG_SET = /<TagSet>(.*)<\/TagSet>/s;
 
 const changes = ({ operation }: AwsRequest): boolean => WRITES.has(operation) || operation === 'DeleteObject';
 
-/** The tags that a put has in its header, as a query. */
+/** The tags in the header of a put, in query format. */
 const tagsInHeader = ({ headers }: AwsRequest): string =>
   [...new URLSearchParams(String(headers['x-amz-tagging'] ?? ''))]
     .map(([name, value]) => `<Tag><Key>${escapeXml(name)}</Key><Value>${escapeXml(value)}</Value></Tag>`)

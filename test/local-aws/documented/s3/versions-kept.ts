@@ -5,11 +5,11 @@ import { headOf } from './conditional-writes.ts';
 import { listAll } from './listing.ts';
 import { placeOf } from './s3-operation.ts';
 
-/** A version of an object; without an object, it is a delete marker. */
+/** A version of an object. Without `object` it is a delete marker. */
 type Version = {
   readonly id: string;
   readonly atMs: number;
-  /** The reply to a get. */
+  /** The reply to a get of this version. */
   readonly object?: Reply;
 };
 
@@ -20,11 +20,11 @@ export type Versions = {
   put(request: AwsRequest, next: Ask): Promise<Reply>;
   get(request: AwsRequest, next: Ask): Promise<Reply>;
   delete(request: AwsRequest): Promise<Reply>;
-  /** All versions of all keys, those of a key from the newest to the oldest. */
+  /** All versions of all keys. Those of the same key are ordered from newest to oldest. */
   list(request: AwsRequest): Promise<readonly ListedVersion[]>;
 };
 
-/** An object that was there before versioning has this id. */
+/** The version id of an object that is older than the versioning of its bucket. */
 const FIRST = 'null';
 
 export function createVersions(world: World): Versions {
@@ -101,7 +101,7 @@ async function deleteVersion(bucket: Bucket, request: AwsRequest, id: string): P
   return { ...deleted, headers: { 'x-amz-version-id': id } };
 }
 
-/** Puts the newest older version back, if it is an object. */
+/** Makes the newest older version current again, unless it is a delete marker. */
 async function restore(bucket: Bucket, request: AwsRequest, [newest, ...rest]: readonly Version[]) {
   if (newest?.object === undefined) return;
   const { key } = placeOf(request);
@@ -161,7 +161,7 @@ const deleteOf = (request: AwsRequest): AwsRequest => ({
   method: 'DELETE',
 });
 
-/** A put of what a get returned. */
+/** A put that stores what a get returned. */
 function putOf(request: AwsRequest, { headers, body }: Reply): AwsRequest {
   const kept = Object.entries(headers).flatMap(([name, value]) =>
     /^(content-(type|language|disposition|encoding)|cache-control|x-amz-meta-.*)$/.test(name)

@@ -6,7 +6,7 @@ import { pageOfVersions, xmlOf } from './listing.ts';
 import { placeOf, WRITES } from './s3-operation.ts';
 import { createVersions, type ListedVersion, type Versions } from './versions-kept.ts';
 
-/** fauxqs has no versions: the current ones are in it, the older ones here. */
+/** Supports versions. fauxqs stores the current ones, the rule the older ones. */
 export const versions = {
   service: 's3',
   kind: 'strict',
@@ -28,7 +28,7 @@ export const versions = {
         case 'ListObjectVersions':
           return pageOfVersions(await (kept ?? createVersions(world)).list(request), request, toEntry);
       }
-      // Copies and moves of versions come one after another.
+      // Changes of versions in a bucket run one after another.
       return kept === undefined ? next(request) : inTurn(bucket, () => onVersions(request, { kept, next }));
     };
   },

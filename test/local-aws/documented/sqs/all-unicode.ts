@@ -5,8 +5,8 @@ import type { Rule } from '../rule.ts';
 import { entriesOf } from './batches.ts';
 
 /**
- * fauxqs refuses the characters above U+FFFF, which SQS accepts. Bodies that have any are stored in base64, and are
- * decoded when they are received.
+ * Accepts characters above U+FFFF, as SQS does and fauxqs does not. Bodies with such characters are stored in base64,
+ * and decoded when they are received.
  */
 export const allUnicode = {
   service: 'sqs',

@@ -39,8 +39,8 @@ export const entriesOf = (request: AwsRequest): readonly Members[] =>
     : [];
 
 /**
- * Refuses a request of one message, or single entries of a batch, that `faultOf` finds a fault of the sender in, and
- * passes on the rest.
+ * Rejects a request for one message, or single entries of a batch, for which `faultOf` returns a fault of the sender.
+ * The other entries are passed on.
  */
 export function refuseEach(
   request: AwsRequest,
@@ -60,13 +60,13 @@ export function refuseEach(
 
 type EntryFailure = { readonly Code: string; readonly Message: string; readonly SenderFault: boolean };
 
-/** The entries of a batch that are decided already. */
+/** The entries of a batch whose result is known already. */
 type Decided = {
   readonly failed: ReadonlyMap<Members, EntryFailure>;
   readonly succeeded: ReadonlyMap<Members, Members>;
 };
 
-/** Passes on the entries that are not decided yet, and adds those that are to the reply. */
+/** Passes on the other entries, and adds the known results to the reply. */
 export async function askForOthers(
   request: AwsRequest,
   next: Ask,

@@ -4,10 +4,10 @@ import type { Ask, Rule, World } from '../rule.ts';
 import { queueNameOf } from './batches.ts';
 import { attributesRequest } from './polls.ts';
 
-/** Counts are up to so old. AWS's may be over a minute old: this is as much as people and tests can wait for. */
+/** Maximum age of counts. AWS's may be over a minute old, which is too long for people and tests to wait for. */
 export const OLDEST_COUNTS_MS = 1_500;
 
-/** While requests follow each other, counts are recorded no more often than this. */
+/** Minimum interval between two records of counts. */
 const RECORD_EVERY_MS = 25;
 
 const COUNTS = [
@@ -16,7 +16,7 @@ const COUNTS = [
   'ApproximateNumberOfMessagesDelayed',
 ] as const;
 
-/** The counts of a queue are those of some time ago. */
+/** Returns counts of a queue that are some time old. */
 export const countsLag = {
   service: 'sqs',
   kind: 'weak',
@@ -46,7 +46,7 @@ export const countsLag = {
 type History = ReturnType<typeof createHistory>;
 type Recorded = { readonly atMs: number; readonly counts: Members };
 
-/** What a queue counted before each change. */
+/** The counts of a queue before each change. */
 function createHistory({ random, now, ask }: World) {
   let recorded: readonly Recorded[] = [];
   const add = async (request: AwsRequest): Promise<Recorded> => {
@@ -58,7 +58,7 @@ function createHistory({ random, now, ask }: World) {
     async record(request: AwsRequest): Promise<void> {
       if (now() - (recorded.at(-1)?.atMs ?? 0) >= RECORD_EVERY_MS) await add(request);
     },
-    /** The counts of some time ago: those before the first change after it. */
+    /** The counts at a random earlier time: those before the first change after it. */
     async past(request: AwsRequest): Promise<Members> {
       const last = await add(request);
       const sinceMs = last.atMs - OLDEST_COUNTS_MS * random.next();

@@ -5,7 +5,7 @@ import { entriesOf, refuseEach } from './batches.ts';
 
 const MAX_DELAY_SECONDS = 900;
 
-/** A message, or an entry of a batch, may be delayed by 15 minutes at most. */
+/** A message or an entry of a batch may be delayed by at most 15 minutes. */
 export const delayLimit = {
   service: 'sqs',
   kind: 'strict',
@@ -26,7 +26,7 @@ const isDelay = (seconds: unknown): boolean =>
   seconds === undefined ||
   (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MAX_DELAY_SECONDS);
 
-/** SQS has whole numbers only; fauxqs takes any. */
+/** SQS accepts only whole numbers, fauxqs any number. */
 export const wholeNumbers = {
   service: 'sqs',
   kind: 'strict',

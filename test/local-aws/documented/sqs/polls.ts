@@ -2,7 +2,7 @@ import { type AwsRequest, listOf, type Members, membersOf, withMembers } from '.
 import { succeeded, toJson } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 
-/** Half of all short polls ask none of the servers that have the messages. */
+/** Half of all short polls find no messages, as if they asked servers without any. */
 export const shortPollsMiss = {
   service: 'sqs',
   kind: 'weak',
@@ -14,7 +14,7 @@ export const shortPollsMiss = {
       isReceive(request) && (await isShort(request, ask)) && random.chance(0.5) ? toJson({}) : next(request),
 } as const satisfies Rule;
 
-/** Half of all receives ask for fewer messages than they were asked for. */
+/** Half of all receives return fewer messages than requested. */
 export const fewerMessages = {
   service: 'sqs',
   kind: 'weak',
@@ -24,13 +24,13 @@ export const fewerMessages = {
     ({ random }) =>
     async (request, next) => {
       const most = Number(membersOf(request)['MaxNumberOfMessages'] ?? 1);
-      // What is not in range is refused.
+      // Values out of range are rejected by fauxqs.
       if (!isReceive(request) || most < 2 || most > 10 || random.chance(0.5)) return next(request);
       return next(withMembers(request, { MaxNumberOfMessages: 1 + random.below(most) }));
     },
 } as const satisfies Rule;
 
-/** The entries of a batch are stored, and the messages of a receive returned, in any order. */
+/** The entries of a batch are stored, and the messages of a receive are returned, in random order. */
 export const orderChanges = {
   service: 'sqs',
   kind: 'weak',

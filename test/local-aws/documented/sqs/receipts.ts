@@ -5,7 +5,7 @@ import { refuseEach } from './batches.ts';
 
 const MAX_SECONDS = 43_200;
 
-/** A receipt that was never issued is refused; one that has expired deletes nothing, without an error. */
+/** A receipt that was never issued is rejected. An expired one deletes nothing, without an error. */
 export const receiptsMustBeIssued = {
   service: 'sqs',
   kind: 'strict',
@@ -51,7 +51,7 @@ const tooLong = (seconds: unknown) => ({
   message: `Value ${seconds} for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [${MAX_SECONDS} seconds].`,
 });
 
-/** When each receipt was issued. After 12 hours none is of any use. */
+/** The time at which each receipt was issued. A receipt is useless after 12 hours. */
 function createIssued(now: () => number) {
   const atMs = new Map<unknown, number>();
   return {

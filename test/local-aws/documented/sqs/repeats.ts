@@ -8,7 +8,7 @@ import { askForOthers, entriesOf, queueNameOf } from './batches.ts';
 /** One in this number of deliveries is repeated. */
 const DELIVERIES_PER_REPEAT = 30;
 
-/** A copy is delivered so long after the message, whatever happened to the message meanwhile; or never. */
+/** A copy is delivered between these times after the message, even if the message was deleted meanwhile, or never. */
 const EARLIEST_MS = 50;
 const LATEST_MS = 10_000;
 
@@ -21,7 +21,7 @@ export const deliveriesRepeat = {
   create: ({ random, now }) => {
     const isHit = createNowAndThen(random, DELIVERIES_PER_REPEAT);
     const waiting: Copy[] = [];
-    /** The receipts of copies: what is done with them does nothing to the messages. */
+    /** The receipts of copies. Requests with them do not affect the messages. */
     const receipts = new Set<unknown>();
     const takeCopy = (queue: string): Members | undefined => {
       const index = waiting.findIndex((copy) => copy.queue === queue && now() - copy.atMs >= EARLIEST_MS);
