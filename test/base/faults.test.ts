@@ -7,7 +7,7 @@ const schema = z.object({ sort: z.object({}), limit: z.number({ error: 'a whole 
 
 test.each([
   ['no messages', undefined],
-  // A program that imports zod itself sets its messages for all users of zod.
+  // `import 'zod'` in a program that uses us sets these messages for every user of zod.
   ['its English messages', en().localeError],
 ])('a fault reads the same if zod has %s', (_name, error) => {
   const parsed = schema.safeParse({ limit: 'x' }, error === undefined ? {} : { error });

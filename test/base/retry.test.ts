@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { retryUntil } from '../../lib/base/index.ts';
 
-/** Options over a clock that only sleeps move; `troubles` are the times at which there was trouble. */
+/** Options over a clock that only sleeps move. `troubles`: the times at which trouble was reported. */
 function retrying(untilMs: number) {
   const clock = { nowMs: 0 };
   const troubles: number[] = [];
@@ -11,7 +11,7 @@ function retrying(untilMs: number) {
     onTrouble: () => void troubles.push(clock.nowMs),
     now: () => clock.nowMs,
     async sleep(ms: number, signal?: AbortSignal) {
-      // Whatever can settle does so first.
+      // Everything that can settle does so first.
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
       clock.nowMs += ms;
@@ -35,7 +35,7 @@ test('a failing call is repeated as long as the next try begins before the time 
 
   await expect(retryUntil(unavailable, options)).rejects.toThrow('unavailable');
 
-  // Waits of 200, 400, 800 and 1,600 ms: the last try would begin at the end.
+  // After the waits of 200, 400 and 800 ms, one of 1,600 ms would end at the time limit.
   expect(troubles).toEqual([0, 200, 600, 1_400]);
 });
 

@@ -39,7 +39,7 @@ const rows = async () => [
   await fileOf('t.json', '{"type":"update-formula","calculationId":"{{id}}","expression":"2"}'),
 ];
 
-const doors: Readonly<
+const writers: Readonly<
   Record<string, () => Promise<{ readonly argv: readonly string[]; readonly word: string }>>
 > = {
   'formula set': async () => ({
@@ -52,9 +52,9 @@ const doors: Readonly<
   'submit --from-csv': async () => ({ argv: ['submit', ...(await rows())], word: '--no-undo' }),
 };
 
-describe.each(Object.entries(doors))('%s', (name, door) => {
+describe.each(Object.entries(writers))('%s', (name, prepare) => {
   test('refuses to replace a formula whose text is not stored, unless an option allows it', async () => {
-    const { argv, word } = await door();
+    const { argv, word } = await prepare();
 
     const dry = await run([...argv, '--dry-run']);
     const refused = await run(argv);
@@ -76,7 +76,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
 
   test('replaces a formula that we set', async () => {
     await run(['formula', 'set', id, '-', '--force'], '1');
-    const { argv } = await door();
+    const { argv } = await prepare();
 
     const set = await run(argv);
     if (name.startsWith('submit')) await run(['work', '--drain']);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { beginCommand, runCommand, settingsOf } from './run-command.ts';
-import { doorsOfRows, doorsOfTexts, faultOf } from './text-doors.ts';
+import { faultOf, readersOfRows, readersOfTexts } from './text-readers.ts';
 import { ALL_CASES, WHOLE_CASES } from './text-table.ts';
 
 const folder = folderOfEach();
@@ -20,15 +20,15 @@ const start = () =>
  * `text-table.process.test.ts`.
  */
 test.each([
-  ...Object.entries(doorsOfRows).map(([name, door]) => [name, door, ALL_CASES, 67] as const),
-  ...Object.entries(doorsOfTexts).map(([name, door]) => [name, door, WHOLE_CASES, 7] as const),
+  ...Object.entries(readersOfRows).map(([name, reader]) => [name, reader, ALL_CASES, 67] as const),
+  ...Object.entries(readersOfTexts).map(([name, reader]) => [name, reader, WHOLE_CASES, 7] as const),
 ])(
   'for a sample of files, %s reads each cell correctly, or refuses the file with its name, the line and a remedy',
-  async (_, door, cases, nth) => {
+  async (_, reader, cases, nth) => {
     await using sandbox = await start();
     const faults = [];
     for (const one of cases.filter((_, at) => at % nth === 0))
-      faults.push(await faultOf(door, one, { folder: folder.path, sandbox }));
+      faults.push(await faultOf(reader, one, { folder: folder.path, sandbox }));
 
     expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
     expect(faults.length).toBeGreaterThan(8);

@@ -40,7 +40,7 @@ const star: Expression = { kind: 'star', offset };
 
 const word = (all: string): Expression => ({ kind: 'word', text: all, offset });
 const words = (all: string) => all.split('|').map(word);
-/** The result of the parser: a phrase that begins another one is a part of it. */
+/** A phrase as the parser returns it: it absorbs a phrase at its beginning. */
 const phrase = (...parts: readonly Expression[]): Phrase => ({
   kind: 'phrase',
   parts: parts.flatMap((part) => (part.kind === 'phrase' && !part.isList ? part.parts : [part])),

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { adjacencyOf, reach } from '../../lib/model/rules/closure.ts';
 
-/** Edges as pairs: from, to. */
+/** A graph with these edges: from, to. */
 const edgesOf = (nodes: number, pairs: readonly (readonly [number, number])[]) =>
   adjacencyOf({ nodes, from: pairs.map(([from]) => from), to: pairs.map(([, to]) => to) });
 
-/** The textbook algorithm: the distance of each node, relaxed until nothing changes. */
+/** Bellman-Ford: the distance of each node from the nearest start. */
 function distances(nodes: number, pairs: readonly (readonly [number, number])[], starts: readonly number[]) {
   const found = Array.from({ length: nodes }, (_, node) =>
     starts.includes(node) ? 0 : Number.POSITIVE_INFINITY,
@@ -22,7 +22,7 @@ test('the closure equals a naive search, on any graph, with circles, at any boun
     return fc.record({
       nodes: fc.constant(nodes),
       pairs: fc.array(fc.tuple(node, node), { maxLength: 30 }),
-      // One of them may be none of the nodes.
+      // `nodes` itself is no node of the graph.
       starts: fc.array(fc.nat(nodes), { maxLength: 3 }),
       hops: fc.integer({ min: 0, max: 13 }),
       most: fc.nat(13),

@@ -12,7 +12,7 @@ function nameAt({ things }: Model, node: number): string {
   return `${kind} ${id}`;
 }
 
-/** The model of a store, computed from its lines. */
+/** Publishes the records as lines, and computes the model from them. */
 async function modelIn(given: NaiveStore): Promise<Model> {
   const store = await publishStore(given, 'lines');
   const { runs } = await lastRuns(store, sources, (fault) => {
@@ -23,7 +23,7 @@ async function modelIn(given: NaiveStore): Promise<Model> {
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();
 
-/** The names of the nodes with a bit. */
+/** The names of the nodes with this flag. */
 const having = (model: Model, bit: number) =>
   sorted(
     [...model.flags.keys()]
@@ -84,7 +84,7 @@ test('a link to a calculation names its user, and a link alone makes neither end
     links: users.map((user) => link('FUNCTION_TEMPLATE', String(user))),
   });
   const known = { id: 4, functionTemplateDependencies: ['5'] };
-  // A full record may hold its own uses in its links.
+  // The full record of a calculation may list its own uses as links.
   const full = { id: 6, links: [link('FUNCTION_TEMPLATE', '7')], functionTemplateDependencies: ['7'] };
   const { uses, unused } = naiveModel({
     calculations: [linked(1, 2), { id: 2 }, { id: 3 }, known, { id: 5 }, full, { id: 7 }],

@@ -24,15 +24,15 @@ const broken = (id: number) => ({ id, owner: 6, links: [link('DATA_SOURCE', 'd',
 
 const renew = (of: Store = store) => renewModel({ store: of, now: () => Date.parse('2026-11-20T12:00:00Z') });
 
-/** The times since when each calculation has been unused and broken, according to the model, by id. */
+/** By id, since when the model says that a calculation is unused and broken. */
 async function sinceIn(of: Store = store) {
   const { model } = await openModel({ store: of, now: () => Date.parse('2026-11-20T12:00:00Z') });
   const start = (seconds = 0) => (seconds === 0 ? null : new Date(seconds * 1_000).toISOString());
-  const said = Array.from(model.calculations.nodes, (node) => [
+  const entries = Array.from(model.calculations.nodes, (node) => [
     model.things.thingAt(node).id,
     { unused: start(model.since.unused[node]), broken: start(model.since.broken[node]) },
   ]);
-  return Object.fromEntries(said);
+  return Object.fromEntries(entries);
 }
 
 const rowsIn = (day: string) =>
@@ -147,7 +147,7 @@ describe('a model that is computed again', () => {
     const killed: Store = {
       ...store,
       async put(key, ...rest) {
-        // Uses are of a part, and not of a model.
+        // Only writes of the model count; the uses of a part are stored elsewhere.
         if (key.startsWith('model/')) writes += 1;
         if (writes >= killedAt) throw new Error('killed');
         return store.put(key, ...rest);
@@ -169,7 +169,7 @@ describe('a model that is computed again', () => {
 
   test('by a writer that began before a newer run does not change that run’s day', async () => {
     await publish(tuesday, [owned(1)]);
-    // Between what the slow writer read and what it writes, another one finds a newer run of that day.
+    // While the slow writer is between its read and its first write, another one stores a newer run of that day.
     let isFirst = true;
     const slow: Store = {
       ...store,

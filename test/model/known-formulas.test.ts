@@ -163,7 +163,7 @@ describe('known formulas', () => {
   });
 
   test('decide which of two calculations refers to the other, which then counts as used', async () => {
-    // The link alone would say that 2 refers to 1.
+    // By the link alone, 2 would refer to 1.
     await publish(
       'calculations',
       { id: 1, links: [link('FUNCTION_TEMPLATE', '2', 'INCOMPATIBLE_LINK')] },

@@ -1,19 +1,19 @@
 import type { Flag } from '../../lib/model/rules/index.ts';
 
 /**
- * The model by obvious code over parsed records, in Sets and Maps: what everything else is held against. It shares no
- * code with lib/model. A thing is a text: its kind, a space and its id.
+ * The model by the simplest code that is obviously right, over parsed records, in Sets and Maps. All other computations
+ * are compared with it, so it shares no code with lib/model. A thing is a string: its kind, a space and its id.
  */
 
 export type NaiveRecord = Readonly<Record<string, unknown>>;
 
 export type NaiveStore = {
-  /** Records as `parseJson` returns them. Undefined: nothing of the source is published. */
+  /** Records as `parseJson` returns them. Undefined: no run of the source is published. */
   readonly calculations?: readonly unknown[] | undefined;
   readonly cards?: readonly unknown[] | undefined;
   readonly files?: readonly unknown[] | undefined;
   readonly dataFiles?: readonly unknown[] | undefined;
-  /** The sources whose run is narrowed: what it lacks may exist. */
+  /** The sources whose run is narrowed, so that a record it lacks may exist. */
   readonly narrowed?: readonly ('calculations' | 'cards')[];
 };
 
@@ -22,7 +22,7 @@ export type NaiveUse = {
   readonly used: string;
   readonly relation: string;
   readonly validity: string | null;
-  /** The thing whose record states it. */
+  /** The thing whose record states the use. */
   readonly by: string;
   readonly isOwn?: boolean;
 };
@@ -79,7 +79,7 @@ type Stated = {
   used: string | undefined;
   relation: string;
   validity: string | null;
-  /** True of a use of another calculation that the user's own record states. */
+  /** True if the user's own record states that it uses another calculation. */
   isOwn?: boolean;
 };
 
@@ -123,7 +123,7 @@ function statedByCalculation(record: NaiveRecord, own: string): Stated[] {
 
 function statedByCard(record: NaiveRecord, own: string): Stated[] {
   const plain = { user: own, validity: null };
-  // A drill inside a card names its dataset by a field of its own.
+  // A drill inside a card names its dataset in another field.
   const isInside =
     named('dataset', record['datasourceId']) === undefined &&
     named('dataset', record['datasetId']) !== undefined;
@@ -151,7 +151,10 @@ export function naiveUsesOf(source: 'calculations' | 'cards', value: unknown): r
   );
 }
 
-/** Each pair once: its first use, with the first broken validity, or otherwise the first, and who states it. */
+/**
+ * Merges the uses of each pair into the first, with the first broken validity, otherwise the first one, and the thing
+ * that states it.
+ */
 function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
   const pairs = new Map<string, NaiveUse[]>();
   for (const use of uses) {
@@ -166,7 +169,7 @@ function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
   });
 }
 
-/** Everything that uses a record over at most this number of steps, with the number of steps, without the record itself. */
+/** Everything that uses a thing over at most `steps` steps, with the number of steps; the thing itself is left out. */
 export function naiveUsers(
   uses: readonly NaiveUse[],
   start: string,
@@ -231,11 +234,11 @@ export function naiveModel(store: NaiveStore) {
   const wrong = new Set([...brokenLinks, ...invalid, ...missingTarget]);
   const affected = new Set<string>();
   for (const each of wrong) for (const user of naiveUsers(uses, each).keys()) affected.add(user);
-  // In a circle, what is wrong depends on itself.
+  // Each broken thing in a circle depends on itself.
   for (const { user, used } of uses)
     if (user !== used && (wrong.has(used) || affected.has(used))) affected.add(user);
   const isUsed = new Set(uses.filter(({ user, used }) => user !== used).map(({ used }) => used));
-  // If only a link connects two calculations, either of them may refer to the other.
+  // If only a link connects two calculations, either may refer to the other, so both count as used.
   const confirmed = new Set(byRecord.filter(({ isOwn }) => isOwn).map(({ user, used }) => `${user} ${used}`));
   for (const { user, used, relation } of uses)
     if (relation === 'refers to' && user !== used && !confirmed.has(`${user} ${used}`)) isUsed.add(user);
@@ -267,7 +270,7 @@ export function naiveModel(store: NaiveStore) {
     if (isBad(validity)) counts.brokenLinks += 1;
   }
 
-  // These stores have no text of a formula.
+  // These stores have no formulas.
   const sameFormula = new Set<string>();
   const flags = { brokenLinks, invalid, missingTarget, affected, unused, sameName, sameLinks, sameFormula };
   const owners = naiveOwners({ records, files, dataFiles, flags });

@@ -6,7 +6,10 @@ import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 import type { NaiveStore } from './naive.ts';
 import { lineOf } from './stores.ts';
 
-/** A store with a run of each source, as lines alone or with their Parquet; a narrowed one at two places of its own. */
+/**
+ * A store with a published run of each source, as lines alone or with Parquet. A narrowed source is published in two
+ * places.
+ */
 export async function publishStore(given: NaiveStore, as: 'lines' | 'parquet'): Promise<MemoryStore> {
   const store = createMemoryStore();
   const { calculations, cards, files, dataFiles, narrowed = [] } = given;
@@ -14,7 +17,7 @@ export async function publishStore(given: NaiveStore, as: 'lines' | 'parquet'): 
     if (records === undefined) continue;
     const source = name as Source;
     const lines = records.map(lineOf);
-    // The cards of every dataset that calculations link to: what they lack does not exist.
+    // These are the cards of every dataset that calculations link to, so a card that is not among them does not exist.
     const manifest = { selection: source === 'cards' ? { datasets: 'calculations' } : {} };
     const publish = (place: Place, some: readonly string[]) =>
       publishLines(store, { place, run: monday, lines: some, manifest });

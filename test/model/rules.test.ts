@@ -13,7 +13,7 @@ import { anyStore, craftedStore, link } from './stores.ts';
 const asLine = (use: NaiveUse) =>
   `${use.user} ${use.relation} ${use.used}${use.validity === null ? '' : ` (${use.validity})`}`;
 
-/** What a record states, each pair once. */
+/** The uses that a record states, each pair once, as text. */
 function linesOf(source: LinkSource, record: unknown) {
   const collector = createUsesCollector();
   forEachUse(source, record, collector.add);

@@ -25,7 +25,7 @@ const store = storeOfEach();
 const publish = (place: Place, run: Run, ...records: readonly object[]) =>
   publishLines(store, { place, run, lines: records.map((record) => JSON.stringify(record)) });
 
-/** The model that is stored once it was renewed. */
+/** Renews the model, and returns the stored one. */
 async function renew(of: Store = store) {
   await renewModel({
     store: of,
@@ -41,7 +41,7 @@ async function renew(of: Store = store) {
 
 const open = () => openModel({ store, now: () => Date.parse('2026-11-20T13:00:00Z') });
 
-/** The keys without the history of models, which nothing deletes. */
+/** The keys in a folder, without the history of models, which is never deleted. */
 const keysIn = (folder: string) =>
   [...store.objects.keys()]
     .filter((key) => key.startsWith(folder) && !key.startsWith('model/history/'))
@@ -49,7 +49,7 @@ const keysIn = (folder: string) =>
 
 type Model = NonNullable<Awaited<ReturnType<typeof findModel>>['model']>;
 
-/** The keys of all objects of a model, but for the one that points at it. */
+/** The keys of all objects of a model, except the pointer to it. */
 const keysOf = ({ tables, packed }: Model) => [...Object.values(tables ?? {}).map(({ key }) => key), packed];
 
 const revenue = { id: 1, name: 'Revenue', owner: 5, links: [link('DATA_SOURCE', 'd-1')] };
@@ -177,7 +177,7 @@ describe('a stored model', () => {
     expect(await rowsOf('calculations')).toHaveLength(2);
   });
 
-  /** The store of a writer that is killed after this number of operations. */
+  /** The store as a writer sees it that is killed after this number of operations. */
   function killedAfter(operations: number): Store {
     let left = operations;
     const count = () => {

@@ -94,7 +94,7 @@ const id = fc.oneof(
   fc.constantFrom<unknown>('a', 'A', 'd-1', '', null, 1.5, {}, 2n ** 60n, `${2n ** 60n}`, '-1'),
 );
 
-/** Of an owner: a fraction is text in a column, and no id in a link. */
+/** Owners' ids. 1.5 is left out: it is text in a column, and no id in a link. */
 const ownerId = id.filter((value) => value !== 1.5);
 
 const cardId = fc.oneof(
@@ -172,11 +172,11 @@ const card = fc.record(
   { requiredKeys: [] },
 );
 
-/** Records with the ids from 1 on: a snapshot holds each id once. */
+/** Records with ids from 1 on, since a snapshot has each id once. */
 const numbered = (records: fc.Arbitrary<object>, maxLength: number) =>
   fc.array(records, { maxLength }).map((all) => all.map((record, at) => ({ id: at + 1, ...record })));
 
-/** Small stores whose records name one another, and what does not exist, in all shapes. */
+/** Small stores whose records refer to one another and to things that do not exist, in links of all shapes. */
 export const anyStore: fc.Arbitrary<NaiveStore> = fc.record({
   calculations: numbered(calculation, 9),
   cards: fc.option(numbered(card, 6), { nil: undefined }),
@@ -187,7 +187,7 @@ export const anyStore: fc.Arbitrary<NaiveStore> = fc.record({
   narrowed: fc.subarray<'calculations' | 'cards'>(['calculations', 'cards']),
 });
 
-/** The records without those that no scan would publish: those without an id of digits, and cards of no dataset. */
+/** Without the records that no scan would publish: those without an id of digits, and cards without a dataset. */
 export function publishable(given: NaiveStore): NaiveStore {
   const known = (record: unknown) => (record ?? {}) as Readonly<Record<string, unknown>>;
   const hasId = (record: unknown) => /^-?\d+$/.test(naiveId(known(record)['id']) ?? '');
@@ -200,7 +200,7 @@ export function publishable(given: NaiveStore): NaiveStore {
   };
 }
 
-/** The line of a record in a part: bigints are numbers in JSON. */
+/** The line of a record in a part. Bigints become JSON numbers. */
 export const lineOf = (record: unknown): string =>
   JSON.stringify(record, (_, value: unknown) =>
     typeof value === 'bigint' ? `#${value}#` : value,

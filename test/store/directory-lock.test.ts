@@ -8,14 +8,14 @@ import { folderOfAll } from '../folder-of-each.ts';
 
 const directory = folderOfAll();
 
-/** A file of ours, and the lock of `key` for it. */
+/** Creates a file, and the options to lock `key` with it. */
 async function lockFor(key: string, signal?: AbortSignal) {
   const file = join(directory, randomUUID());
   await writeFile(file, key);
   return { path: lockPath(directory, key), file, signal };
 }
 
-/** The takeover by a process that has seen the lock unchanged for long enough. */
+/** Takes a lock over, as a process does that has seen it unchanged for long enough. */
 async function takeOver({ path, file }: { readonly path: string; readonly file: string }) {
   const [name = ''] = await readdir(path);
   await rename(join(path, name), file);

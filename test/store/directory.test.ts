@@ -8,7 +8,7 @@ import { scaled } from '../scale.ts';
 import { startChild } from './start-child.ts';
 import { describeStore } from './store-suite.ts';
 
-/** Four seconds pass in one: what waits for a lock that nobody frees waits as long by its clock. */
+/** Makes the clock four times as fast, so that a test waits for an abandoned lock only a quarter of the time. */
 function hurry(): Disposable {
   const now = performance.now.bind(performance);
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => 4 * now());
@@ -31,7 +31,7 @@ describe('in a directory', () => {
     expect(store.location).toBe(directory);
     expect(before).toEqual([]);
     expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'a', sizeBytes: 1 }]);
-    // It may hold customers' texts; the folders above are not the store's.
+    // The store may contain customers' texts, so only its owner may read it; the folders above it are left alone.
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect((await stat(dirname(directory))).mode & 0o050).toBe(0o050);
   });
@@ -106,7 +106,7 @@ describe('in a directory', () => {
 
       const failures = await Promise.all(calls.map((call) => call().catch((error: unknown) => error)));
 
-      // Deleting writes no temporary file.
+      // A delete writes no temporary file, so it may succeed.
       const refused = failures.filter((failure) => failure !== undefined);
       expect(refused.length).toBeGreaterThanOrEqual(link === '.store/temporary' ? 3 : 4);
       for (const failure of refused) expect(failure).toMatchObject({ failure: { kind: 'key-conflict' } });

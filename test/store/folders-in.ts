@@ -1,4 +1,4 @@
-/** The folders of these keys that start with a prefix, without those within them. For fakes of a store. */
+/** The folders of these keys directly below a prefix. For fakes of a store. */
 export function foldersIn(keys: Iterable<string>, prefix: string): ReadonlySet<string> {
   const depth = prefix.split('/').length;
   return new Set(

@@ -6,13 +6,13 @@ import { checkKey, checkPrefix, compareKeys } from '../../lib/store/key.ts';
 import { MAX_OBJECT_BYTES, type PutOptions, type PutResult, type Store } from '../../lib/store/store.ts';
 import { foldersIn } from './folders-in.ts';
 
-/** A store in this process's memory, and its objects by their keys. */
+/** A store in memory, and its objects by key. */
 export type MemoryStore = Store & { readonly objects: Map<string, Buffer> };
 
 /**
- * For tests whose subject is not the store itself: it keeps the promises of `describeStore`, as those of a directory and
- * of S3 do, and costs a tenth of a directory, which locks, syncs and renames files. Calls wait for nothing but what is
- * awaited, except that a large put takes some milliseconds, so that it can be aborted. `chunkBytes`: of a stream.
+ * A store for tests that are not about the store itself. It passes `describeStore`, as the directory and S3 do, at a
+ * tenth of the cost of a directory, which locks, syncs and renames files. Only a large put takes time, so that it can
+ * be aborted. `chunkBytes`: the size of a stream's chunks.
  */
 export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStore {
   const objects = new Map<string, Buffer>();
@@ -29,7 +29,7 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
         const body = bodyOf(key);
         const sizeBytes = body?.byteLength ?? 0;
         if (sizeBytes > maxBytes) throw new StoreError(tried, { kind: 'too-large', maxBytes, sizeBytes });
-        // The caller may free it.
+        // A copy, since the caller may overwrite it.
         return body && { body: Buffer.from(body), etag: etagOf(body) };
       }),
     stream: (key, { signal } = {}) =>
@@ -78,7 +78,7 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
 }
 
 const LARGE_BYTES = 8 * 1024 * 1024;
-/** Far longer than a timer of a busy machine is late. */
+/** Much longer than a timer can be late on a busy machine. */
 const LARGE_PUT_MS = 500;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -94,7 +94,7 @@ async function put(
   if (condition && 'ifAbsent' in condition && current) return { kind: 'condition-failed' };
   if (condition && 'ifMatch' in condition && (current && etagOf(current)) !== condition.ifMatch)
     return { kind: 'condition-failed' };
-  // The caller may write to its own again.
+  // A copy, since the caller may overwrite its own.
   const stored = Buffer.from(body);
   objects.set(key, stored);
   return { kind: 'stored', etag: etagOf(stored) };
@@ -102,7 +102,7 @@ async function put(
 
 const etags = new WeakMap<Buffer, string>();
 
-/** Computed once for each body: most are never compared. */
+/** Computed on the first comparison, since most objects are never compared. */
 function etagOf(body: Buffer): string {
   const etag = etags.get(body) ?? hash('sha256', body);
   etags.set(body, etag);

@@ -120,7 +120,7 @@ test('a location that this user may not see is denied, and the error says what w
   const open = new URL('../../lib/store/open.ts', import.meta.url).href;
   const program = `import(${JSON.stringify(open)}).then(({ openStore }) =>
     openStore(${JSON.stringify(join(folder.path, 'store'))}).catch((error) => console.log(error.message)))`;
-  // The superuser may see everything.
+  // The superuser may read everything, so another user runs the program.
   const user = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], user);

@@ -7,7 +7,10 @@ const xml = (body: string, headers = {}): Reply =>
   bytes(body, { 'content-type': 'application/xml', ...headers });
 const region = (name: string, status = 200) => bytes('', { 'x-amz-bucket-region': name }, status);
 
-/** A rule as S3 sends it: the members of a list one after another, each under the list's name in the singular. */
+/**
+ * A lifecycle rule as S3 sends it: list members one after another, each in an element with the singular name of the
+ * list.
+ */
 function printed(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'object' || value === null) return String(value);
@@ -21,7 +24,7 @@ function printed(value: unknown): string {
     .join('');
 }
 
-/** The faults of a bucket with this rule, for a store below `acme/`. */
+/** The faults of a bucket with this lifecycle rule, for a store below `acme/`. */
 async function faultsOf(rule: object) {
   await using s3 = await startServer(
     region('eu-central-1'),

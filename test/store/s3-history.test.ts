@@ -14,7 +14,7 @@ const version = (key: string, id: string, isLatest: boolean) =>
 
 const page = (body: string) => xml(`<ListVersionsResult>${body}</ListVersionsResult>`);
 
-/** S3 that gives these pages of versions in turn, and takes every other request. */
+/** A server that responds with these pages of versions in turn, and accepts every other request. */
 async function s3With(...pages: readonly Reply[]) {
   let listed = 0;
   const server = await startServer((response, request) =>

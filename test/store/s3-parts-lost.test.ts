@@ -9,7 +9,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const NAME_OF_WRITE = 'x-amz-meta-write';
 
-/** What a request of a multipart upload does. */
+/** The step of a multipart upload that a request takes. */
 function stepOf({ method, target }: SeenRequest): string {
   if (target.includes('uploads=')) return 'create';
   if (target.includes('partNumber=')) return 'part';
@@ -22,7 +22,10 @@ const completed = xml('<CompleteMultipartUploadResult><ETag>"whole"</ETag></Comp
 const partStored = bytes('', { etag: '"part"' });
 const gone = s3Error('NoSuchUpload', 404);
 
-/** A store over a server that accepts parts, and gives the replies in turn to the requests that complete them. */
+/**
+ * A store over a server that accepts parts, and responds with `complete` in turn to the requests that complete an
+ * upload. `owner`: whose write the object is from; undefined if there is none.
+ */
 async function storeOver({ complete, owner }: { complete: readonly Reply[]; owner?: 'us' | 'them' }) {
   let write: unknown;
   let completions = 0;

@@ -11,7 +11,9 @@ afterEach(() => vi.restoreAllMocks());
 
 const NAME_OF_WRITE = 'x-amz-meta-write';
 
-/** A store over a server that gives the replies in turn; the methods of its requests, and the name of the first write. */
+/**
+ * A store over a server with these responses in turn; the methods of its requests, and the token of the first write.
+ */
 async function storeOver(replies: readonly Reply[], options: { readonly maxPauseMs?: number } = {}) {
   const server = await startServer(...replies);
   return {
@@ -24,7 +26,7 @@ async function storeOver(replies: readonly Reply[], options: { readonly maxPause
 }
 
 const stored = bytes('', { etag: '"etag"' });
-/** The object as a HEAD request shows it, stored by the write that `write` names. */
+/** The response to a HEAD request for an object that the write with this token stored. */
 const objectOf =
   (write: () => unknown): Reply =>
   (response) =>
@@ -216,7 +218,7 @@ describe('a copy that fails after S3 has begun a response of 200', () => {
   });
 });
 
-/** Half of a body, and then nothing more. */
+/** Half of a body, then nothing. */
 const half: Reply = (response) => {
   response.writeHead(200, { etag: '"etag"', 'content-length': '8' }).write('half');
 };

@@ -20,7 +20,7 @@ async function makeStore() {
   return createS3Store({ client, bucket, prefix: `stores/dt=${stores}` });
 }
 
-/** A client that calls `before` each time a request is sent, and `after` when its response arrives. */
+/** A client that calls `before` each time it sends a request, and `after` when the response arrives. */
 function spyClient(before: (command: string) => void, after: (command: string) => void = () => {}): S3Client {
   const spied = createS3Client(aws.settings);
   spied.middlewareStack.add(

@@ -4,17 +4,17 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export type Child = {
-  /** Resolves when the child has printed `count` lines. */
+  /** Resolves when the child has printed this number of lines. */
   lines(count: number): Promise<void>;
-  /** Kills it as abruptly as a power failure: with SIGKILL. */
+  /** Kills the child with SIGKILL, as abruptly as a power failure. */
   kill(): Promise<void>;
-  /** Sends it a signal: SIGSTOP stops it for a while. */
+  /** Sends a signal, such as SIGSTOP to stop the child for a while. */
   signal(name: NodeJS.Signals): void;
-  /** Its exit code; null if a signal ended it. */
+  /** The exit code; null if a signal ended the child. */
   exit(): Promise<number | null>;
 } & AsyncDisposable;
 
-/** Runs a program from `test/store/children` in its own process; disposing kills it. */
+/** Runs a program from `test/store/children` in its own process, which disposing kills. */
 export function startChild(program: string, ...args: readonly string[]): Child {
   const path = fileURLToPath(new URL(`./children/${program}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });

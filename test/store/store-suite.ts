@@ -7,7 +7,7 @@ import type { Store } from '../../lib/store/store.ts';
 import { anyCodePoint } from '../any-text.ts';
 import { scaled } from '../scale.ts';
 
-/** Tests that get a new, empty store each. */
+/** A `test` that creates a new, empty store for each test. */
 const testsOn = (makeStore: () => Promise<Store>) => base.extend('store', () => makeStore());
 type StoreTest = ReturnType<typeof testsOn>;
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../lib/store/store.ts';
 import { storeUntil } from '../../lib/store/update-object.ts';
 
-/** A store that hands over the last argument of each call, which holds its options. */
+/** A store that records the signal in the options of each call. */
 function recording() {
   const signals: (AbortSignal | undefined)[] = [];
   const record = (...args: readonly unknown[]) => {

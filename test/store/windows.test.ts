@@ -9,8 +9,8 @@ import { lockPath } from '../../lib/store/directory-writer.ts';
 import { describeStore } from './store-suite.ts';
 
 /*
- * What Node does otherwise on Windows: no folder is moved to where one is, even an empty one, and none is synced; both
- * are EPERM. Names are as here. A file has only one, as on many disks that are carried about.
+ * On Windows, Node cannot move a folder to where one exists, even an empty one, and cannot sync a folder: both fail
+ * with EPERM. Here hard links fail too, as on many portable disks. File names follow the rules of this system.
  */
 
 const { rename, open } = fs.promises;

@@ -6,7 +6,7 @@ import { type Reply, startServer } from '../platform/scripted-server.ts';
 const key = { partition: 'job#a', sort: '-' };
 const date = 'Sat, 21 Nov 2026 09:00:00 GMT';
 
-/** What is heard of the second of two responses. */
+/** The dates that are reported for the second of two responses. */
 async function datesSeen(reply: Reply) {
   await using server = await startServer(jsonReply({}, 200, { date }), reply);
   const { table, onDate } = await openTable('jobs', environmentOf(server), { attempts: 1 });

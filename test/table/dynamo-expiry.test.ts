@@ -9,7 +9,10 @@ const key = { partition: 'job#a', sort: '-' };
 
 afterEach(() => void vi.useRealTimers());
 
-/** A table at `NOW` by AWS's clock, its first response seen or not, and the expiries that are stored, by that clock. */
+/**
+ * A table, the expiries that it stores, and `see`, which reports a response with a date (default: `NOW`) by AWS's
+ * clock.
+ */
 function createBench() {
   const expiries: (number | undefined)[] = [];
   const listeners: ((seen: DateSeen) => void)[] = [];

@@ -8,7 +8,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const key = { partition: 'job#a', sort: '-' };
 
-/** A table over a server that gives the replies in turn, and the last one forever. */
+/** A table over a server with these responses in turn; the last one is repeated. */
 async function tableOver(...replies: readonly Reply[]) {
   const server = await startServer(...replies);
   const slept: number[] = [];

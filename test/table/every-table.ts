@@ -11,7 +11,7 @@ import { createMemoryTable } from './memory-table.ts';
 import { createSqliteInMemory } from './sqlite-in-memory.ts';
 import { startDynamo, type TestDynamo } from './start-dynamo.ts';
 
-/** Runs a suite on each kind of table. `buildTable` gives each test a new, empty one. */
+/** Runs a suite on every kind of table. `buildTable` returns a new, empty one for each test. */
 export function onEveryTable(suite: (buildTable: () => Promise<Table>) => void): void {
   describe('in memory:', () => suite(async () => createMemoryTable()));
 
@@ -39,7 +39,7 @@ export function onEveryTable(suite: (buildTable: () => Promise<Table>) => void):
   });
 }
 
-/** The kinds of table that are as fast as a suite with hundreds of writes a test needs. */
+/** The kinds of table that are fast enough for suites with hundreds of writes a test. */
 export const FAST_TABLES: readonly (readonly [name: string, buildTable: () => Table])[] = [
   ['in memory', createMemoryTable],
   ['in SQLite', () => createSqliteTable(createSqliteInMemory()({ name: 'self', isAlive: true }))],

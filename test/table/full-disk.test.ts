@@ -12,7 +12,7 @@ const file = () => sqliteFile(join(disk(), 'jobs.db'));
 const mount = (...options: readonly string[]) =>
   execFileSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', disk()], { stdio: 'ignore' });
 
-/** A file system of its own needs the rights to mount one. */
+/** False without the right to mount a file system; the tests are then skipped. */
 let isMounted = false;
 beforeEach(() => {
   mkdirSync(disk());

@@ -11,7 +11,10 @@ const dynamo = await startDynamo({ 'dynamodb-refuses': scripted, 'dynamodb-loses
 
 afterAll(() => dynamo.close());
 
-/** The fate of one request: its response is lost, it never arrives, it is refused, or it succeeds. */
+/**
+ * The fate of one request: its response is lost, it never arrives, it is rejected in one of several ways, or it
+ * succeeds.
+ */
 type Fate = 'lose' | 'drop' | 'fail' | 'throttle' | 'deny' | 'unsigned' | 'pass';
 
 const key = { partition: 'job#a', sort: '-' };
@@ -21,7 +24,10 @@ const serviceError = (name: string, httpStatusCode: number): Error =>
 
 const broken = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-/** A table whose requests meet `fates` in turn and then succeed; a reliable one beside it; what was sent. */
+/**
+ * A table whose requests meet `fates` in turn and then succeed; a reliable table over the same rows; and the sent
+ * requests.
+ */
 async function fatedTable(fates: readonly Fate[], sdkAttempts: number) {
   tables += 1;
   const tableName = `table-${tables}`;
@@ -172,7 +178,7 @@ test('a put that loses to another process costs one request, since the row comes
 });
 
 test('a write is repeated if its condition failed and the row cannot be read', async () => {
-  // A row that is gone cannot come with the refusal.
+  // The error cannot include a row that was deleted.
   const { table, sent } = await fatedTable(['pass', 'lose'], 1);
 
   const result = await table.put(key, { by: 'us' }, { expected: 'gone', token: 'ours' });

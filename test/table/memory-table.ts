@@ -1,7 +1,7 @@
 import { checkedText, checkKey } from '../../lib/table/check-row.ts';
 import type { RowKey, StoredRow, Table } from '../../lib/table/table.ts';
 
-/** A table for one process, gone when the process ends. Rows never expire. */
+/** A table in the memory of one process. Rows never expire. */
 export function createMemoryTable(): Table {
   const rows = new Map<string, Entry>();
   const stored = (key: RowKey): StoredRow | undefined => {
@@ -47,7 +47,7 @@ export function createMemoryTable(): Table {
   };
 }
 
-// Stored as text, so that nobody can change a row that was stored or returned.
+// Stored as text, so that a caller cannot change a row that it stored or got.
 type Entry = { readonly key: RowKey; readonly json: string; readonly token: string };
 
 const open = ({ json, token }: Entry): StoredRow => ({ row: JSON.parse(json), token });

@@ -28,7 +28,7 @@ const put = (token: string, row = {}) =>
   createSqliteTable(sqliteFile(path)).put(key, row, { expected: null, token });
 const SOURCE = new URL('../../lib/table/', import.meta.url).href;
 
-/** A program in a process of its own, with the file open as `file` and its table as `table`. */
+/** Arguments for Node to run code in its own process, with the opened `file` and `table`. */
 const program = (code: string) => [
   '--input-type=module',
   '-e',
@@ -197,7 +197,7 @@ test('the job and the text that a killed process held are free immediately, and 
   worker.kill('SIGKILL');
   await once(worker, 'exit');
 
-  // Each process reads the machine's clocks for itself.
+  // Each process computes the table's time from its own clocks.
   const about = expect.closeTo(untilMs, -3);
   expect(held?.row).toEqual({ leaseUntilMs: about, leaseEndsMs: about });
   await vi.waitFor(
@@ -221,7 +221,7 @@ test('a lock whose file cannot be deleted for a while, as on Windows, counts as 
   rmSync.mockRestore();
   syncBuiltinESMExports();
   expect(other.isAlive(name)).toBe(false);
-  // What looks deletes nothing; what begins does.
+  // Checking for another process deletes no lock; starting one does.
   other.self();
   other.end();
   expect(await readdir(folder.path)).toEqual([]);
@@ -282,7 +282,7 @@ describe('a network disk', () => {
     syncBuiltinESMExports();
   });
 
-  // The values are from linux/magic.h.
+  // The numbers are from linux/magic.h.
   test.skipIf(process.platform !== 'linux').each([
     [0x6969, 'NFS'],
     [0x517b, 'SMB'],

@@ -2,12 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { SCHEMA, type SqliteFile } from '../../lib/table/sqlite-file.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 
-/** A process that shares the file, and whether it still runs. */
+/** A process that shares the file, and whether it is running. */
 export type Sharer = { readonly name: string; readonly isAlive: boolean };
 
 /**
- * A file of SQLite that is never on a disk, as each of several processes has it open: the rows, the budget and the queue
- * over it are the real ones, and each change is made at once. What has ended writes nothing, and holds nothing.
+ * A SQLite file in memory, opened by each of several simulated processes. The real rows, budget and queue run over it,
+ * and each change is immediate. A process that has ended writes nothing and keeps no lease.
  */
 export function createSqliteInMemory(): (sharer: Sharer) => SqliteFile {
   const db = new DatabaseSync(':memory:');

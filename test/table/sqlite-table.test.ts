@@ -21,7 +21,7 @@ test('a lease lasts as long as its time, or until the process that wrote it ends
   open({ name: 'one', isAlive: false });
 
   expect(whileAlive?.row).toEqual(held);
-  // What is over by the clock stays as it was.
+  // A lease that was over by the clock is unchanged.
   expect((await other?.get(key))?.row).toEqual({ ...held, leaseEndsMs: 0 });
 });
 

@@ -5,7 +5,7 @@ import type { OffRules } from '../local-aws/documented/layer.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';
 
 export type TestDynamo = AsyncDisposable & {
-  /** The address on which it listens: `http://127.0.0.1:PORT`. */
+  /** The address of the server: `http://127.0.0.1:PORT`. */
   readonly endpoint: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly environment: Readonly<Record<string, string>>;
@@ -14,8 +14,8 @@ export type TestDynamo = AsyncDisposable & {
 };
 
 /**
- * DynamoDB without tables: the local one, or the engine that the runner of the conformance tests names, in a database of
- * its own. `off`: rules of the local one that are off, each with the reason.
+ * Starts DynamoDB without tables: the local one, or a new database in the engine that the conformance runner names.
+ * `off`: the rules of the local one that do not apply, each with a reason.
  */
 export async function startDynamo(off: OffRules = {}): Promise<TestDynamo> {
   const engine = enginesOf(process.env).dynamoDb;
@@ -25,7 +25,7 @@ export async function startDynamo(off: OffRules = {}): Promise<TestDynamo> {
 }
 
 function describe(endpoint: string, close: () => Promise<void>): TestDynamo {
-  // DynamoDB Local holds a database for each access key.
+  // DynamoDB Local has one database for each access key.
   const credentials = { accessKeyId: randomBytes(10).toString('hex'), secretAccessKey: 'local' };
   const environment = {
     AWS_ENDPOINT_URL: endpoint,

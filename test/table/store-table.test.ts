@@ -22,7 +22,7 @@ const named = async (store: Store) => JSON.parse((await store.get('table.json'))
 const key = { partition: 'job#a', sort: '-' };
 const refused = { name: 'TableError', failure: { kind: 'bad-table' } };
 
-/** Whether a sender with this table may send, in a process of its own. */
+/** Asks, as a new process would, whether a sender with this table may send; throws if not. */
 const send = (store: Store, table: string, stack?: string) =>
   tableCheckOf(table, { SYNC_STACK: stack }, async () => store)();
 

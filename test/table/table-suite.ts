@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test as base, describe, expect } from 'vitest';
 import type { Json, Row, Table } from '../../lib/table/table.ts';
 
-/** Tests that get a new, empty table each. */
+/** A `test` that creates a new, empty table for each test. */
 const testsOn = (buildTable: () => Promise<Table>) => base.extend('table', () => buildTable());
 type TableTest = ReturnType<typeof testsOn>;
 

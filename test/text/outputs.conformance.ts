@@ -9,16 +9,19 @@ import { enginesOf } from '../base/aws/engines.ts';
 import { runCommand, settingsOf } from '../cli/run-command.ts';
 import { ALL_CASES, fileOf, rowsOf, SAVED_AS } from '../cli/text-table.ts';
 
-/* What the commands and the page write, as others read it: Python's csv, or LibreOffice, which writes it as CSV again. */
+/*
+ * The files that the commands and the page write, as other programs read them: Python's csv, or LibreOffice, which
+ * writes them as CSV again.
+ */
 
 const { pythonCsv, libreOffice } = enginesOf(process.env);
 
 type Rows = readonly (readonly string[])[];
 
-/** A CSV that was written, and how. */
+/** A written CSV with its encoding and separator. */
 type Output = { readonly file: string; readonly encoding: string; readonly separator: string };
 
-/** `isTrusting`: formulas in it run. Otherwise each column is one of texts. */
+/** Reads a CSV. `isTrusting`: formulas in it run; otherwise every column is read as text. */
 type Reader = (output: Output, isTrusting?: boolean) => Promise<Rows>;
 
 let folder: string;
@@ -66,7 +69,7 @@ const byPython: Reader = async ({ file, encoding, separator }) => {
   return JSON.parse(outputOf(pythonCsv?.command, ['-c', PYTHON, file, label, separator]));
 };
 
-/** The numbers of encodings in its filters. */
+/** LibreOffice's numbers of encodings. */
 const OF_FILTER: Readonly<Record<string, number>> = {
   'utf-8': 76,
   'windows-1252': 1,
@@ -80,7 +83,7 @@ const OF_FILTER: Readonly<Record<string, number>> = {
 
 const TEXT_COLUMNS = Array.from({ length: 8 }, (_, at) => `${at + 1}/2`).join('/');
 
-/** Converts with the CSV filter of LibreOffice: to UTF-8 with quotes around text. */
+/** Converts with LibreOffice's CSV filter, to UTF-8 with quotes around texts. */
 const byLibreOffice: Reader = async ({ file, encoding, separator }, isTrusting = false) => {
   const filter = 'Text - txt - csv (StarCalc)';
   const read = [separator.charCodeAt(0), 34, OF_FILTER[encoding], 1, isTrusting ? '' : TEXT_COLUMNS];
@@ -100,7 +103,9 @@ const byLibreOffice: Reader = async ({ file, encoding, separator }, isTrusting =
 
 const readIt: Reader = libreOffice === undefined ? byPython : byLibreOffice;
 
-/** Every form in which a file comes, without a defect; of those that differ in the ends of their lines alone, one. */
+/**
+ * Every form of a file without defects. For LibreOffice, which is slow, only one of the forms that differ in line ends.
+ */
 const FORMS = ALL_CASES.filter(
   ({ defect, end, separator, savedAs }) =>
     defect === 'none' &&
@@ -139,7 +144,7 @@ describe('score --output', () => {
   });
 });
 
-/** What spreadsheets, separators and quotes make hard. */
+/** Cells that are hard for spreadsheets, separators or quotes. */
 const CELLS = [
   ...['=1+1', '+1', '-2+3', '@SUM(1)', '-5', 'Größe', 'a;b,c|d\te', 'said "so"', 'two\nlines', ' blank '],
   ...['00123', '1e3', "it's", '', '日本語'],

@@ -14,8 +14,8 @@ export type TestQueues = {
 } & AsyncDisposable;
 
 /**
- * Queues on an engine that many files share: each has a random name, and is deleted in the end. The dead-letter queues
- * are created first. Throws the errors of SQS.
+ * Queues on an engine that many test files share: each gets a random name, and is deleted at the end. Dead-letter
+ * queues are created first. Throws the errors of SQS.
  */
 export async function createTestQueues(
   queues: readonly QueueOptions[],

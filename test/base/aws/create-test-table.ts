@@ -22,7 +22,7 @@ export async function createTestTable(
   try {
     await client.send(command);
   } catch (error) {
-    // The response to an earlier attempt may have been lost.
+    // If the response to an earlier attempt was lost, the table exists already.
     const { code, attempts } = readAwsFault(error);
     if (code !== 'ResourceInUseException' || attempts < 2) throw error;
   } finally {

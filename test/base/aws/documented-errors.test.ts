@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AwsError, isPassing, kindOfFault, lastingFailure, remedyOf } from '../../../lib/base/aws/index.ts';
 
-/* Every error that AWS documents for a call that we make, and what is made of it. */
+/* Every error that AWS documents for a call of ours, and how we treat it. */
 
-/** The calls, by their client: `new XCommand` in `lib`, and what an upload in parts consists of. */
+/** Our calls by client: every `new XCommand` in `lib`, and the calls of an upload in parts. */
 const CALLS = {
   s3: 'PutObject GetObject CopyObject DeleteObject HeadObject ListObjectsV2 ListObjectVersions PutObjectTagging AbortMultipartUpload CreateMultipartUpload UploadPart CompleteMultipartUpload HeadBucket GetBucketVersioning GetBucketLifecycleConfiguration',
   sqs: 'SendMessageBatch ReceiveMessage DeleteMessage ChangeMessageVisibility GetQueueAttributes',
@@ -24,7 +24,10 @@ type Service = keyof typeof CALLS;
 
 const require = createRequire(import.meta.url);
 
-/** The errors of its calls by the client's own documentation, each with the status that their side of the fault has. */
+/**
+ * The errors that the client's own documentation lists for its calls. A client fault counts as status 400, a server
+ * fault as 502.
+ */
 function modelled(service: Service): readonly (readonly [string, number])[] {
   const folder = dirname(require.resolve(`@aws-sdk/client-${service}/package.json`));
   const texts = CALLS[service]
@@ -37,13 +40,13 @@ function modelled(service: Service): readonly (readonly [string, number])[] {
   return [...new Map(found).entries()].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Errors that are about one request, message or key: their callers know them, and a person can do nothing. */
+/** Errors about a single request, message or key. Their callers handle them, and the user can do nothing about them. */
 const OF_ONE =
   'AlreadyExists BatchEntryIdsNotDistinct BatchRequestTooLong ConditionalCheckFailed EmptyBatchRequest EncryptionTypeMismatch EndpointDisabled InvalidAttributeName InvalidBatchEntryId InvalidIdFormat InvalidInput InvalidParameter InvalidParameterValue InvalidRequestContent InvalidWriteOffset MessageNotInflight ModeNotSupported NoSuchKey NoSuchUpload PlatformApplicationDisabled ReceiptHandleIsInvalid RequestTooLarge SerializedRequestEntityTooLarge TooManyEntriesInBatchRequest TooManyParts UnsupportedMediaType Validation FederationSource NoSuchBucket';
 
 const isOfOne = (code: string) => OF_ONE.split(' ').includes(code.replace(/Exception$/, ''));
 
-/** The errors of these services as they come, besides those that are modelled. */
+/** Errors of these services that the clients do not document. */
 const BESIDES: Readonly<Record<Service, string>> = {
   s3: '400 AuthorizationHeaderMalformed,400 ExpiredToken,400 IllegalLocationConstraintException,400 InvalidToken,400 KMS.DisabledException,400 KMS.KMSInvalidStateException,400 KMS.NotFoundException,400 RequestTimeout,403 AccessDenied,403 AccountProblem,403 AllAccessDisabled,403 InvalidAccessKeyId,403 InvalidObjectState,403 NotSignedUp,403 RequestTimeTooSkewed,403 SignatureDoesNotMatch,301 PermanentRedirect,307 TemporaryRedirect,405 MethodNotAllowed,409 ConditionalRequestConflict,409 OperationAborted,500 InternalError,501 NotImplemented,503 ServiceUnavailable,503 SlowDown,507 XMinioStorageFull',
   sqs: '400 AWS.SimpleQueueService.NonExistentQueue,400 AWS.SimpleQueueService.UnsupportedOperation,400 MissingParameter,403 OverLimit,403 InvalidClientTokenId,403 SignatureDoesNotMatch,400 ThrottlingException,500 InternalFailure,503 ServiceUnavailable',
@@ -76,7 +79,7 @@ describe.each(Object.keys(CALLS) as readonly Service[])('%s', (service) => {
         Object.assign(new Error('no'), { name: code, $metadata: { httpStatusCode: status } }),
       );
       const kind = kindOfFault(fault);
-      // One of the settings that whatToDo names, the person's own mistake, or a thing of its own.
+      // True if we suggest a remedy, or if the kind of error names one by itself.
       const isAdvised = remedyOf(code) !== undefined || kind === 'missing' || kind === 'denied';
       const means = isPassing(error)
         ? 'waits'

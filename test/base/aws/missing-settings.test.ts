@@ -9,8 +9,8 @@ import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
 import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 
 /*
- * The SDK itself throws here: its words for what is missing are read from the version in use. `endpoint` is one that
- * nobody listens on, so that a request would fail in another way.
+ * The SDK itself throws here, so the tests show the wording of the version in use. No server listens at `endpoint`, so
+ * a request that was sent would fail in another way.
  */
 const endpoint = { AWS_ENDPOINT_URL: 'http://127.0.0.1:9' };
 const QUEUE = 'http://127.0.0.1:9/0/jobs';

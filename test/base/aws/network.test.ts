@@ -23,7 +23,7 @@ describe('NO_PROXY is interpreted', () => {
   const isDirect = (host: string, NO_PROXY: string) =>
     proxyOf(new URL(`https://${host}`), { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY }) === undefined;
 
-  /* The cases of curl's own test of it (tests/unit/unit1614.c), and of its manual. */
+  /* The cases of curl's own test (tests/unit/unit1614.c) and of its manual. */
   test.each<[string, string, boolean]>([
     ['www.example.com', 'localhost,.example.com,.example.de', true],
     ['www.example.com.', 'localhost,.example.com,.example.de', true],
@@ -78,7 +78,10 @@ describe('NO_PROXY is interpreted', () => {
     expect(isDirect(host, list)).toBe(direct);
   });
 
-  /* Those of Go's test (net/http/httpproxy), but that `.name` is the name, too, as in curl and Python. */
+  /*
+   * The cases of Go's test (net/http/httpproxy). They differ in one point: `.name` also matches the name itself, as in
+   * curl and Python.
+   */
   const GO =
     'foobar.com, .barbaz.net, *.wildcard.io, 192.168.1.1, 192.168.1.2:81, 192.168.1.3:80, 10.0.0.0/30, 2001:db8::52:0:1, [2001:db8::52:0:2]:443, [2001:db8::52:0:3]:80, 2002:db8:a::45/64, xn--fsq092h.com, 例え.jp, a.example:8443';
 

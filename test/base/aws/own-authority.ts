@@ -1,4 +1,7 @@
-/* An authority of its own, as a company has one, and a certificate of it for localhost, `*.example.com` and platform.invalid, for 100 years. */
+/*
+ * A private certificate authority, as companies have, and its certificate for localhost, `*.example.com` and
+ * platform.invalid, valid for 100 years.
+ */
 
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBiDCCAS+gAwIBAgIUSym5bTVDpOyt/wLSTzQ6iAjexzowCgYIKoZIzj0EAwIw

@@ -9,7 +9,10 @@ const queueAt = (origin: string) => `${origin}/123456789012/jobs`;
 type Environment = Readonly<Record<string, string>>;
 type Signed = { readonly hostname: string; readonly headers: Readonly<Record<string, string>> };
 
-/** The URL to which a message for a queue would be sent, and the region for which it is signed. The SDK does everything except sending. */
+/**
+ * The host to which the SDK would send a message for a queue, and the region for which it signs. Only the sending is
+ * left out.
+ */
 async function destination(queueUrl: string, environment: Environment) {
   const client = createSqsClient(queueUrl, environment);
   const signed: Signed[] = [];

@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 type Environment = ReturnType<typeof environmentOf>;
 
 type Called = {
-  /** The action that its errors name. */
+  /** The action as its errors name it. */
   readonly tried: string;
   readonly call: (environment: Environment) => Promise<unknown>;
   readonly done: Reply;

@@ -4,7 +4,7 @@ import { UnsentError } from '../../../lib/jobs/queue/queue.ts';
 import { StoreError, type StoreFailure } from '../../../lib/store/index.ts';
 import { TableError, type TableFailure } from '../../../lib/table/index.ts';
 
-/** What the SDK throws for a response with this code. */
+/** The error that the SDK throws for a response with this code. */
 const response = (name: string, httpStatusCode = 400) =>
   Object.assign(new Error('said AWS'), { name, $metadata: { httpStatusCode } });
 
@@ -30,7 +30,7 @@ describe('a lasting failure is recognized:', () => {
     ['ResourceRefused-event-bus', aws('event-bus', 'MalformedDetail')],
     ['ResourceRefused-topic', aws('topic', 'AuthorizationError', 403)],
     ['ResourceRefused-token', aws('token', 'ExpiredTokenException')],
-    // Errors about a key, in the spelling of each service.
+    // Errors about a KMS key, as each service spells them.
     ['ResourceRefused-key', aws('token', 'DecryptionFailure')],
     ['ResourceRefused-key', aws('queue', 'KmsDisabled')],
     ['ResourceRefused-key', aws('queue', 'KMS.DisabledException')],

@@ -15,14 +15,14 @@ import { createTestTable } from './create-test-table.ts';
 import { type Engines, enginesOf } from './engines.ts';
 
 export type TestAws = LocalAws & {
-  /** The name of a bucket that was created at the start: another one on an engine, which many files share. */
+  /** The real name of a requested bucket. On an engine, which many test files share, it has a random suffix. */
   bucket(name: string): string;
 };
 
 /**
- * The local AWS, or the engines that the runner of the conformance tests names, with these buckets, queues and tables;
- * what an engine does not stand for is local. On an engine buckets and queues are new and have random names, and tables
- * are this caller's own, since DynamoDB Local holds a database for each access key.
+ * Starts the local AWS with these buckets, queues and tables. The engines that the conformance runner names replace the
+ * parts that they cover: there buckets and queues have random names, and tables are the caller's own, since DynamoDB
+ * Local has one database for each access key.
  */
 export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
   const engines = enginesOf(process.env);
@@ -66,7 +66,7 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
   };
 }
 
-/** `AWS_SEED`, which repeats what the local AWS did now and then; always the same if it is not set. */
+/** `AWS_SEED`, the seed of the local AWS's random faults. It is fixed if the variable is not set. */
 function seedOf({ AWS_SEED: seed = '1' }: Readonly<Record<string, string | undefined>>): number {
   if (!/^\d{1,9}$/.test(seed)) throw new TypeError(`AWS_SEED: expected up to 9 digits, got ${seed}`);
   return Number(seed);
@@ -76,7 +76,7 @@ const nameOf = (bucket: BucketOptions): string => (typeof bucket === 'string' ? 
 
 const randomName = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
 
-/** S3's, if an engine checks them; or new ones, so that nobody else sees these tables. */
+/** The credentials that the S3 engine checks; otherwise new ones, so that the tables are in a database of their own. */
 function credentialsOf({ s3, dynamoDb }: Engines, local: LocalAws): LocalAws['credentials'] {
   if (s3 !== undefined) return s3;
   if (dynamoDb === undefined) return local.credentials;

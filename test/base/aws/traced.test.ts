@@ -3,7 +3,7 @@ import { currentIds, traced, withIds } from '../../../lib/base/aws/traced.ts';
 
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** The tracing provider that a process registers: it collects spans as they end, each with its events. */
+/** Registers a tracing provider. Returns the spans that ended, each with its events. */
 function register(): readonly object[] {
   const ended: object[] = [];
   const tracer = {

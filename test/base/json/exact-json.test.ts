@@ -46,7 +46,7 @@ describe('numbers are compared by their exact value', () => {
         const print = ({ digits, power: exponent }: typeof a) => canonical(`${digits}e${exponent}`);
 
         expect(print(a) === print(b)).toBe(scaledUp(a) === scaledUp(b));
-        // Zero is written with one digit in JSON.
+        // JSON has only one way to write zero.
         const hundredfold = a.digits === 0n ? '0' : `${a.digits}00`;
         expect(canonical(`${hundredfold}.000e${a.power}`)).toBe(canonical(`${a.digits}e${a.power + 2}`));
       }),
@@ -64,7 +64,7 @@ describe('numbers are compared by their exact value', () => {
     });
 
     expect([equal, exponents]).toEqual([true, false]);
-    // A bigint of as many digits takes many seconds to print.
+    // Printing a bigint of that length takes many seconds.
     expect(tookMs).toBeLessThan(2_000);
   });
 });

@@ -7,7 +7,7 @@ import { refusals } from '../../../lib/snapshot/publish/gates.ts';
 import { readRows } from '../../jobs/texts/bytes-of.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 
-/* Names that every JavaScript object has already, as names of fields, columns and variables from outside. */
+/* Names of members that every JavaScript object has, used as names of fields, columns and variables from outside. */
 
 const names = Object.getOwnPropertyNames(Object.prototype);
 

@@ -23,17 +23,17 @@ test('bytes that are not UTF-8 are replaced with U+FFFD', () => {
   expect(repairBytes(Buffer.from('["\xe9"]', 'latin1'))?.toString()).toBe('["\ufffd"]');
 });
 
-/** Whether a string survives its conversion to bytes: U+FFFD replaces invalid ones. */
-const isWhole = (text: string) => text.isWellFormed() && !text.includes('\ufffd');
+/** True if a string survives conversion to bytes, which replaces invalid characters by U+FFFD. */
+const survivesEncoding = (text: string) => text.isWellFormed() && !text.includes('\ufffd');
 
 test('valid JSON is unchanged, and repaired JSON is valid', () => {
   fc.assert(
-    fc.property(fc.json().filter(isWhole), (text) => {
+    fc.property(fc.json().filter(survivesEncoding), (text) => {
       expect(repairBytes(Buffer.from(text))).toBeUndefined();
     }),
   );
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }).filter(isWhole), (text) => {
+    fc.property(fc.string({ unit: 'binary' }).filter(survivesEncoding), (text) => {
       const repaired = repairBytes(Buffer.from(text));
 
       expect(repaired && repairBytes(repaired)).toBeUndefined();

@@ -3,8 +3,9 @@ import { createNumbersByText, createSeenTexts } from '../../../lib/base/json/tex
 
 const texts = Array.from({ length: 20_000 }, (_, index) => `fileset/${index}`);
 
-// SHA-256 of the first two begins with the same 32 bits; of the others, bits 32 to 63 and the first slot are the same.
-const alike = ['key 5979', 'key 77859', 'key 1206591', 'key 1861346'];
+// The hashes of the first two texts share their first 32 bits; those of the others share bits 32 to 63 and the first
+// slot.
+const colliding = ['key 5979', 'key 77859', 'key 1206591', 'key 1861346'];
 
 describe('a string that has been seen', () => {
   test('is new exactly once, even after the table has grown many times', () => {
@@ -18,8 +19,8 @@ describe('a string that has been seen', () => {
   test('is recognized by all 64 bits of its hash', () => {
     const seen = createSeenTexts();
 
-    expect(alike.map((text) => seen.add(text))).toEqual([true, true, true, true]);
-    expect(alike.map((text) => seen.add(text))).toEqual([false, false, false, false]);
+    expect(colliding.map((text) => seen.add(text))).toEqual([true, true, true, true]);
+    expect(colliding.map((text) => seen.add(text))).toEqual([false, false, false, false]);
   });
 });
 

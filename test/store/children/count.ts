@@ -1,5 +1,5 @@
-// Adds 1 to the number in "counter" as often as requested, by conditional puts. The clock is off by `offMs`, and steps
-// by as much again with each addition where `steps` is given.
+// Adds 1 to the number in "counter" as often as requested, by conditional puts. The clock is wrong by `offMs`; with
+// `steps`, it jumps further after each addition, alternately forward and back.
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 
 const [, , directory = '', times = '0', offMs = '0', steps] = process.argv;

@@ -21,7 +21,7 @@ export type Place = { readonly folder: string; readonly sandbox: Sandbox };
 /** The result of reading a file: its rows or text, or why it was refused. */
 type Read = { readonly found: unknown } | { readonly refused: string };
 
-type Door = {
+type FileReader = {
   /** The name under which the file is written. */
   readonly file: string;
   /** The content of the file, and what must be read from it. */
@@ -29,7 +29,7 @@ type Door = {
   /** Reads the file. `encoding`: the value of the option that the error suggests. */
   readonly read: (file: string, place: Place, encoding?: string) => Promise<Read>;
   /** There is no option for the encoding: the error suggests saving the file as UTF-8. */
-  readonly isSavedAgain?: true;
+  readonly needsUtf8?: true;
 };
 
 const named = (encoding: string | undefined) => (encoding === undefined ? [] : ['--encoding', encoding]);
@@ -67,7 +67,7 @@ type Job = { readonly id: string; readonly inputVariables: { readonly text: stri
 const cellsOf = (jobs: readonly Job[]): readonly Row[] =>
   jobs.map(({ id, inputVariables: { text, note } }) => [id.replace('row-', ''), text, note]);
 
-const jobsOf = (command: 'run' | 'submit'): Door => ({
+const jobsOf = (command: 'run' | 'submit'): FileReader => ({
   file: 'rows.csv',
   give: (one) => ({ bytes: fileOf(one), found: rowsOf(one).slice(0, 3) }),
   async read(file, place, encoding) {
@@ -81,7 +81,7 @@ const jsonOf = (name: string, [id, text, note]: Row) =>
   JSON.stringify({ id, [name]: text, note, version: 1 });
 
 /** Formulas: id, name and check sum of each. */
-const formulas: Door = {
+const formulas: FileReader = {
   file: 'formulas.csv',
   give(one) {
     const rows = rowsOf(one).map(([id, text, note]): Row => [id, text, `'${note}'`]);
@@ -107,13 +107,13 @@ async function readScored(file: string, place: Place, encoding?: string): Promis
   return { found: jsonLines(await readFile(output, 'utf8')).map(({ id, text, note }) => [id, text, note]) };
 }
 
-const texts: Door = {
+const texts: FileReader = {
   file: 'rows.csv',
   give: (one) => ({ bytes: fileOf(one), found: rowsOf(one) }),
   read: readScored,
 };
 
-const idsOf = (source: 'data-files' | 'cards', flag: string): Door => {
+const idsOf = (source: 'data-files' | 'cards', flag: string): FileReader => {
   const idsIn = ({ sandbox }: Place) => sandbox.ids()[source === 'cards' ? 'datasets' : 'dataFiles'];
   return {
     file: 'ids.csv',
@@ -155,7 +155,7 @@ async function splitIn(objects: Readonly<Record<string, Uint8Array>>): Promise<R
   };
 }
 
-const inbox: Door = {
+const inbox: FileReader = {
   file: 'rows.csv',
   give: (one) => ({
     bytes: fileOf(one),
@@ -168,7 +168,7 @@ const inbox: Door = {
 };
 
 /** Everything that reads a file of rows, by command. */
-export const doorsOfRows: Readonly<Record<string, Door>> = {
+export const readersOfRows: Readonly<Record<string, FileReader>> = {
   'run --from-csv': jobsOf('run'),
   'submit --from-csv': jobsOf('submit'),
   'formula apply': formulas,
@@ -182,7 +182,7 @@ export const doorsOfRows: Readonly<Record<string, Door>> = {
 
 const wordsOf = (one: Case) => rowsOf(one)[2]?.[1] ?? '';
 
-const jobLines = (command: 'run' | 'submit'): Door => ({
+const jobLines = (command: 'run' | 'submit'): FileReader => ({
   file: 'jobs.ndjson',
   give(one) {
     const jobs = rowsOf(one).map(([id, text, note]) =>
@@ -200,7 +200,7 @@ const jobLines = (command: 'run' | 'submit'): Door => ({
   },
 });
 
-const textLines = (file: string, isArray: boolean): Door => ({
+const textLines = (file: string, isArray: boolean): FileReader => ({
   file,
   give(one) {
     const rows = rowsOf(one).map((row) => jsonOf('text', row));
@@ -211,14 +211,14 @@ const textLines = (file: string, isArray: boolean): Door => ({
 });
 
 /** Everything that reads a text without columns, or with a single one, by command. */
-export const doorsOfTexts: Readonly<Record<string, Door>> = {
+export const readersOfTexts: Readonly<Record<string, FileReader>> = {
   'run FILE': jobLines('run'),
   'submit FILE': jobLines('submit'),
   'score, NDJSON': textLines('rows.ndjson', false),
   'score, a JSON array': textLines('rows.json', true),
   '--template': {
     file: 'template.json',
-    isSavedAgain: true,
+    needsUtf8: true,
     give(one) {
       const template = { ...TEMPLATE, inputVariables: { text: wordsOf(one), note: '{{note}}' } };
       const found = [['1', wordsOf(one), 'x']];
@@ -232,7 +232,7 @@ export const doorsOfTexts: Readonly<Record<string, Door>> = {
   },
   '--env-file': {
     file: 'acme.env',
-    isSavedAgain: true,
+    needsUtf8: true,
     give: (one) => ({
       bytes: savedText(one, [`# ${wordsOf(one)}`, `SYNC_STORE="/none/${wordsOf(one)}"`]),
       found: wordsOf(one),
@@ -245,7 +245,7 @@ export const doorsOfTexts: Readonly<Record<string, Door>> = {
   },
   'formula check': {
     file: 'formula.txt',
-    isSavedAgain: true,
+    needsUtf8: true,
     give: (one) => ({
       bytes: savedText(one, [`'${wordsOf(one)}'`]),
       found: judgeFormula(`'${wordsOf(one)}'`, 'it').checkSum,
@@ -257,7 +257,7 @@ export const doorsOfTexts: Readonly<Record<string, Door>> = {
   },
   'query -': {
     file: 'query.sql',
-    isSavedAgain: true,
+    needsUtf8: true,
     give: (one) => ({
       bytes: savedText(one, [`-- ${wordsOf(one)}`, `SELECT '${wordsOf(one)}' AS text`]),
       found: [{ text: wordsOf(one) }],
@@ -278,7 +278,7 @@ export const doorsOfTexts: Readonly<Record<string, Door>> = {
   },
   'a request in the inbox': {
     file: 'may.json',
-    isSavedAgain: true,
+    needsUtf8: true,
     give: (one) => ({
       bytes: savedText(one, [
         JSON.stringify({ object: OBJECT, text: 'text', instructions: wordsOf(one), topics: undefined }),
@@ -291,22 +291,22 @@ export const doorsOfTexts: Readonly<Record<string, Door>> = {
 };
 
 /** What is wrong with the result for a case; undefined if nothing is. A refused file must not have been paid for. */
-export async function faultOf(door: Door, one: Case, place: Place): Promise<string | undefined> {
-  const file = join(place.folder, door.file);
-  const { bytes, found } = door.give(one, place);
+export async function faultOf(reader: FileReader, one: Case, place: Place): Promise<string | undefined> {
+  const file = join(place.folder, reader.file);
+  const { bytes, found } = reader.give(one, place);
   await writeFile(file, bytes);
   const requests = place.sandbox.counts().requests;
-  const read = await door.read(file, place);
+  const read = await reader.read(file, place);
   const about = (what: unknown) => `${JSON.stringify(one)}: ${JSON.stringify(what)}`;
   if ('found' in read)
     return JSON.stringify(read.found) === JSON.stringify(found) ? undefined : about(read.found);
   if (place.sandbox.counts().requests !== requests) return about('paid for');
-  const remedy = door.isSavedAgain ? 'save it as UTF-8' : 'encoding';
+  const remedy = reader.needsUtf8 ? 'save it as UTF-8' : 'encoding';
   const [encoding, isMarked] = SAVED_AS[one.savedAs];
   const isCertain = isMarked || encoding.startsWith('utf');
   const isExplained = /(\.\w+|inbox\/may\.json): line \d+: expected .*, got /s.test(read.refused);
   if (isCertain || !isExplained || !read.refused.includes(remedy)) return about(read.refused);
-  if (door.isSavedAgain) return undefined;
-  const again = await door.read(file, place, encoding);
+  if (reader.needsUtf8) return undefined;
+  const again = await reader.read(file, place, encoding);
   return 'found' in again && JSON.stringify(again.found) === JSON.stringify(found) ? undefined : about(again);
 }

@@ -18,21 +18,22 @@ import { publishStore } from './publish-store.ts';
 import { anyStore, craftedStore, publishable } from './stores.ts';
 
 /*
- * One truth: over the same store, every door gives the same ids. A door answers those of the questions that it can, by
- * things as `kind id`; each answer is held against the naive one. A further door is one more line of `doors`.
+ * Every reader of the model must return the same ids over the same store. A reader answers the questions that it can,
+ * with things as `kind id`, and each answer is compared with that of the naive computation. To test another reader, add
+ * a line to `readers`.
  */
 
 type Answers = Readonly<Record<string, readonly string[]>>;
 
-type Door = (store: MemoryStore, given: NaiveStore) => Promise<Answers>;
+type Reader = (store: MemoryStore, given: NaiveStore) => Promise<Answers>;
 
 const flags = Object.keys(flagNames) as readonly Flag[];
 const ofCards: readonly Flag[] = ['missing_target', 'affected'];
 
-/** What the naive computation answers to every question. */
+/** The naive answers to all questions. */
 function naiveAnswers(given: NaiveStore): Answers {
   const naive = naiveModel(given);
-  // Records that only links name have no row in a table.
+  // A record that is known only from links has no row in a table.
   const ofKind = (kind: string, things: Iterable<string>) =>
     [...things].filter((thing) => thing.startsWith(`${kind} `) && naive.held.has(thing));
   const users = (thing: string, steps: number) => [...naiveUsers(naive.uses, thing, steps).keys()];
@@ -77,7 +78,7 @@ function addFault(fault: string): never {
   throw new Error(fault);
 }
 
-const byModel: Door = async (store) => {
+const byModel: Reader = async (store) => {
   const { model } = await openModel({ store, now: Date.now, addFault });
   const having = (nodes: Uint32Array, flag: Flag) =>
     [...nodes]
@@ -91,10 +92,10 @@ const byModel: Door = async (store) => {
   };
 };
 
-/** What a query answers to a question: a line a row. */
+/** A question, and the SQL that answers it with one line a row. */
 type Query = readonly [question: string, line: string, from: string];
 
-/** All results in one query, since each query opens a database. */
+/** Runs all queries as one, since each query opens a database. */
 async function bySelects(store: MemoryStore, queries: readonly Query[]): Promise<Answers> {
   await using tables = await openTables(store);
   const selects = queries.map(([, line, from], at) => `SELECT DISTINCT ${at}, ${line} FROM ${from}`);
@@ -108,13 +109,14 @@ async function bySelects(store: MemoryStore, queries: readonly Query[]): Promise
   );
 }
 
-const bySql: Door = async (store, given) => {
+const bySql: Reader = async (store, given) => {
   const { narrowed = [] } = given;
   const ofKind = (kind: string, names: readonly Flag[], from = `${kind}s`, suffix = '') =>
     names.map(
       (flag): Query => [`${kind}s ${flag}${suffix}`, `'${kind} ' || ${kind}_id`, `${from} WHERE ${flag}`],
     );
-  // Without a whole run, the table of the source has the records of its narrowed places, which have tables of their own too.
+  // If only narrowed places of a source are published, its table has the records of all of them, and each place has its
+  // own table too.
   const ofPlaces = (kind: 'calculation' | 'card', names: readonly Flag[]) =>
     given[`${kind}s`] === undefined || !narrowed.includes(`${kind}s`)
       ? []
@@ -154,7 +156,7 @@ const apart = (thing: string) => [
   thing.slice(thing.indexOf(' ') + 1).replaceAll("'", "''"),
 ];
 
-const bySavedQueries: Door = (store) => {
+const bySavedQueries: Reader = (store) => {
   const saved = (question: string, line: string, name: string): Query => [
     question,
     line,
@@ -185,7 +187,7 @@ const bySavedQueries: Door = (store) => {
   ]);
 };
 
-const byWhereUsed: Door = async (store, given) => {
+const byWhereUsed: Reader = async (store, given) => {
   const answers: Record<string, readonly string[]> = {};
   for (const thing of new Set(naiveModel(given).uses.map(({ used }) => used))) {
     const [kind = '', id = ''] = apart(thing);
@@ -210,8 +212,8 @@ const datasetLine = (id: unknown, { cards, calculations, broken_links }: Counted
 const ownerLine = (id: unknown, counts: Counted) =>
   [id, ...ownedCounts.map((name) => counts[name])].join(' ');
 
-/** What `report --json` prints. */
-const byReport: Door = async (store) => {
+/** Answers from `report --json`. */
+const byReport: Reader = async (store) => {
   const facts = await collectFacts({ store, now: Date.now, signal: new AbortController().signal });
   expect(facts.faults).toEqual([]);
   const figures = figuresOf(facts);
@@ -226,8 +228,8 @@ const byReport: Door = async (store) => {
   return answers;
 };
 
-/** The lists of the page, by their chips, and what its graph says depends on what. */
-const byLists: Door = async (store) => {
+/** Answers from the lists of the page, by their filters, and from its graph of uses. */
+const byLists: Reader = async (store) => {
   const { calculations, cards, datasets, graph } = await collectFacts({
     store,
     now: Date.now,
@@ -267,8 +269,11 @@ const byLists: Door = async (store) => {
   };
 };
 
-/** The digest compared with an empty run, so that everything broken is new. It names the first findings. */
-const byDigest: Door = async (store) => {
+/**
+ * Answers from a digest that is compared with an empty run, so that everything broken is new. It names only the first
+ * findings.
+ */
+const byDigest: Reader = async (store) => {
   const { runs } = await lastRuns(store, ['calculations'], addFault);
   const answers: Record<string, readonly string[]> = {};
   for (const run of runs) {
@@ -281,7 +286,8 @@ const byDigest: Door = async (store) => {
       const { calculations = 0, cards = 0 } = broken?.[flag] ?? {};
       answers[`how many things ${flag}`] = [String(calculations + cards)];
       const { total = 0, items = [] } = sinceNothing?.[flag].newly ?? {};
-      // What was wrong without any calculation is not new, and of many only the first are named.
+      // The digest leaves out what is wrong in the empty run too, and names only the first of many: then it gives no
+      // complete answer.
       if (total === calculations + cards && total === items.length)
         answers[`things ${flag}`] = items.map(([line = '']) =>
           line.replace(/^(\S+) .*?\(([^()]*)\)(?:, of .*)?$/, '$1 $2'),
@@ -291,8 +297,8 @@ const byDigest: Door = async (store) => {
   return answers;
 };
 
-/** What the tools return to an assistant. */
-const byAssistants: Door = async (store, given) => {
+/** Answers from the tools for assistants. */
+const byAssistants: Reader = async (store, given) => {
   await using server = await connect(contextOver(store));
   const call = async (tool: string, args: Record<string, unknown>) => {
     const { value, isError, text } = await server.call(tool, args);
@@ -334,7 +340,7 @@ const byAssistants: Door = async (store, given) => {
   return answers;
 };
 
-const doors: Readonly<Record<string, Door>> = {
+const readers: Readonly<Record<string, Reader>> = {
   model: byModel,
   SQL: bySql,
   'saved queries': bySavedQueries,
@@ -348,29 +354,29 @@ const doors: Readonly<Record<string, Door>> = {
 const sorted = (answers: Answers): Answers =>
   Object.fromEntries(Object.entries(answers).map(([question, texts]) => [question, texts.toSorted()]));
 
-async function expectOneTruth(given: NaiveStore, as: 'lines' | 'parquet'): Promise<void> {
+async function expectSameAnswers(given: NaiveStore, as: 'lines' | 'parquet'): Promise<void> {
   const store = await publishStore(given, as);
   const naive = sorted(naiveAnswers(given));
-  for (const [door, ask] of Object.entries(doors)) {
+  for (const [reader, ask] of Object.entries(readers)) {
     const answers = sorted(await ask(store, given));
     const asked = Object.keys(answers).map((question) => [question, naive[question]]);
-    expect({ door, as, answers }).toEqual({ door, as, answers: Object.fromEntries(asked) });
+    expect({ reader, as, answers }).toEqual({ reader, as, answers: Object.fromEntries(asked) });
   }
 }
 
 test.each(['lines', 'parquet'] as const)(
-  'every door returns the same ids over %s, whatever shape links have',
-  (as) => expectOneTruth(craftedStore, as),
+  'every reader returns the same ids over %s, whatever shape links have',
+  (as) => expectSameAnswers(craftedStore, as),
   120_000,
 );
 
 test(
-  'every door returns the same ids if only narrowed snapshots are published',
-  () => expectOneTruth({ ...craftedStore, narrowed: ['calculations', 'cards'] }, 'parquet'),
+  'every reader returns the same ids if only narrowed snapshots are published',
+  () => expectSameAnswers({ ...craftedStore, narrowed: ['calculations', 'cards'] }, 'parquet'),
   120_000,
 );
 
-test('every door says that snapshots are narrowed', async () => {
+test('every reader says that snapshots are narrowed', async () => {
   const store = await publishStore({ ...craftedStore, narrowed: ['calculations'] }, 'lines');
   const places = ['calculations.part', 'calculations.rest'];
   await using tables = await openTables(store);
@@ -397,12 +403,12 @@ test('SQL names the places in which nothing is published', async () => {
   expect(notes).toEqual(['no run of cards is published: it has no rows']);
 });
 
-test('every door returns the same ids over any store', async () => {
-  const expectIt = (given: NaiveStore) => expectOneTruth(given, 'lines');
+test('every reader returns the same ids over any store', async () => {
+  const expectIt = (given: NaiveStore) => expectSameAnswers(given, 'lines');
   await fc.assert(fc.asyncProperty(anyStore, expectIt), { numRuns: 2, endOnFailure: true });
 }, 120_000);
 
-/** A store that takes nothing. */
+/** A store that rejects every put. */
 const readOnly = (store: Store): Store => ({
   ...store,
   put: async (key) => {
@@ -410,7 +416,7 @@ const readOnly = (store: Store): Store => ({
   },
 });
 
-test('every door returns the same ids if the store is read-only, or the model was deleted', async () => {
+test('every reader returns the same ids if the store is read-only, or the model was deleted', async () => {
   const store = await publishStore(craftedStore, 'lines');
   const naive = sorted(naiveAnswers(craftedStore));
   const unused = 'calculations unused';
