@@ -12,6 +12,7 @@ import { isManifestKey, latestKey, type Place, parsePlace, runOfKey, TAGGED_NAME
 import { consistencies, missingIdSchema, totalsSchema } from './scan.ts';
 import { sources } from './sources/sources.ts';
 
+/** Schema of a part. `records`: how many it has; `firstKey`, `lastKey`: the keys of its first and last record. */
 export const partSchema = z.object({
   key: z.string(),
   records: z.number(),
@@ -21,9 +22,10 @@ export const partSchema = z.object({
   lastKey: z.string(),
 });
 
-/** A durable part; it is in the run's work folder until the run is published. `bytes` is its compressed size. */
+/** A part that is stored: in the run's work folder until the run is published. `bytes`: its compressed size. */
 export type Part = z.infer<typeof partSchema>;
 
+/** Schema of a run's calls to the platform. `throttled`: how many got a 429; `waitedMs`: the time spent waiting. */
 export const callsSchema = z.object({
   requests: z.number(),
   retries: z.number(),
@@ -37,7 +39,7 @@ const manifestSchema = z.object({
   run: z.string(),
   /** What was requested. Two runs are comparable if their selections are the same. */
   selection: anyRecord(),
-  /** Where the ids came from, in words, if they were not all ids of the source. */
+  /** Where the ids came from, in words, such as `calculations, run RUN`; absent if the request listed them. */
   idsFrom: z.optional(z.string()),
   startedAt: z.string(),
   finishedAt: z.string(),
@@ -59,19 +61,21 @@ const manifestSchema = z.object({
   missing: z.array(z.object({ ...missingIdSchema.shape, since: z.string() })),
   parts: z.array(partSchema),
   fields: recordOf(z.array(z.string())),
-  /** What changed; null if the run was not compared with another one, as for a first run. */
+  /** What changed; null if the run was not compared with another one, for example because it is the first. */
   changes: z.nullable(
     z.object({
       against: z.string(),
       added: z.number(),
       removed: z.number(),
       changed: z.number(),
-      /** The key of the stored changes, which have a line for each record. No other object has this key. */
+      /** The key of the stored changes, which have one line for each record that changed. No other manifest has it. */
       key: z.string().check(z.refine(isKey)),
     }),
   ),
   calls: callsSchema,
-  /** What the pace granted in total to the process that finished the run. */
+  /**
+   * The total number of slots that the pace granted to the process that finished the run, and what it did with them.
+   */
   pace: z.optional(
     z.object({
       granted: z.number(),
@@ -83,7 +87,7 @@ const manifestSchema = z.object({
     }),
   ),
   /**
-   * The last published run when this one began; null if nothing was published, empty if that could not be read.
+   * The name of the last published run when this one began. Null: no run was published. Empty: it could not be read.
    */
   begunAfter: z.nullable(z.string()),
   /**
@@ -102,13 +106,16 @@ const manifestSchema = z.object({
 /** `_manifest.json`: what a run contains, and how that is known. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
+/** Schema of `latest.json`. */
 export const latestSchema = z.object({
   run: z.string(),
   manifest: z.string().check(z.refine(isKey)),
   startedAt: z.string(),
-  /** The member `begunAfter` of the manifest, but empty instead of null if `latest.json` had been lost. */
+  /**
+   * The manifest's `begunAfter`; empty instead of null if `latest.json` had been lost before this run was published.
+   */
   begunAfter: z._default(z.nullable(z.string()), ''),
-  /** The keys of the manifests that `manifest` named before, oldest first, without those of removed runs. */
+  /** The earlier values of `manifest`, oldest first, except those of removed runs. */
   earlier: z._default(z.readonly(z.array(z.string().check(z.refine(isKey)))), []),
   /** Runs that a prune has removed, or is removing. They are never published again. */
   removed: z._default(z.readonly(z.array(z.string())), []),
@@ -120,8 +127,8 @@ export const latestSchema = z.object({
 export type Latest = z.infer<typeof latestSchema>;
 
 /**
- * Reads the manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or its parts do not
- * have as many records as it says.
+ * Reads the manifest stored under a key. Throws `StoredObjectError` if it is missing or invalid, or if `records` is not
+ * the sum of its parts' records.
  */
 async function readManifest(store: Store, key: string): Promise<Manifest> {
   const expected = { what: 'a manifest', schema: manifestSchema, maxBytes: MAX_LIST_BYTES };
@@ -134,7 +141,10 @@ async function readManifest(store: Store, key: string): Promise<Manifest> {
   );
 }
 
-/** Reads the manifest of a run under a key. Throws `StoredObjectError` if it is missing, invalid, or another run's. */
+/**
+ * Reads the manifest stored under a key. Throws `StoredObjectError` if it is missing or invalid, or belongs to another
+ * run than `run`.
+ */
 export async function manifestOf(
   store: Store,
   key: string,
@@ -151,7 +161,10 @@ export async function manifestOf(
 
 const MAX_NAMES_LENGTH = 200;
 
-/** The content of `latest.json`, with its etag; undefined before the first publication. */
+/**
+ * Reads `latest.json` of a place, with its etag; undefined if nothing was published yet. Throws `StoredObjectError` if
+ * it is damaged.
+ */
 export async function readLatest(
   store: Store,
   source: Place,
@@ -165,13 +178,13 @@ export type PublishedRun = {
   readonly run: string;
   readonly manifest: string;
   readonly isTagged: boolean;
-  /** Whether another run was published after it, even if it is the last one again. */
+  /** Whether another run was published after it. That stays true if this run is published again. */
   readonly wasReplaced: boolean;
 };
 
 /**
- * The published runs of a place: first the run that `latest.json` names, followed by the runs that it named
- * before and whose manifests still exist, newest first. Throws `StoredObjectError` if `latest.json` is damaged.
+ * The published runs of a place: first the last published one, then the earlier ones whose manifests still exist,
+ * newest first. Throws `StoredObjectError` if `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,
@@ -198,7 +211,7 @@ export async function publishedRuns(
   return [found(latest.run, latest.manifest), ...replaced.map(([run, key]) => found(run, key))];
 }
 
-/** Every place that has a run in the store, published or not: sorted by source, the source's own place first. */
+/** Every place that has a run in the store, published or not, sorted by source; the source's own place comes first. */
 export async function placesIn(store: Store): Promise<readonly Place[]> {
   const found = new Set<Place>();
   for (const source of sources) {
@@ -214,7 +227,8 @@ export async function placesIn(store: Store): Promise<readonly Place[]> {
 }
 
 /**
- * Calls `read`, and once more if something was missing or damaged, because a run may have been pruned meanwhile.
+ * Calls `read`. If something was missing or damaged, calls it once more, because a run may have been pruned in the
+ * meantime. `faultsOf`: the faults in a result. Default: a result has none.
  */
 export async function readAgain<T>(
   read: () => Promise<T>,

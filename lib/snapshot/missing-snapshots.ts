@@ -4,15 +4,18 @@ import { findStored, printStored, type Store, StoredObjectError } from '../store
 import { type Place, placeSchema } from './keys.ts';
 import { manifestOf, readLatest } from './manifest.ts';
 
-/** A place, and the maximum number of hours between two published runs. */
+/** A place, and the maximum number of hours that may pass between two published runs. */
 export type ExpectedSnapshot = z.infer<typeof expectedSnapshot>;
 
 const hours = z.number().check(z.positive());
 const expectedSnapshot = z.object({ place: placeSchema, hours });
 
+/** Schema of the event that lists the expected snapshots. */
 export const expectedSnapshots = z.object({ expected: z.array(expectedSnapshot) });
 
-/** A place whose newest run is too old; `publishedAt` is undefined if it has no run. */
+/**
+ * A place whose newest published run is too old. `publishedAt`: when it was published; undefined if there is no run.
+ */
 type MissingSnapshot = ExpectedSnapshot & { readonly publishedAt: string | undefined };
 
 type CheckOptions = {
@@ -46,8 +49,8 @@ export async function missingSnapshots(
 const HOUR_MS = 3_600_000;
 
 /**
- * When the newest published run finished. If it started at `enoughMs` or later, returns its start instead,
- * since manifests can be large.
+ * When the newest published run finished. If it started at `enoughMs` or later, that is recent enough: its start is
+ * returned, without reading the manifest, which can be large.
  */
 async function lastPublished(place: Place, enoughMs: number, { store, warn }: CheckOptions) {
   let startedAt: string | undefined;

@@ -2,37 +2,40 @@ import * as z from 'zod/mini';
 import type { RecordBatch } from './page/record-fields.ts';
 
 /**
- * What one step of a scan read. A position is plain JSON: a scan that starts from it continues as if it had
- * never stopped.
+ * What one step of a scan read. A position is plain JSON; a scan that starts from it continues as if it had never
+ * stopped.
  */
 export type ScanStep<Position> = {
   /** New records, in the order of the scan; may be empty. */
   readonly batch: RecordBatch;
   readonly position: Position;
   /**
-   * Requested ids that could not be read. A run has each of them in only one step: a scan never returns to an
-   * earlier id.
+   * Requested ids that could not be read. Only one step of a run has a given id, since a scan never returns to an
+   * earlier one.
    */
   readonly missing?: readonly MissingId[] | undefined;
-  /** The total number of records, if the platform reports it; a hint. */
+  /** The total number of records as the platform reports it, null if it does not. It may be wrong. */
   readonly total: number | null;
-  /** How much of the scan is done, from 0 to 1, if the number of records does not show it; a hint. */
+  /** An estimate of how much of the scan is done, from 0 to 1, for a scan whose `total` does not show it. */
   readonly share?: number | undefined;
   /**
-   * Set by a scan that may read something again. `begins`: this step's records begin a new segment. `restarts`: all
-   * records since the segment began are dropped, and this step has none. The first segment begins with the run.
+   * Set by a scan that may read a part of its list again. A segment is the run of records that would then be dropped.
+   * `begins`: this step's records begin a new segment. `restarts`: all records of the segment are dropped, and this
+   * step has none. The first segment begins with the first record.
    */
   readonly segment?: 'begins' | 'restarts' | undefined;
 };
 
+/** Schema of the first and the last total that the platform reported; null if it reported none. */
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
 /**
- * `proved`: the run certainly has every record that existed throughout the scan, exactly once. `best-effort`:
- * that is not certain.
+ * How certain it is that a run is complete. `proved`: it certainly has every record that existed throughout the scan,
+ * exactly once. `best-effort`: that is not certain.
  */
 export const consistencies = ['proved', 'best-effort'] as const;
 
+/** What a proof takes for granted: see `Assumption`. */
 export const assumptionNames = [
   'current-responses',
   'fixed-creation-times',
@@ -52,20 +55,23 @@ export const assumptionNames = [
  */
 type Assumption = (typeof assumptionNames)[number];
 
-/** How complete a scan is, and what the platform must guarantee for that (nothing for a best-effort scan). */
+/** Whether a scan is proved complete, and what that proof takes for granted (nothing if it is not proved). */
 export type Completeness = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
+/** The result of a scan that cannot be proved complete. */
 export const UNVERIFIED: Completeness = { consistency: 'best-effort', assumes: [] };
+/** `proved` on these assumptions if `isProved`, otherwise `UNVERIFIED`. */
 export const verifiedIf = (isProved: boolean, assumes: readonly Assumption[]): Completeness =>
   isProved ? { consistency: 'proved', assumes } : UNVERIFIED;
 
 /**
- * A requested id that could not be read, and the HTTP status of the platform's response; 0 if no response was complete.
+ * A requested id that could not be read, and the HTTP status of the platform's response; status 0 means that no
+ * complete response arrived.
  */
 export const missingIdSchema = z.object({ id: z.string(), status: z.number() });
 export type MissingId = Readonly<z.infer<typeof missingIdSchema>>;
 
-/** Why a finished run is not published. */
+/** The gates: checks before publishing. The name of a gate that a run failed is the reason why it was refused. */
 export const gateNames = [
   'empty',
   'shrunk',
@@ -81,11 +87,11 @@ export const gateNames = [
 
 export type GateName = (typeof gateNames)[number];
 
-/** What a scan knows at its end about how complete it is. */
+/** What a scan knows at its end: how complete it is, and what it saw. */
 export const outcomeSchema = z.object({
   consistency: z.enum(consistencies),
   assumes: z.readonly(z.array(z.enum(assumptionNames))),
-  /** The first and the last total that the platform reported; hints. */
+  /** The first and the last total that the platform reported. They may be wrong. */
   totals: totalsSchema,
   /** The number of times the list was read. For several lists: the maximum. Default 1. */
   passes: z.optional(z.number()),
@@ -93,24 +99,26 @@ export const outcomeSchema = z.object({
   degradedPages: z.optional(z.number()),
   /** What the records are ordered by: `id`, `created`, `ids`, or `none`. */
   order: z.string(),
-  /** Gates that refuse the run because of what the scan itself found, such as `degraded`. */
+  /** The gates that the run fails because of what the scan found, such as `degraded`. */
   refused: z.readonly(z.array(z.enum(gateNames))),
 });
 
 export type ScanOutcome = Readonly<z.infer<typeof outcomeSchema>>;
 
+/** Where a scan starts, and what it may use of the run. */
 export type ScanStart<Position> = {
   /** The position to start from, as an earlier step returned it; undefined for the beginning. */
   readonly from: Position | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Makes everything durable that was yielded so far, and reads back the keys of the current segment, in
-   * batches. For scans that cannot recognize a repeated record otherwise. Read all of them within one step.
-   * Throws `StoredObjectError`.
+   * Makes all records durable that were yielded so far, and reads back the keys of the current segment, in batches. It
+   * is for scans that cannot recognize a repeated record otherwise. Read all batches within one step. Throws
+   * `StoredObjectError`.
    */
   readonly readBackKeys: () => AsyncIterable<readonly string[]>;
 };
 
+/** Reads a selection step by step. Its return value says how complete it is. */
 export type Scan<Position> = (
   start: ScanStart<Position>,
 ) => AsyncGenerator<ScanStep<Position>, ScanOutcome, undefined>;

@@ -56,7 +56,7 @@ test('a run that was published before the last one cannot be published again, an
   const again = await run('publish', 'data-files', first, '--force');
   const resumed = await run('snapshot', 'data-files', '--resume', first);
 
-  const message = `run ${first} of data-files was published, run ${second} has been published since, and its checkpoint no longer exists, so it cannot be published again`;
+  const message = `run ${first} of data-files was published, run ${second} has been published since then, and its checkpoint no longer exists, so it cannot be published again`;
   expect(again).toMatchObject({ code: 2, err: `platform-sync: run: ${message}` });
   expect(resumed).toMatchObject({
     code: 2,

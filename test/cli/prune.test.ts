@@ -262,7 +262,7 @@ test('nothing outside work/ is deleted if latest.json is missing', async () => {
 
   const needed = await execute({ runs });
 
-  expect(needed).toEqual(runs.map(({ run }) => ({ run, reason: `${PLACE}/latest.json is gone` })));
+  expect(needed).toEqual(runs.map(({ run }) => ({ run, reason: `${PLACE}/latest.json no longer exists` })));
   expect(keysOf(monday)).toHaveLength(5);
 });
 

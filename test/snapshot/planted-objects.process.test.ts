@@ -97,14 +97,14 @@ const packedSpaces = { gzip: gzipSync(spaces), zstd: zstdCompressSync(spaces) };
 const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 
-test('a circle of part entries is refused, and so is an entry that leads to another kind of object', async () => {
+test('a cycle of part entries is refused, and so is an entry that leads to another kind of object', async () => {
   const [one, two] = [`${WORK}part-00000-a.json`, `${WORK}part-00000-b.json`];
   const part = await plant(0, record);
   await store.put(one, printStored({ part, previous: two }));
   await store.put(two, printStored({ part, previous: one }));
   await expect(readParts(store, one)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `${one}: the entries of the parts form a circle`,
+    message: `${one}: the entries of the parts form a cycle`,
   });
 
   await store.put(two, printStored({ part, previous: 'refused/x.json' }));

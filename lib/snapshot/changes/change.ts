@@ -6,7 +6,7 @@ import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { createMembers, type ReadLine, readLine, readMembers, valuesByName } from './line-members.ts';
 import { readLines } from './line-reader.ts';
 
-/** What happened to one record between two runs, with its lines as bytes. */
+/** What happened to one record between two runs. `before` and `after` are its lines as bytes. */
 export type LineChange =
   | { readonly change: 'added'; readonly key: string; readonly after: Buffer }
   | { readonly change: 'removed'; readonly key: string; readonly before: Buffer }
@@ -21,6 +21,7 @@ export type LineChange =
 
 type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
 
+/** What happened to one record between two runs. `before` and `after` are its lines as strings. */
 export type Change = AsText<LineChange>;
 
 /** A change as one line of JSON, without the line end. The records have the same bytes as in the parts. */
@@ -28,7 +29,7 @@ export function printChange(change: Change): string {
   return piecesOf(change).join('');
 }
 
-/** The pieces of that line in order: strings of JSON, and the records as they are. */
+/** The pieces of the line that `printChange` returns, in order: strings of JSON, and the records unchanged. */
 export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
   const { key, before, after, fields = [] } = change;
   const pieces: (string | L)[] = [];
@@ -50,13 +51,13 @@ type ChangeOf<L> = {
   readonly fields?: readonly string[];
 };
 
-/** The fields of a record by name, as `exactValue` returns them. */
+/** The fields of a record by name, each parsed by `exactValue`. */
 export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
   new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
 
 type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
 
-/** Reads all changes: counts them, and collects the first `limit`. */
+/** Reads all changes: counts all of them, and collects the first `limit`. */
 export async function collectChanges(
   found: AsyncIterable<Change>,
   limit: number,
@@ -73,7 +74,7 @@ export async function collectChanges(
 /** A field with more values than this is not parsed, since millions of values would take gigabytes. */
 const MAX_VALUES = 100_000;
 
-/** The value of a field, with exact numbers; the unparsed JSON if the field has too many values. */
+/** Parses the JSON of a field, with exact numbers. If the field has too many values, returns the JSON as it is. */
 export const exactValue = (text: string): unknown =>
   holdsMoreValues(text, MAX_VALUES) ? text : parseExact(text);
 
@@ -84,7 +85,8 @@ type StoredChangesOptions = {
 };
 
 /**
- * The changes that were stored when a run was published; undefined if they no longer exist. Throws `StoredObjectError`.
+ * The changes that were stored when a run was published; undefined if the run was not compared, or if they no longer
+ * exist. Throws `StoredObjectError`.
  */
 export async function storedChanges(
   options: StoredChangesOptions,
@@ -106,7 +108,7 @@ async function* readChanges(key: string, { store, signal }: StoredChangesOptions
   }
 }
 
-/** Parses a line of changes. The bytes of its records stay unchanged: only the other members are parsed. */
+/** Parses a stored change. Its records stay unparsed, so that their bytes do not change. */
 function changeOfLine(read: ReadLine, location: () => string): Change {
   try {
     readMembers(read.line, read.members);
@@ -120,16 +122,16 @@ function changeOfLine(read: ReadLine, location: () => string): Change {
   }
 }
 
-/** Maximum characters of a value to show. */
+/** Maximum characters to show of a value. */
 const MAX_SHOWN = 60;
-/** The number of equal characters that are shown before the first difference. */
-const LEAD = 12;
+/** The number of equal characters to show before the first difference. */
+const LEADING_CHARACTERS = 12;
 const MAX_FIELDS = 100;
 const MAX_KEY_LENGTH = 200;
 
 /**
- * Describes changes in words, with a line for each record and for each field that differs. Strings from the
- * platform are not escaped, so the result is not safe for a terminal.
+ * Describes changes in words, one line for each record and for each field that differs. Strings from the platform are
+ * not escaped, so escape the result before printing it to a terminal.
  */
 export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
   return changes.flatMap((change) => {
@@ -170,7 +172,9 @@ function shortenPair(before: string, after: string): readonly [string, string] {
   let differs = 0;
   while (differs < before.length && before[differs] === after[differs]) differs += 1;
   if (isFirstHalf(before.charCodeAt(differs - 1))) differs -= 1;
-  const lead = [...before.slice(Math.max(0, differs - 2 * LEAD), differs)].slice(-LEAD).join('');
+  const lead = [...before.slice(Math.max(0, differs - 2 * LEADING_CHARACTERS), differs)]
+    .slice(-LEADING_CHARACTERS)
+    .join('');
   const start = differs - lead.length;
   const mark = start === 0 ? '' : '…';
   return [`${mark}${shorten(before.slice(start))}`, `${mark}${shorten(after.slice(start))}`];
@@ -178,7 +182,10 @@ function shortenPair(before: string, after: string): readonly [string, string] {
 
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-/** The first characters of a string that may be very long. A character has at most two UTF-16 units. */
+/**
+ * The first characters of a string that may be very long, at least `MAX_SHOWN` plus 1 if it has them. A character has
+ * at most two UTF-16 units.
+ */
 const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (MAX_SHOWN + 1))];
 
 const isShort = (text: string): boolean => text.length <= 2 * MAX_SHOWN && [...text].length <= MAX_SHOWN;

@@ -15,14 +15,15 @@ type RunsToCompare = {
   readonly store: Store;
   readonly place: Place;
   /**
-   * The older run. Default: the run that `now` was compared with when it was published, otherwise the run before it.
+   * The name of the older run. Default: the run that `now` was compared with when it was published, or else the
+   * published run before it.
    */
   readonly old?: string | undefined;
-  /** The newer run. Default: the last published run. */
+  /** The name of the newer run. Default: the last published run. */
   readonly now?: string | undefined;
   /**
-   * A time in epoch milliseconds, instead of `old`: the older run is the last one started by then, otherwise
-   * the first published run other than `now`.
+   * A time in epoch milliseconds, instead of `old`. The older run is then the last one that had started by that time,
+   * or else the first published run other than `now`.
    */
   readonly sinceMs?: number | undefined;
   /** Maximum memory for records that are not in order, in bytes. */
@@ -31,8 +32,8 @@ type RunsToCompare = {
 };
 
 /**
- * Two published runs and the changes between them, stored or computed now. Throws `StoredObjectError` if one
- * is damaged.
+ * Finds the changes between two published runs: reads them if they are stored, otherwise compares the runs. Throws
+ * `StoredObjectError` if one is damaged.
  */
 export async function changesBetween(wanted: RunsToCompare): Promise<
   | { readonly kind: 'nothing-published' }
@@ -42,7 +43,7 @@ export async function changesBetween(wanted: RunsToCompare): Promise<
       /** The older run; null if there is no run to compare with. */
       readonly old: string | null;
       readonly after: Manifest;
-      /** The changes; undefined if nothing is compared. Read all of them, or end the generator. */
+      /** The changes; undefined if there is no older run. Read all of them, or end the generator. */
       readonly steps: AsyncGenerator<Change> | undefined;
       readonly isStored: boolean;
     }
@@ -68,7 +69,7 @@ export async function changesBetween(wanted: RunsToCompare): Promise<
   return { kind: 'found', old: older.run, after, steps, isStored: false };
 }
 
-/** The older run, by name. If that run has been removed, only stored changes can be shown. */
+/** The name of the older run. The run itself may have been removed; then only stored changes can be shown. */
 function olderRunName(
   { old, sinceMs }: RunsToCompare,
   runs: readonly PublishedRun[],
@@ -82,7 +83,7 @@ function olderRunName(
   return by === newer && startedMs(newer) > sinceMs ? undefined : by?.run;
 }
 
-/** Compares all records of two runs, and yields the changes as `publishChanges` finds them. */
+/** Compares all records of two runs, as `publishChanges` does, and yields the changes. */
 export async function* compareRuns(
   comparison: Parameters<typeof compareSideBySide>[0],
 ): AsyncGenerator<Change> {
@@ -100,16 +101,16 @@ export async function* compareRuns(
 
 type ChangesToPublish = Parameters<typeof compareSideBySide>[0] & {
   readonly key: string;
-  /** The store to write to. Default: the one that holds the runs. */
+  /** The store to write to. Default: the store of the runs. */
   readonly to?: Store | undefined;
   /** A folder in that store for buckets of records, if any are needed. Ends in a slash. */
   readonly scratch: string;
 };
 
 /**
- * Finds the changes between two runs, side by side, or in buckets if their orders differ too much. Stores
- * them as lines, compressed as the key's suffix says. Leaves out the records of an id that either run could
- * not read.
+ * Finds the changes between two runs by reading them side by side, or in buckets if their orders differ too much.
+ * Stores one change a line, compressed as the key's suffix says. Leaves out the records of ids that one of the runs
+ * could not read.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
   const { store, to = store, scratch } = options;
@@ -147,18 +148,20 @@ async function* filtered(
 /** The size in bytes of a frame before compression. */
 const FRAME_BYTES = 1_000_000;
 
-/** Compresses changes as lines, in whole frames; there is at least one frame. `counted` is called with each change. */
+/**
+ * Compresses changes, one a line, into whole frames; there is at least one frame. Calls `onChange` with each change.
+ */
 async function* packChanges(
   changes: AsyncIterable<readonly LineChange[]>,
   compression: Compression,
-  counted: (change: LineChange) => void,
+  onChange: (change: LineChange) => void,
 ): AsyncGenerator<Buffer> {
   let packed: Buffer[] = [];
   let isEmpty = true;
   const packer = createFramePacker<undefined>(compression, (body) => packed.push(body));
   for await (const some of changes) {
     for (const change of some) {
-      counted(change);
+      onChange(change);
       for (const piece of piecesOf(change)) {
         if (typeof piece === 'string') packer.addText(piece);
         else packer.add(piece);

@@ -2,8 +2,8 @@
 export const HASH_SPACE = 2 ** 48;
 
 /**
- * A hash from 0 up to `HASH_SPACE`, evenly distributed (like cyrb53). It must not change: it decides where
- * published parts end.
+ * The hash of a key: an integer from 0 up to, but not including, `HASH_SPACE`, evenly distributed (like cyrb53). The
+ * function must never change, since it decides where published parts end.
  */
 export function keyHash(key: string): number {
   let [left, right] = [0x5eadbeef, 0x41c6ce57];
@@ -21,8 +21,8 @@ export function keyHash(key: string): number {
 const PART_BYTES = 32_000_000;
 
 /**
- * Whether a part ends after this record; the larger the record, the more likely. It depends on the record
- * alone, so unchanged records form the same parts in the next run.
+ * Whether a part ends after this record; the larger the record, the more likely. That depends only on the record, so
+ * unchanged records form the same parts in the next run.
  */
 export const endsPart = (key: string, lineBytes: number): boolean =>
   (keyHash(key) / HASH_SPACE) * PART_BYTES < lineBytes;

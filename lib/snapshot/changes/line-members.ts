@@ -17,9 +17,11 @@ import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Manifest, Part } from '../manifest.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
-import { bytesOf, type Line, type LineReader, lineOf, NO_RECORD, readLines } from './line-reader.ts';
+import { bytesOf, type Line, type LineReader, lineOf, NOT_A_RECORD, readLines } from './line-reader.ts';
 
-/** The byte positions of a line's top-level members. Only numbers, so that reading a line allocates no memory. */
+/**
+ * The byte positions of a line's top-level members. It has only numbers, so that reading a line allocates no memory.
+ */
 type LineMembers = {
   count: number;
   hasEscapes: boolean;
@@ -30,6 +32,7 @@ type LineMembers = {
   readonly valueEnds: number[];
 };
 
+/** Creates an empty `LineMembers`, to be reused for many lines. */
 export const createMembers = (): LineMembers => ({
   count: 0,
   hasEscapes: false,
@@ -39,10 +42,11 @@ export const createMembers = (): LineMembers => ({
   valueEnds: [],
 });
 
+/** A line whose members were found. */
 export type ReadLine = { readonly line: Line; readonly members: LineMembers };
 
 /**
- * Parses a line and finds its members. With `isDeep`, values may be nested to any depth, but only their
+ * Finds the members of a line, and validates it. With `isDeep`, values may be nested to any depth, but only their
  * brackets are checked.
  */
 export function readLine(bytes: Buffer, members = createMembers(), isDeep = false): ReadLine {
@@ -54,7 +58,10 @@ export function readLine(bytes: Buffer, members = createMembers(), isDeep = fals
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-/** Finds the members of a line that is an object, and validates all of it. Throws `SyntaxError` and `JsonLimitError`. */
+/**
+ * Finds the members of a line, and validates all of it. Throws `SyntaxError` if it is not an object, and
+ * `JsonLimitError`.
+ */
 export function readMembers({ json, start, end }: Line, into: LineMembers, skip = skipValue): void {
   const { bytes } = json;
   into.count = 0;
@@ -83,7 +90,7 @@ export function readMembers({ json, start, end }: Line, into: LineMembers, skip 
       at = skipSpace(bytes, at + 1);
     }
   }
-  // Compared with `<`, not `!==`: skipSpace also skips the line feed, and may stop one byte after `end`.
+  // `<` rather than `!==`: skipSpace also skips the line feed, and may stop one byte after `end`.
   if (skipSpace(bytes, at + 1) < end || at >= end) throw unexpected(bytes, at + 1);
 }
 
@@ -108,6 +115,7 @@ export function isPlain({ json: { bytes } }: Line, start: number, end: number): 
   return true;
 }
 
+/** The name of the member with this index. */
 export function nameAt({ line, members }: ReadLine, at: number): string {
   const { bytes } = line.json;
   const start = members.nameStarts[at] ?? 0;
@@ -116,6 +124,7 @@ export function nameAt({ line, members }: ReadLine, at: number): string {
   return JSON.parse(bytes.toString('utf8', start, end)) as string;
 }
 
+/** The JSON of the value of the member with this index. */
 export const valueAt = ({ line, members }: ReadLine, at: number): string =>
   line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
 
@@ -126,7 +135,7 @@ export const valuesByName = (read: ReadLine): ReadonlyMap<string, string> =>
 /** The index of a missing member. */
 const NONE = -1;
 
-/** The index of the last member with this name, in UTF-8; otherwise `NONE`. */
+/** The index of the last member with this name (in UTF-8, from `start` to `end`); otherwise `NONE`. */
 export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.length): number {
   const { line, members } = read;
   const { bytes } = line.json;
@@ -141,7 +150,7 @@ export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.le
 }
 
 /**
- * The JSON of some members of an object, by name, without values of more than `maxBytes`. Throws errors of
+ * The JSON of some members of an object, by name. Values of more than `maxBytes` are left out. Throws the errors of
  * `readMembers`.
  */
 export function memberJson(
@@ -160,7 +169,7 @@ export function memberJson(
   return found;
 }
 
-/** A field with more values than this is not searched for links. */
+/** A field with more values than this is not parsed. */
 const MAX_READ_VALUES = 2_000_000;
 
 /**
@@ -176,7 +185,7 @@ function readRecord({ line, location }: LineReader, members: LineMembers): ReadL
     readMembers(line, members);
     return { line, members };
   } catch (cause) {
-    throw new StoredObjectError('invalid', `${location()}: ${NO_RECORD}`, { cause });
+    throw new StoredObjectError('invalid', `${location()}: ${NOT_A_RECORD}`, { cause });
   }
 }
 
@@ -206,8 +215,8 @@ export function createRecordFields(names: readonly string[], members = createMem
 }
 
 /**
- * Creates a function that returns the key of a reader's current line, and sets `members` to the line's
- * members. It throws `StoredObjectError` for a line that is not a record with a key.
+ * Creates a function that returns the key of a reader's current line, and fills `members` with the line's members. It
+ * throws `StoredObjectError` if the line is not a record with a key.
  */
 export function createLineKey(rule: RecordKey, members = createMembers()): (reader: LineReader) => string {
   const keyOf = createPlainKey(rule);
@@ -222,7 +231,7 @@ export function createLineKey(rule: RecordKey, members = createMembers()): (read
   };
 }
 
-/** Creates a function that returns the key of a line without parsing it; undefined if it must be parsed. */
+/** Creates a function that reads the key of a line without parsing the line; undefined if that is not possible. */
 function createPlainKey({ owner, id, isInteger }: RecordKey) {
   const idName = Buffer.from(id);
   const owners = owner?.map((name) => Buffer.from(name));
@@ -277,8 +286,8 @@ export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, 
 }
 
 /**
- * The id by which a record was requested: its owner's id if the source has owners, otherwise its own. If the
- * id is an integer, the owner may contain slashes, so the key is split at the last slash, otherwise at the first.
+ * The id by which a record was requested: its owner's id if the source has owners, otherwise its own. If record ids are
+ * integers, the owner may contain slashes, so the key is split at the last slash; otherwise at the first.
  */
 export function requestedId({ owner, isInteger }: RecordKey, key: string): string {
   if (owner === undefined) return key;
@@ -300,8 +309,8 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 const KEYS_PER_BATCH = 1_000;
 
 /**
- * The keys of a run's records in order, in batches of a thousand, because yielding them one by one takes twice
- * as long. Throws `StoredObjectError`.
+ * The keys of a run's records in order, in batches of a thousand: yielding them one by one would take twice as long.
+ * Throws `StoredObjectError`.
  */
 export async function* runKeys(options: {
   readonly store: Store;
@@ -328,8 +337,8 @@ export async function* runKeys(options: {
 }
 
 /**
- * Finds the records of a run with this key, or with this id under any owner, and yields them as JSON. Reads
- * only parts that may contain such a record.
+ * Finds the records of a run that have this key, or this id under any owner, and yields them as JSON. Reads only parts
+ * that may contain such a record.
  */
 export async function* findRecords(options: {
   readonly store: Store;
@@ -367,7 +376,7 @@ export async function* findRecords(options: {
 /** The values of `order` in which keys never decrease. */
 const KEY_ORDERS: readonly string[] = ['id', 'ids'];
 
-/** Whether a part may contain a record with this key. True if its first and last key do not decide that. */
+/** Whether a part may contain a record with this key. True if the part's first and last key do not rule it out. */
 const mayContain =
   (key: string, compare: (a: string, b: string) => number) =>
   ({ firstKey, lastKey }: Part): boolean =>

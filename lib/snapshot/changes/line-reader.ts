@@ -7,7 +7,7 @@ import { missingObject, type Store, StoredObjectError, StoreError } from '../../
 import { compressionSuffix } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 
-/** A line within a buffer that has other lines too: from `start` up to, but not including, its line feed at `end`. */
+/** A line within a buffer of several lines: from `start` up to, but not including, its line feed at `end`. */
 export type Line = {
   readonly json: JsonBytes;
   readonly start: number;
@@ -19,16 +19,18 @@ export type LineReader = {
   /** The current line: always the same object, with new values. */
   readonly line: Line;
   /**
-   * Reads the next line; false at the end. Returns a promise only if it needs more bytes, once in hundreds of
+   * Moves to the next line; false at the end. It returns a promise only if it needs more bytes, once in hundreds of
    * lines, because awaiting each line would be slow.
    */
   next(): boolean | Promise<boolean>;
   /**
-   * Frees the memory of the lines before the current one, which must not be used afterwards. Waiting for
-   * garbage collection would be slow.
+   * Frees the memory of the lines before the current one; do not use them afterwards. Leaving that to garbage
+   * collection would be slow.
    */
   release(): void;
-  /** The location of the current line, for messages: its part, and the number of the line from 1. */
+  /**
+   * The location of the current line, for messages: the key of its part, and the number of the line; 1 is the first.
+   */
   location(): string;
   close(): Promise<void>;
 };
@@ -46,12 +48,13 @@ export const lineOf = (bytes: Buffer): Line => ({
   end: bytes.byteLength,
 });
 
+/** The bytes of a line, without its line feed. */
 export const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
 
 const LINE_FEED = 0x0a;
 const NO_BYTES: JsonBytes = jsonBytesOf(Buffer.alloc(0));
 
-/** Opens a reader before the first line of the parts. Its `next` throws errors of `partChunks`. */
+/** Opens a reader, positioned before the first line of the parts. Its `next` throws the errors of `partChunks`. */
 export function readLines({ store, parts, signal }: LinesToRead): LineReader {
   const line = { json: NO_BYTES, start: 0, end: -1 };
   const finished: Buffer[] = [];
@@ -99,11 +102,12 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
   };
 }
 
-export const NO_RECORD = 'expected a record as JSON, got something else';
+/** What is wrong with a line that is not a record, for messages. */
+export const NOT_A_RECORD = 'expected a record as JSON, got something else';
 
 /**
- * Calls `visit` for each line of some parts, in order, with a reader at this line. Awaits the result, and frees
- * the memory of earlier lines. Throws `StoredObjectError`, also if `visit` throws `SyntaxError`.
+ * Calls `visit` for each line of some parts, in order, with a reader positioned at the line. Awaits the result, and
+ * frees the memory of earlier lines. Throws `StoredObjectError`; a `SyntaxError` of `visit` becomes one.
  */
 export async function eachLine(
   lines: LinesToRead,
@@ -118,15 +122,15 @@ export async function eachLine(
     }
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new StoredObjectError('invalid', `${reader.location()}: ${NO_RECORD}`, { cause });
+    throw new StoredObjectError('invalid', `${reader.location()}: ${NOT_A_RECORD}`, { cause });
   } finally {
     await reader.close();
   }
 }
 
 /**
- * Maximum bytes of a stored record, as a line; it bounds the memory of readers. It is above the default maximum
- * of a response.
+ * Maximum bytes of a stored record's line, which bounds the memory of readers. It is above the default maximum of a
+ * response.
  */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
@@ -136,7 +140,7 @@ async function* wholeLines(
   key: string,
 ): AsyncGenerator<{
   readonly bytes: Buffer;
-  /** The memory that can be freed after the last of these lines; it contains only these and earlier lines. */
+  /** The memory that can be freed after these lines have been used: it contains only these and earlier lines. */
   readonly memory: Buffer | undefined;
 }> {
   let begun: Buffer[] = [];
@@ -169,6 +173,7 @@ async function* wholeLines(
 const isLastOfMemory = ({ buffer, byteOffset, byteLength }: Buffer): boolean =>
   byteOffset + byteLength === buffer.byteLength;
 
+/** A part to read, and the store that it is in. */
 export type PartToRead = {
   readonly store: Pick<Store, 'stream' | 'location'>;
   /** The part to read. Without a sha256, its bytes are not checked. */
@@ -179,9 +184,9 @@ export type PartToRead = {
 };
 
 /**
- * Yields the bytes of a part in pieces of up to 256 KB, decompressed according to its suffix. The sha256 is
- * checked at the end: only then are the bytes certain. Throws `StoredObjectError` if the part is missing,
- * altered, or cannot be decompressed.
+ * Yields the bytes of a part in pieces of up to 256 KB, decompressed according to its suffix. The sha256 is checked at
+ * the end, so the bytes can be relied on only then. Throws `StoredObjectError` if the part is missing, altered, or
+ * cannot be decompressed.
  */
 export async function* partChunks({ store, part, signal }: PartToRead): AsyncGenerator<Buffer> {
   const bytes = await store.stream(part.key, withSignal(signal));
@@ -197,11 +202,12 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
     }
   })();
   const pumped = pipeline(Readable.from(divide(checked)), unpacked, withSignal(signal));
-  // The error is ignored here: `unpacked`, which is awaited, fails with the same one.
+  // The error is ignored here, since `unpacked` fails with the same one below.
   pumped.catch(() => undefined);
   try {
     yield* unpacked as AsyncIterable<Buffer>;
-    // Gunzip stops at zeros after a gzip member and ignores the rest, so the rest is read here for the sha256.
+    // Gunzip stops at zeros after a gzip member and ignores the rest. The rest is read here, so that the sha256
+    // includes it.
     for await (const _ of checked);
     if (fault !== undefined) throw fault;
   } catch (error) {
@@ -251,16 +257,16 @@ function createDecompressor(key: string): {
   throw new StoredObjectError('invalid', `${key}: expected a part that ends in .${known}`);
 }
 
-/** The first four bytes of a frame, and of a frame that decoders skip (its last four bits vary). */
-const MAGIC = 0xfd2fb528;
-const SKIPPABLE = 0x184d2a50;
+/** The first four bytes of a zstd frame, and those of a frame that decoders skip (the last four bits vary). */
+const FRAME_MAGIC = 0xfd2fb528;
+const SKIPPABLE_MAGIC = 0x184d2a50;
 
 type Header = 'magic' | 'descriptor' | 'block' | 'skippable';
 const LENGTHS = { magic: 4, descriptor: 1, block: 3, skippable: 4 } as const satisfies Record<Header, number>;
 
 /**
- * Divides bytes at the ends of zstd frames (RFC 8878, section 3.1), because Node's decompressor loses the bytes
- * that follow a frame in the same write.
+ * Splits bytes at the ends of zstd frames (RFC 8878, section 3.1), because Node's decompressor loses the bytes that
+ * follow a frame in the same write.
  */
 async function* splitZstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const frames = followFrames();
@@ -289,8 +295,8 @@ function followFrames() {
   const parsers = {
     magic(): void {
       const magic = head.readUInt32LE();
-      isUnknown = magic !== MAGIC && (magic & 0xfffffff0) >>> 0 !== SKIPPABLE;
-      expect(magic === MAGIC ? 'descriptor' : 'skippable');
+      isUnknown = magic !== FRAME_MAGIC && (magic & 0xfffffff0) >>> 0 !== SKIPPABLE_MAGIC;
+      expect(magic === FRAME_MAGIC ? 'descriptor' : 'skippable');
     },
     descriptor(): void {
       const descriptor = head.readUInt8();

@@ -29,7 +29,9 @@ import {
   readLines,
 } from './line-reader.ts';
 
-/** The estimated maximum memory of a part's records: for each compressed byte, and for each record. */
+/**
+ * An estimate of the maximum memory that a part's records take: bytes for each compressed byte, and for each record.
+ */
 const BYTES_PER_PART_BYTE = 10;
 const BYTES_PER_RECORD = 500;
 const MAX_BUCKETS = 512;
@@ -44,8 +46,8 @@ function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison):
 }
 
 /**
- * Compares two runs whose records are in any order, by buckets of key hashes in a new folder of `scratch`.
- * Each record is read twice.
+ * Compares two runs whose records are in any order. Distributes the records to buckets by the hashes of their keys, in
+ * a new folder of `scratch`, and compares bucket by bucket. So each record is read twice.
  */
 export async function* compareInBuckets(
   runs: Comparison,
@@ -109,11 +111,11 @@ function eachRecord(
   return eachLine({ store, parts, signal }, (reader) => take(keyOf(reader), reader));
 }
 
-/** The share of the memory for records that wait to be written to their buckets. */
+/** The share of the memory that records may take while they wait to be written to their buckets. */
 const OPEN_SHARE = 0.5;
 const PARALLEL_WRITES = 8;
 
-/** Distributes the records of a run to buckets, in order. Each bucket is stored as a series of objects. */
+/** Distributes the records of a run to buckets, keeping their order. Each bucket is stored as a series of objects. */
 async function putInBuckets(
   comparison: Comparison,
   side: RunSide,
@@ -151,7 +153,7 @@ async function putInBuckets(
   await write();
 }
 
-/** The records of a run, and the ids whose records are missing because they could not be read. */
+/** The parts of a run, and the ids that it could not read. */
 type ComparedRun = {
   readonly parts: readonly Part[];
   readonly missing?: readonly { readonly id: string }[];
@@ -168,32 +170,32 @@ type Comparison = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The default memory in bytes. A Lambda function with 1 GB has room for more, but does not need it. */
+/** The default maximum memory in bytes. A Lambda function with 1 GB has room for more, but more is not needed. */
 const MEMORY_BYTES = 64_000_000;
 
 type RunSide = 'before' | 'after';
 
-/** Thrown if more records wait than the memory limit allows. The changes that were yielded may be wrong. */
+/** Thrown if more records wait than the memory limit allows. The changes that were yielded before may be wrong. */
 export class NotSideBySideError extends Error {
   override readonly name = 'NotSideBySideError';
 }
 
-/** Maximum changes to yield together. It is low, since each change may keep a piece of its run in memory. */
+/** Maximum changes to yield together. It is low, since each change may keep the buffer of its line in memory. */
 const MAX_YIELDED = 32;
 
 /**
- * Compares two runs by reading them side by side, each once, without the parts that both have. Only lines
- * whose bytes differ are parsed. A record that is not the next one in the other run waits until that run
- * reaches it. Records that still wait at the end were removed or added; they are yielded last, sorted by key.
- * Throws `NotSideBySideError` if more records wait than the memory limit allows.
+ * Compares two runs by reading both side by side, each once. Skips the parts that both have. Parses only lines whose
+ * bytes differ. A record that is not the next one in the other run waits until that run reaches it. Records that still
+ * wait at the end were removed or added; they are yielded last, sorted by key. Throws `NotSideBySideError` if more
+ * records wait than the memory limit allows.
  */
 export async function* compareSideBySide(comparison: Comparison): AsyncGenerator<readonly LineChange[]> {
   const { records } = sourceDefinitions[comparison.source];
   const { old, now } = openSides(comparison);
-  const waiting = createWaiting(comparison);
+  const waiting = createWaitingRecords(comparison);
   let changes: LineChange[] = [];
 
-  /** Compares the current lines of both sides. Returns for each side whether it advances. */
+  /** Compares the current lines of both sides. Returns for each side whether to read its next line. */
   function compareLines(): readonly [boolean, boolean] {
     if (haveEqualBytes(old.read.line, now.read.line)) return [true, true];
     const key = old.key();
@@ -239,19 +241,22 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
   }
 }
 
-/** The memory that a waiting line takes besides its bytes, rounded up. */
+/** The bytes of memory that a waiting line takes in addition to its own, rounded up. */
 const ENTRY_BYTES = 400;
 
-function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
+function createWaitingRecords({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
   const { records } = sourceDefinitions[source];
   const waiting = { before: new Map<string, Buffer>(), after: new Map<string, Buffer>() };
   const otherOf = (side: RunSide) => waiting[side === 'before' ? 'after' : 'before'];
   const members = createMembers();
   let waitingBytes = 0;
   return {
-    /** Whether this record of the other run is waiting. */
+    /** Whether the other run's record with this key is waiting. */
     has: (side: RunSide, key: string): boolean => otherOf(side).has(key),
-    /** The change of a record of one run; undefined if it must wait for the record of the other run. */
+    /**
+     * Compares a record with the waiting record of the other run. If that has not come yet, the record waits. Undefined
+     * if it waits or did not change.
+     */
     take(side: RunSide, key: string, line: Buffer): LineChange | undefined {
       const found = otherOf(side).get(key);
       const sizeBytes = ENTRY_BYTES + 2 * key.length + (found ?? line).byteLength;
@@ -302,7 +307,7 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
   };
 }
 
-/** Leaves out the parts that both runs have, since their records did not change. */
+/** The two runs without the parts that both have, since the records of these did not change. */
 function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'before' | 'after'> {
   const without = (own: Comparison['after'], others: Comparison['after']) => {
     const known = new Set(others.parts.map(({ sha256 }) => sha256));
@@ -312,8 +317,8 @@ function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'bef
 }
 
 /**
- * The names of top-level fields that differ. Volatile fields are left out, listed arrays are compared as
- * sets, and numbers by their exact value.
+ * The names of the top-level fields that differ. Volatile fields are left out; arrays that the rules list as sets are
+ * compared as sets, and numbers by their exact values.
  */
 export const differingFields = (rules: RecordRules, before: ReadLine, after: Line): readonly string[] =>
   haveEqualBytes(before.line, after)
@@ -323,8 +328,8 @@ export const differingFields = (rules: RecordRules, before: ReadLine, after: Lin
 const NO_FIELDS: readonly string[] = [];
 
 /**
- * Like `differingFields`, but without parsing the later line: only the values whose bytes differ are read, since
- * the rest equals the earlier line, which is valid. Undefined if the names or their order differ, if a name is
+ * Does the same as `differingFields`, but without parsing the later line: it reads only the values whose bytes differ,
+ * since the rest equals the earlier line, which is valid. Undefined if the names or their order differ, if a name is
  * repeated, or if the lines may be different records.
  */
 function differingInPlace(
@@ -335,13 +340,13 @@ function differingInPlace(
   const { line, members } = before;
   if (members.hasEscapes) return undefined;
   let changed = NO_FIELDS;
-  /** Both lines are read up to these positions; `same` is where their equal bytes end. */
+  /** The positions up to which both lines were compared. `same`: where the equal bytes after them end. */
   let [at, nowAt] = [line.start, after.start];
   let same = sameUntil(line, at, after, nowAt);
   for (let position = 0; position < members.count; position += 1) {
     const start = members.valueStarts[position] ?? 0;
     const end = members.valueEnds[position] ?? 0;
-    // The byte after it must be equal too, since the other value may be longer.
+    // The byte after the value must be equal too, since the other value may be longer.
     if (end < same) continue;
     if (start > same) return undefined;
     const nowStart = nowAt + start - at;
@@ -384,7 +389,7 @@ const haveEqualBytes = (a: Line, b: Line): boolean =>
   a.end - a.start === b.end - b.start &&
   a.json.bytes.compare(b.json.bytes, b.start, b.end, a.start, a.end) === 0;
 
-/** The index at which `a` (from `start`) first differs from `b` (from `other`); at most the end of one of them. */
+/** The index at which `a` (from `start`) first differs from `b` (from `other`), or at which one of them ends. */
 function sameUntil(a: Line, start: number, b: Line, other: number): number {
   const left = a.json;
   const right = b.json;

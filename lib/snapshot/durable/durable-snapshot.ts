@@ -15,46 +15,51 @@ import type { RunToScan } from '../sources/source-definition.ts';
 import type { StartExecution } from './start-execution.ts';
 
 /**
- * The operations of a durable execution. The code that uses them runs again from its beginning in each
- * invocation, and must reach the same steps and waits each time: it may branch only on the results of steps.
+ * The operations of a durable execution. The code that uses them runs again from its beginning in each invocation, and
+ * must reach the same steps and waits each time. So it may branch only on the results of steps.
  */
 export type DurableSteps = {
   /**
-   * Runs `act` and stores its result, plain JSON, for later invocations. `act` may run twice, and is retried
-   * by `afterStepFailure`.
+   * Runs `act`, and stores its result, plain JSON, for later invocations. `act` may run twice. After a failure,
+   * `afterStepFailure` decides whether to retry it.
    */
   readonly step: <T>(name: string, act: () => Promise<T>) => Promise<T>;
   /** Ends the invocation. A new invocation continues after this time. */
   readonly wait: (ms: number) => Promise<void>;
-  /** The milliseconds that are left of the invocation. Call it only within a step. */
+  /** The milliseconds until the invocation ends. Call it only within a step. */
   readonly remainingMs: () => number;
-  /** The time limit of this invocation, in milliseconds; read within steps only. */
+  /** The time limit of this invocation, in milliseconds. Read it only within a step. */
   readonly limitMs: number;
 };
 
+/** What a durable run needs. `host`: the platform's host. */
 export type DurableRunOptions = Pick<
   SnapshotOptions,
   'store' | 'callCounts' | 'paceCounts' | 'gates' | 'now' | 'random' | 'partBytes' | 'partMs'
 > &
   Pick<RunToScan, 'sleep' | 'pageRows'> & {
-    /** Calls the platform. It waits only briefly (`timesOf`), since longer waits take place between steps. */
+    /**
+     * Calls the platform. It waits at most `patienceMs` (see `timesOf`), since longer waits take place between steps.
+     */
     readonly call: Call;
     readonly compression: Compression;
     readonly host: string;
     /** Called at least once with each run that begins. */
     readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
-    /** Called at least once with each run that ended: published or not, or stopped by an error. */
+    /** Called at least once with each run that ended: it was published or refused, or an error stopped it. */
     readonly onEnded?: (ended: RunEnd) => void;
-    /** How long a slice runs, in milliseconds; it ends after the current page. Default: a fifth of an invocation. */
+    /**
+     * How long a slice runs, in milliseconds; it ends after the page in progress. Default: a fifth of an invocation.
+     */
     readonly sliceMs?: number;
     /**
-     * How long the current page, its part and the checkpoint may take after the slice, in milliseconds.
-     * Default: as long as a slice.
+     * How long the page in progress, its part and the checkpoint may take after that, in milliseconds. Default: as long
+     * as a slice.
      */
     readonly marginMs?: number;
   };
 
-/** How a durable run ended. It stays small, however large the run was. */
+/** How a durable run ended. It is small, however large the run is. */
 type EndedRun = {
   readonly kind: Publication['kind'];
   readonly place: Place;
@@ -86,9 +91,10 @@ type RunEnd =
 type Stage = Pick<Checkpoint, 'run' | 'records' | 'parts'> & { readonly hasEnded: boolean };
 
 /**
- * Divides an invocation's time limit, which is 15 minutes when deployed. A slice and its margin, 3 minutes each, fit
- * into it twice. A slice that hangs is aborted 15 s before the end, so that its part and the checkpoint can be stored.
- * A call waits at most a minute, since waiting between steps costs nothing.
+ * Divides an invocation's time limit, which is 15 minutes when deployed. A slice (`sliceMs`) and its margin
+ * (`marginMs`), 3 minutes each, fit into it twice. A slice that hangs is aborted 15 s before the end (`toSaveMs`), so
+ * that its part and the checkpoint can be stored. A call waits at most a minute (`patienceMs`), since waiting between
+ * steps costs nothing.
  */
 export const timesOf = (limitMs: number) => ({
   sliceMs: Math.floor(limitMs / 5),
@@ -97,14 +103,12 @@ export const timesOf = (limitMs: number) => ({
   patienceMs: Math.floor(limitMs / 15),
 });
 
-/**
- * A wait in milliseconds, only to start a new invocation, which has enough time for the next step.
- */
+/** A short wait in milliseconds. Its purpose is to start a new invocation, which has enough time for the next step. */
 const PAUSE_MS = 1_000;
 
 /**
- * A snapshot, and its followers, which are taken once it is published: cards follow calculations, from which
- * their datasets are read.
+ * A snapshot, and its followers, which are taken after it has been published: cards follow calculations, since their
+ * datasets are read from these.
  */
 type SnapshotAndFollowers = {
   readonly request: SnapshotRequest;
@@ -112,9 +116,9 @@ type SnapshotAndFollowers = {
 };
 
 /**
- * Takes a run. If it was published, takes its followers one after another, since they read it. Returns how the
- * run ended, and in `followers` how each follower ended (absent if no follower was taken). The error reports
- * every run that stopped.
+ * Takes a run. If it is published, also takes its followers, one after another. Returns how the run ended, and in
+ * `followers` how each follower ended (absent if no follower was taken). If followers were stopped, throws one error
+ * that reports all of them.
  */
 export async function takeDurableSnapshot(
   { request, followers }: SnapshotAndFollowers,
@@ -138,10 +142,10 @@ export async function takeDurableSnapshot(
 }
 
 /**
- * Takes a run as a durable execution: its beginning, each slice of the scan, and the publication are one
- * step. Its progress is the checkpoint in the store, from which a repeated step resumes. No record is taken
- * twice, since a checkpoint replaces only the checkpoint that it continues, and a part that no checkpoint names
- * is in no manifest. Throws `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
+ * Takes a run as a durable execution: the beginning, each slice of the scan, and the publication are a step each. The
+ * progress is the checkpoint in the store, from which a repeated step resumes. No record is taken twice, since a
+ * checkpoint replaces only the one that it continues, and a part that no checkpoint lists is in no manifest. Throws
+ * `SnapshotStoppedError` for permanent failures; `--resume` can resume the run.
  */
 async function takeDurableRun(
   request: SnapshotRequest,
@@ -151,8 +155,8 @@ async function takeDurableRun(
   const place = placeOfRequest(request);
   const { sliceMs, marginMs } = { ...timesOf(steps.limitMs), ...options };
   /**
-   * Runs a step, and waits after it if too little time is left for the next one. The decision is part of the
-   * stored result, since a replay has more time but must reach the same waits.
+   * Runs a step, and waits after it if too little time remains for the next one. The decision is part of the stored
+   * result: a replay has more time, but must reach the same waits.
    */
   const step = async <T extends object>(name: string, act: () => Promise<T>): Promise<T> => {
     const { result, mustPause } = await steps.step(`${name}-${place}`, async () => ({
@@ -176,7 +180,7 @@ async function takeDurableRun(
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = errorText(error);
     const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
-    // A step, so that a replay does not report the failure again.
+    // This is a step, so that a replay does not report the failure again.
     await steps.step(`failed-${place}`, async () => {
       options.onEnded?.({ kind: 'failed', place, run, ...(run && tookMs(startedAt, options)), err });
       return {};
@@ -196,7 +200,7 @@ async function takeNextSlice(
   const { store, now, sliceMs, toSaveMs } = { ...timesOf(limitMs), ...options };
   const saved = await readCheckpoint(store, place, run);
   checkPlatform(saved.checkpoint, options.host);
-  // If the result of the last step was lost, the scan has already ended.
+  // The scan may already have ended, if the result of the last step was lost.
   if (saved.checkpoint.outcome !== null) return stageOf(saved.checkpoint);
   const overAtMs = now() + sliceMs;
   const cut = AbortSignal.timeout(Math.max(1, remainingMs() - toSaveMs));
@@ -208,7 +212,7 @@ async function takeNextSlice(
   }).catch(async (error: unknown) => {
     if (!cut.aborted) throw error;
     const current = await readCheckpoint(store, place, run);
-    // If no page arrived in all that time, the platform hangs. That counts as a failure, with a longer wait.
+    // If no page arrived in all that time, the platform hangs. That is a failure, so the retry waits longer.
     if (current.etag === saved.etag) throw error;
     return current;
   });
@@ -245,8 +249,8 @@ async function publish(request: SnapshotRequest, run: string, options: DurableRu
 type AfterStepFailure = { readonly kind: 'retry'; readonly delayMs: number } | { readonly kind: 'stop' };
 
 /**
- * The limits for retries of a step. Waits cost nothing, so they are long enough for an outage of an hour;
- * after a 429 there is no limit.
+ * The limits for retries of a step. Waits cost nothing, so they are long enough for an outage of an hour. After a 429
+ * the number of retries is not limited.
  */
 const LIMITS: RetryLimits = {
   maxRetries: 20,
@@ -277,8 +281,8 @@ const retryUpTo = (maxRetries: number, attempt: number, random: number): AfterSt
   attempt > maxRetries ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
 
 /**
- * Decides what to do after several failures of one step: stop if one of them is permanent, otherwise wait for
- * the longest delay.
+ * Decides what to do if a step failed with several errors: stop if one of them is permanent, otherwise retry after the
+ * longest delay.
  */
 function afterAll(errors: readonly unknown[], attempt: number, random: number): AfterStepFailure {
   let delayMs = 0;
@@ -293,12 +297,12 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
 const PERMANENT = [StoredObjectError, OtherPlatformError, KnownRefusalError] as const;
 
 function retriesFor(error: unknown): number {
-  // Another process moved the checkpoint, so the next attempt reads it again.
+  // Another process replaced the checkpoint; the next attempt reads the new one.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
   if (PERMANENT.some((permanent) => error instanceof permanent)) return 0;
   if (error instanceof StoreError)
     return isPassing(error) || error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
-  // A missing setting stays missing, so this is permanent.
+  // A setting that is missing will not appear, so the failure is permanent.
   return error instanceof ServiceError && error.failure.kind === 'unconfigured'
     ? 0
     : MAX_UNKNOWN_ERROR_RETRIES;

@@ -2,8 +2,8 @@ import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } 
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 
 /**
- * Starts an execution. Resolves once it is certain to run. A name runs only once, so the call may be
- * repeated. It may run even if this throws `AwsError`. `input` is JSON.
+ * Starts an execution. Resolves when it is certain that the execution runs. Only one execution runs under a name, so
+ * the call may be repeated. Even if it throws `AwsError`, the execution may run. `input`: JSON.
  */
 export type StartExecution = (
   execution: { readonly name: string; readonly input: string },

@@ -5,14 +5,14 @@ import { gatherBytes } from '../../base/json/index.ts';
 import type { Compression } from '../keys.ts';
 
 /**
- * Maximum bytes of frames that wait to be compressed: enough that the compressor's threads have work while a
- * page is scanned.
+ * Maximum bytes of frames that wait to be compressed. It is large enough that the compressor's threads have work while
+ * a page is scanned.
  */
 const MAX_WAITING_BYTES = 6_000_000;
 
 /**
- * Creates a packer that compresses frames, a few at a time, and passes them to `packed` in order. Frames that
- * were not passed on yet stay in memory.
+ * Creates a packer that compresses frames, a few at a time, and calls `packed` with each of them, in order. Until then
+ * a frame stays in memory.
  */
 export function createFramePacker<About>(
   compression: Compression,
@@ -20,7 +20,7 @@ export function createFramePacker<About>(
 ) {
   const free: ReturnType<typeof gatherBytes>[] = [];
   let raw = gatherBytes();
-  /** The ended frames that were not passed to `packed` yet, oldest first. */
+  /** The ended frames for which `packed` was not called yet, oldest first. */
   const ended: Promise<void>[] = [];
   let endedBytes = 0;
   let last: Promise<void> = Promise.resolve();
@@ -67,7 +67,7 @@ export function createFramePacker<About>(
         free.push(filled);
       });
     },
-    /** Resolves once every ended frame was passed to `packed`. Throws the error that prevented it. */
+    /** Resolves after `packed` has been called with every ended frame. Throws the error that prevented it. */
     settle: (): Promise<void> => last,
   };
 }
@@ -85,8 +85,8 @@ const PACKERS = {
 } as const satisfies Record<Compression, (options: { readonly chunkSize: number }) => Transform>;
 
 /**
- * Compresses these bytes to one frame, in another thread. Equal bytes give equal frames. zstd does not copy the
- * input if the output buffer can hold any frame and no more input follows.
+ * Compresses bytes to one frame, in another thread. Equal bytes give equal frames. The output buffer can hold the
+ * largest possible frame, since zstd then does not copy the input.
  */
 export async function packFrame(raw: Uint8Array, compression: Compression): Promise<Buffer> {
   const packer = PACKERS[compression]({ chunkSize: raw.byteLength + (raw.byteLength >> 8) + 1_024 });

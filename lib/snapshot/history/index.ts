@@ -42,4 +42,4 @@ export {
 } from '../changes/change.ts';
 
 export { createRecordFields, findRecords, memberJson, recordKey } from '../changes/line-members.ts';
-export { eachLine, type LineReader, NO_RECORD, type PartToRead } from '../changes/line-reader.ts';
+export { eachLine, type LineReader, NOT_A_RECORD, type PartToRead } from '../changes/line-reader.ts';

@@ -23,14 +23,16 @@ import { readLastPublication } from '../publish/publish-parts.ts';
 import { findRuns, type ListedRun, unpublishedRuns } from './runs.ts';
 
 /**
- * Which runs of a place to keep: the newest `keep` published ones, or those that started at or after a moment
- * (epoch milliseconds).
+ * Which runs of a place to keep: the newest `keep` published runs, or the runs that started at `beforeMs` (epoch
+ * milliseconds) or later.
  */
 type PruneRule =
   | { readonly kind: 'keep'; readonly keep: number }
   | { readonly kind: 'older'; readonly beforeMs: number };
 
-/** `half-pruned`: a prune was stopped. `left`: orphaned objects of a publisher that was killed. */
+/**
+ * A run to delete. `half-pruned`: an earlier prune was stopped. `left`: objects that a killed publisher left behind.
+ */
 type RunToPrune = {
   readonly place: Place;
   readonly run: string;
@@ -58,18 +60,22 @@ type PlanOptions = {
 };
 
 /**
- * An unfinished run may still be in progress, so it is deleted only if it started this long ago, in milliseconds.
+ * An unfinished run is deleted only if it started at least this many milliseconds ago, since it may still be in
+ * progress.
  */
 const UNFINISHED_MS = 7 * 86_400_000;
 
-/** Plans which runs of each place to delete; read-only. No run counts as older because this machine's clock is ahead. */
+/**
+ * Plans which runs of each place to delete; deletes nothing. A clock of this machine that is ahead does not make runs
+ * older.
+ */
 export async function planPrunes(
   options: Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
     /** Default: all places. */
     readonly place: Place | undefined;
     /**
-     * `beforeMs` is the moment in epoch milliseconds, computed from the start of the newest run rather than
-     * from this machine's clock.
+     * `beforeMs`: returns the cutoff in epoch milliseconds, given the start of the newest run. This machine's clock is
+     * not used, since it may be wrong.
      */
     readonly rule:
       | { readonly kind: 'keep'; readonly keep: number }
@@ -89,7 +95,7 @@ export async function planPrunes(
   return plans;
 }
 
-/** Plans which runs of a place to delete; read-only. */
+/** Plans which runs of a place to delete; deletes nothing. */
 export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const { store, place, signal } = options;
   const { latest, broken } = await readLastPublication(store, place);
@@ -129,7 +135,7 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
 
 const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
 
-/** Whether the rule deletes a run. `at`: the number of newer published runs. */
+/** Whether the rule deletes a published run. `at`: the number of published runs that are newer. */
 const isPast = (rule: PruneRule, run: string, at: number): boolean =>
   rule.kind === 'keep' ? at >= rule.keep : Date.parse(runOfId(run).startedAt) < rule.beforeMs;
 
@@ -138,7 +144,9 @@ const mayBeInProgress = (
   { nowMs }: PlanOptions,
 ) => state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS;
 
-/** An unpublished run is deleted if it started before `beforeMs`, or before all published runs that stay. */
+/**
+ * Whether the rule deletes an unpublished run: it started before `beforeMs`, or before all published runs that stay.
+ */
 function mayDelete(
   run: Pick<RunToPrune, 'state' | 'startedAt'>,
   options: PlanOptions,
@@ -152,7 +160,9 @@ function mayDelete(
   return staying.length > 0 && staying.every((kept) => startedAt < runOfId(kept.run).startedAt);
 }
 
-/** For each run, the folder where it is or was published, even if only its Parquet, uses or changes are left. */
+/**
+ * For each run, the folder where it is or was published, even if only its Parquet files, uses or changes still exist.
+ */
 async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const prefix of foldersOf(`${place}/`))
@@ -173,7 +183,7 @@ async function sizeOf(store: Store, run: Pick<RunToPrune, 'place' | 'run' | 'fol
 
 type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
   readonly store: Store;
-  /** Removes a run from the tables in the account. Default: no tables. */
+  /** Removes a run from the tables in the AWS account; undefined if there are no such tables. */
   readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly onRemoved: (run: RunToPrune) => void;
@@ -182,16 +192,16 @@ type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
 type StillNeeded = { readonly run: string; readonly reason: string };
 
 /**
- * Removes runs of a place one after another, and returns those that turned out to be needed. First, `latest.json`
- * permanently lists the run as removed: a publisher that read it earlier can no longer replace it, and a later one
- * never publishes a removed run. So each step may be repeated, even late or by several prunes. The run's partition is
- * deleted first, followed by its manifests, its parts, Parquet and changes, and its folder under `work/`.
+ * Removes runs of a place one after another. Returns the runs that must stay, with the reasons. First, a run is listed
+ * in `latest.json` as removed, permanently: a publisher that read `latest.json` earlier can no longer replace it, and
+ * later ones never publish a removed run. So each step may be repeated, even late or by several prunes. After that its
+ * partition is deleted, then its manifests, then its parts, Parquet files and changes, and its folder under `work/`.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;
   const needed: StillNeeded[] = [];
-  // A run that is only under `work/` need not be listed as removed. It is deleted first, which makes room on a
-  // full disk for listing the other runs.
+  // A run that is only under `work/` need not be listed as removed. Such runs are deleted first: on a full disk, that
+  // makes room for listing the others.
   for (const run of runs.toSorted(
     (a, b) => Number(a.folder !== undefined) - Number(b.folder !== undefined),
   )) {
@@ -208,7 +218,7 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
   return needed;
 }
 
-/** Lists a run as removed in `latest.json`. Returns the reason if the run must stay. */
+/** Lists a run as removed in `latest.json`. If the run must stay, returns the reason instead. */
 async function listAsRemoved(
   { run, state }: RunToPrune,
   { store, place, signal }: PruneOptions,
@@ -221,7 +231,7 @@ async function listAsRemoved(
     store,
     key,
     (found) => {
-      if (found === undefined) reason = `${key} is gone`;
+      if (found === undefined) reason = `${key} no longer exists`;
       if (found === undefined) return undefined;
       const latest = parseStored(key, found.body, latestSchema);
       const earlier = latest.earlier.filter((each) => runOfKey(each) !== run);
@@ -231,7 +241,7 @@ async function listAsRemoved(
       if (isPublished || latest.removed.includes(run)) return undefined;
       return printStoredLine({ ...latest, earlier, removed: [...latest.removed, run] });
     },
-    // The write may use the reserve, since pruning frees space.
+    // The write may use the reserved space, since pruning frees space.
     { signal, mayUseReserve: true },
   );
   return reason;
@@ -250,9 +260,9 @@ async function removePublished(
 }
 
 /**
- * Deletes what published runs left under `work/` in a directory store; in S3 a lifecycle rule does that. If
- * something cannot be deleted, it only warns, since the next publication deletes it. Another process that is
- * publishing one of these runs fails, but the run is already published.
+ * Deletes the objects that published runs still have under `work/` in a directory store; in S3 a lifecycle rule does
+ * that. If an object cannot be deleted, it only warns, since the next publication tries again. If another process is
+ * publishing one of these runs, that process fails; but the run is already published.
  */
 export async function clearPublishedWork(
   store: Store,
@@ -273,8 +283,8 @@ export async function clearPublishedWork(
 }
 
 /**
- * Deletes the work folder of a run. The objects with which another process could resume or publish the run are
- * deleted first, since their names begin with `_`, so they are listed first.
+ * Deletes the work folder of a run. The names of the objects with which another process could resume or publish the run
+ * begin with `_`, so they are listed first and deleted first.
  */
 async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
   for await (const { key } of store.list(workFolder(place, { id: run }))) await store.delete(key);

@@ -11,7 +11,7 @@ import { sourceDefinitions, sources } from '../sources/sources.ts';
 /** A place to take again, and the request that does so. */
 type PlaceToTake = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };
 
-/** The places that have a published run; in a store without published runs, the sources whose requests need no option. */
+/** The places that have a published run. If no place has one: the sources that can be requested without options. */
 export async function placesToTake(
   store: Store,
   signal?: AbortSignal | undefined,
@@ -50,17 +50,17 @@ async function requestAgain(
   else if (ids !== undefined && !Array.isArray(selection[ids.field]))
     request[ids.field] = await idsOfRun(place, published, ids.field, options);
   const unnamed = request as unknown as SnapshotRequest;
-  // A place that was named after its selection is found through the selection.
+  // If the place is named after the selection, the selection leads to the same place.
   return name === undefined || isNamedBySelection(place, unnamed) ? unnamed : { ...unnamed, as: name };
 }
 
-/** Whether a place belongs to a narrowed request without a name (`as`), so that it is named after the selection. */
+/** Whether a place has the name that a narrowed request gets without `as`: one derived from its selection. */
 export const isNamedBySelection = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
   place !== placeOf(request.source, undefined) && placeOfRequest(request as SnapshotRequest) === place;
 
 /**
- * The ids of a run whose manifest has only their number and hash. They can be derived if each id has a record
- * or is missing.
+ * The ids of a run whose manifest has only their number and hash. They can be collected if each id has a record or is
+ * listed as missing.
  */
 async function idsOfRun(
   place: Place,

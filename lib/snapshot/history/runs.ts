@@ -14,7 +14,7 @@ import { readLastPublication } from '../publish/publish-parts.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { sources } from '../sources/sources.ts';
 
-/** A run as `runs --json` prints it. A value that is unknown or does not apply is null. */
+/** A run as `runs --json` prints it. A value is null if it is unknown or does not apply. */
 export type ListedRun = {
   readonly source: Place;
   readonly run: string;
@@ -39,7 +39,7 @@ export type ListedRun = {
 
 type RunsToList = {
   readonly store: Store;
-  /** The place. Default: every source, or with `all` every place. */
+  /** The place; undefined: every source's own place, or with `all` every place. */
   readonly place: Place | undefined;
   /** Whether to include runs that are not published. */
   readonly all: boolean;
@@ -48,7 +48,7 @@ type RunsToList = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The runs of a place. `broken`: what is missing or damaged, in words; `left`: the number of runs beyond the limit. */
+/** The listed runs. `broken`: what is missing or damaged, in words; `left`: the number of runs beyond the limit. */
 type FoundRuns = {
   readonly listed: readonly ListedRun[];
   readonly broken: readonly string[];
@@ -56,8 +56,8 @@ type FoundRuns = {
 };
 
 /**
- * Lists the runs of each place, newest first. If something of a run is missing or damaged, that is reported,
- * and the other runs are still listed.
+ * Lists the runs of each place, newest first. If an object of a run is missing or damaged, that is reported, and the
+ * other runs are still listed.
  */
 export const findRuns = (options: RunsToList): Promise<FoundRuns> =>
   readAgain(
@@ -142,7 +142,7 @@ function listManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state
   };
 }
 
-/** The facts of a run whose manifest cannot be read. */
+/** The values of a run whose manifest cannot be read. */
 const UNKNOWN = {
   finishedAt: null,
   durationMs: null,
@@ -176,7 +176,10 @@ type UnpublishedOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The unpublished runs of a place, newest first by their names. Each run is read only when it is requested. */
+/**
+ * The unpublished runs of a place, newest first by their names. A run is read only when the caller asks for the next
+ * one.
+ */
 export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenerator<UnpublishedRun> {
   const { store, place, published, signal } = options;
   const folder = `work/${place}/`;
@@ -189,7 +192,7 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   }
 }
 
-/** All runs of a place, newest first, except the last published one, which the caller lists before them. */
+/** All runs of a place, published or not, newest first. */
 async function allRuns(options: UnpublishedOptions): Promise<readonly (PublishedRun | UnpublishedRun)[]> {
   const [last, ...earlier] = options.published;
   const unpublished = await Array.fromAsync(unpublishedRuns(options));
@@ -214,7 +217,7 @@ export async function newestRefused(
 /** The newest run of a place that can be resumed; undefined if no run can. */
 export async function lastStopped(store: Store, place: Place): Promise<string | undefined> {
   const { latest } = await readLastPublication(store, place);
-  // If it is unknown which runs were published, this may be a published run: it stays published when resumed.
+  // If it is unknown which runs were published, this may be a published one. Resuming it does no harm.
   const published = latest === undefined ? [] : await publishedRuns(store, place);
   for await (const { run, state } of unpublishedRuns({ store, place, latest, published }))
     if (state === 'unfinished') return run;

@@ -8,10 +8,10 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** The approximate bytes of lines in a piece. A record that is larger than this is a piece by itself. */
+/** The size in bytes at which a piece ends, after the record that reaches it. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** A string member that is added in front of a record that does not name its owner. */
+/** A string member to add at the start of a record, with the owner that the record itself does not contain. */
 type FirstMember = {
   readonly name: string;
   readonly text: string;
@@ -20,17 +20,17 @@ type FirstMember = {
 };
 
 /**
- * Turns records into a batch. The lines are as received, except that a raw line end becomes a space. The
- * types are those of the whole response.
+ * Turns records into a batch. The lines are as received, except that a raw line end becomes a space. The field types
+ * are those of the whole response.
  */
 export function foundBatch(
   found: FoundRecords,
   options: {
     readonly keyOf: (record: number) => string;
-    /** Which records are taken, and in which order. Default: all, in the order received. */
+    /** The indexes of the records to take, in order. Default: all, in the order received. */
     readonly order?: Uint32Array | undefined;
     readonly first?: FirstMember | undefined;
-    /** A member with the digits of the key, added at the end of a record that does not have it in its own field. */
+    /** A member with the digits of the key, to add at the end of a record whose key field does not have them. */
     readonly last?:
       | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
       | undefined;
@@ -63,16 +63,16 @@ export function foundBatch(
   };
 }
 
-/** Names the records without a key, for people: the owner, if any, and the label of the record. */
+/** Describes the records without a key, for users: by the owner, if any, and the label of the record. */
 function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordBatch, 'unnamed'> {
   const prefix = first === undefined ? '' : `${first.text}/`;
   return keyless.length === 0 ? {} : { unnamed: keyless.map((label) => `${prefix}(no id) ${label}`.trim()) };
 }
 
 /**
- * Takes the records from row `from` on; there must be at least one. Their lines are built in the memory of
- * the response, which is no longer JSON afterwards. `keys` are those of all records of the response.
- * Undefined if there is more than a comma between two records, or a line end within a record.
+ * Turns the records from row `from` on, at least one, into a batch. Builds their lines in the memory of the response,
+ * which is no longer JSON afterwards. `keys`: the keys of all records of the response. Undefined if there is more than
+ * a comma between two records, or a line end within one.
  */
 export function batchInPlace(
   found: FoundRecords,
@@ -122,12 +122,12 @@ function release({ json, index }: FoundRecords): void {
 
 type Source = {
   readonly found: FoundRecords;
-  /** The start of a line with an additional member. It ends in a comma, since a record has at least its key. */
+  /** The start of a line that gets a first member. It ends in a comma, since the record has at least its key. */
   readonly start: Buffer;
   readonly isFirst: (record: number) => boolean;
   /** Maximum bytes that a line has in addition to its record. */
   readonly endBytes: number;
-  /** The end of a line, instead of the record's closing brace. */
+  /** The end of a line that gets a last member, instead of the record's closing brace; empty if it gets none. */
   readonly endOf: (record: number) => string;
   readonly mayContainLineEnds: boolean;
 };
@@ -158,7 +158,7 @@ function* piecesOf(
   }
 }
 
-/** Where the piece that starts at `from` ends, at least one record later, and the maximum bytes of its lines. */
+/** Where the piece that starts at `from` ends (it has at least one record), and the maximum bytes of its lines. */
 function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
   let [end, maxBytes] = [from, 0];
@@ -170,7 +170,7 @@ function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from:
   return { end, maxBytes };
 }
 
-/** Maximum bytes of a member with an id: its name and the digits. */
+/** Maximum bytes of a last member: its name and the digits of an id. */
 const MAX_LAST_BYTES = MAX_ID_DIGITS + 32;
 
 function writeLine(source: Source, record: number, lines: Buffer, at: number): number {

@@ -4,46 +4,47 @@ import { stringAt } from './value-at.ts';
 type FieldTypes = Record<string, JsonType[]>;
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
-/** Some records, in order, with as many lines as keys. */
+/** Some records of a batch, in order. Each has a key and a line. */
 export type RecordPiece = {
   readonly keys: readonly string[];
   /** The records as NDJSON in UTF-8; every line ends in a line feed. */
   readonly lines: Uint8Array;
   /** For each record, the index after its line. */
   readonly ends: Uint32Array;
-  /** Frees the memory of `lines`. Calling it is optional, and allowed only once the lines are written. */
+  /** Frees the memory of `lines`. Calling it is optional, and allowed only after the lines have been written. */
   readonly release?: () => void;
 };
 
-/** Records, in order, that are to be written into a part. */
+/** Records to write into parts, in order. */
 export type RecordBatch = {
   readonly records: number;
   /**
-   * Builds the lines when they are requested, so that memory does not hold all of them. It may be called only
-   * once, since the lines may reuse the response's memory.
+   * Builds the lines piece by piece, so that memory does not hold all of them. Call it only once, since the lines may
+   * reuse the response's memory.
    */
   readonly pieces: () => Iterable<RecordPiece>;
+  /** The JSON types seen in each top-level field, by its name. */
   readonly fields: FieldTypes;
   /** Labels of records of the same response that were left out because they lack an id. Default: none. */
   readonly unnamed?: readonly string[] | undefined;
   /** The bytes of memory that the batch holds until it is released. */
   readonly heldBytes: number;
   /**
-   * Frees that memory. Calling it is optional, and allowed only once all pieces are written, or no piece is
-   * needed any more.
+   * Frees that memory. Calling it is optional, and allowed only after all pieces have been written, or when they are no
+   * longer needed.
    */
   readonly release?: () => void;
 };
 
 export const emptyBatch: RecordBatch = { records: 0, pieces: () => [], fields: {}, heldBytes: 0 };
 
-/** Maximum field names of a response or a run, and the maximum characters of all names together. */
+/** Maximum different field names in a response or a run, and maximum characters of all these names together. */
 const MAX_NAMES = 10_000;
 const MAX_CHARACTERS = 1_000_000;
 
 /**
- * Creates a function that counts the names of a response, or of `where`. It throws `JsonLimitError` if there
- * are too many.
+ * Creates a function that counts different field names. It throws `JsonLimitError` if there are too many. `where`: what
+ * has the names, for the message.
  */
 export function countNames(where = 'a response'): (name: string) => void {
   let [names, characters] = [0, 0];
@@ -56,12 +57,12 @@ export function countNames(where = 'a response'): (name: string) => void {
       );
     if (characters > MAX_CHARACTERS)
       throw new JsonLimitError(
-        `expected field names of at most ${MAX_CHARACTERS} characters in all in ${where}, got more`,
+        `expected field names in ${where} to have at most ${MAX_CHARACTERS} characters in total, got more`,
       );
   };
 }
 
-/** The bit of each JSON type: a set of types is the sum of their bits. */
+/** One bit for each JSON type; a set of types is the sum of their bits. */
 const JSON_TYPE_BITS = {
   string: 1,
   number: 2,
@@ -77,8 +78,8 @@ function jsonTypesOf(bits: number): JsonType[] {
 }
 
 /**
- * The bit of a value's type, by the first byte of the value. Any byte that is not set here starts a number,
- * or is invalid.
+ * The bit of a value's type, by the first byte of the value. A byte that is not listed below starts a number, or is
+ * invalid.
  */
 const bitOfFirstByte = new Uint8Array(256).fill(JSON_TYPE_BITS.number);
 for (const [first, type] of Object.entries({
@@ -98,23 +99,23 @@ type RecordField = {
   readonly number: number;
   /** The bits of the types that were seen in the field. */
   types: number;
-  /** The field that followed this field in the last record that has it. */
+  /** The field that came after this one in the last record that has it. */
   next: RecordField | undefined;
-  /** Where its name started when it was last decoded. */
+  /** The position of its name where it was last decoded. */
   start: number;
   /** The number of bytes of its name, its colon, and the space around the colon. */
   length: number;
 };
 
 /**
- * The top-level fields of a page's records, and the types seen in them. Most records have the same layout, so
- * a name that is repeated with the same bytes, in the same order, is not validated or decoded again.
+ * The top-level fields of a page's records, and the types seen in them. Most records have the same fields in the same
+ * order, so a name with the same bytes as the expected one is not validated or decoded again.
  */
 type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, RecordField>;
   readonly count: (name: string) => void;
-  /** A placeholder before the first field of a record. */
+  /** A placeholder that comes before the first field of a record. */
   readonly beforeFirst: RecordField;
 };
 
@@ -144,8 +145,8 @@ export function fieldNamed({ byName, count }: RecordFields, name: string): Recor
 }
 
 /**
- * The field whose name starts at `at`, after the field `previous`. Its value, possibly after space, starts
- * `length` bytes later.
+ * The field whose name starts at `at`, after the field `previous`. Its value starts `length` bytes later, or after
+ * further space.
  */
 export function fieldAt(fields: RecordFields, previous: RecordField, at: number): RecordField {
   const { json } = fields;
@@ -171,7 +172,7 @@ export function typesSeen({ byName }: RecordFields): FieldTypes {
 }
 
 /**
- * Whether a name has the same bytes as before. Four bytes are compared at a time; the last four may overlap
+ * Whether the name at `at` has the same bytes as the field's. Compares four bytes at a time; the last four may overlap
  * those before them, and for an empty name they include the byte before it.
  */
 function isRepeated({ bytes, view }: JsonBytes, at: number, { start, length }: RecordField): boolean {

@@ -18,10 +18,11 @@ import { addType, createRecordFields, fieldAt, fieldNamed, typesSeen } from './r
 import { createRecordIndex, growIndex } from './record-index.ts';
 import { scalarAt } from './value-at.ts';
 
+/** Which fields to look for in the records of a response. */
 export type WantedFields = {
   readonly key: string;
   /**
-   * Other fields that identify a record if its key field has no valid key; the first field with a valid key is
+   * Other fields that may identify a record whose key field has no valid key. The first of them with a valid key is
    * used. Default: none.
    */
   readonly orElse?: readonly string[];
@@ -29,13 +30,13 @@ export type WantedFields = {
   readonly keyIs: 'integer' | 'text';
   /** Other fields whose positions are needed. Default: none. */
   readonly others?: readonly string[];
-  /** The field by which people know a record. It is the label of a record without a key. */
+  /** The field with the name that users see. For messages, it identifies a record without a key. */
   readonly label?: string;
-  /** Default: no maximum. */
+  /** Maximum records in a list. Default: no maximum. */
   readonly maxRecords?: number;
 };
 
-/** What to look for in the records of a response. */
+/** The fields to look for in the records of an operation's response: its key, and `more`. */
 export const wantedFields = (
   { keys: [key = '', ...orElse], keyIs }: RecordsIn,
   more: Partial<WantedFields> = {},
@@ -46,23 +47,26 @@ export const wantedFields = (
   ...more,
 });
 
-/** The records of a response, as positions in its bytes. */
+/** The records of a response that was not parsed, as positions in its bytes. */
 export type FoundRecords = {
   readonly json: JsonBytes;
   readonly wanted: WantedFields;
-  /** The number of records. Later rows of the index have no meaning. */
+  /** The number of records. The index may have more rows, which have no meaning. */
   records: number;
   readonly index: ReturnType<typeof createRecordIndex>;
   readonly fields: ReturnType<typeof createRecordFields>;
-  /** The position after the records, and after the array that contains them. */
+  /** The position after the record, or after the array that contains the records. */
   end: number;
-  /** Labels of elements that are not records, because they are not objects with a key. */
+  /**
+   * The labels of elements that are not records, because they are not objects with a key; empty for one without a
+   * label.
+   */
   readonly keyless: string[];
 };
 
 /**
- * Finds the records of the array at `start`, and validates all of it. Throws `SyntaxError`, or
- * `JsonLimitError` for more than `maxRecords` records.
+ * Finds the records of the array at `start`, and validates all of it. `depth`: how deep the array itself is nested.
+ * Throws `SyntaxError`, or `JsonLimitError` for more than `maxRecords` records.
  */
 export function findRecords(
   json: JsonBytes,
@@ -92,9 +96,9 @@ export function findRecord(json: JsonBytes, start: number, wanted: WantedFields)
 }
 
 /**
- * Adds nested records after all others: the elements of the list in one wanted field of each record (`column`
- * is this field's column in the index), and in turn those of the nested records' lists. An element without a key
- * is left out and named, like other records.
+ * Adds nested records after all others: the elements of the lists in one wanted field, and of the same field in the
+ * nested records. `column`: the column of that field in the index. An element without a key is left out and recorded in
+ * `keyless`.
  */
 export function addNested(found: FoundRecords, column: number): void {
   const { json, index } = found;
@@ -111,8 +115,8 @@ export function addNested(found: FoundRecords, column: number): void {
 }
 
 /**
- * Parses a field that is not a wanted field; undefined if it is absent. It reads the whole record again, so use
- * it for one record only.
+ * Parses a field that need not be a wanted field; undefined if it is absent. It scans the whole record again, so do not
+ * use it for many records.
  */
 function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
   const again = findRecord(json, index.starts[record] ?? 0, { key: name, keyIs: 'text' });
@@ -132,8 +136,8 @@ function dropKeyless(found: FoundRecords): void {
 const MAX_LABEL_LENGTH = 200;
 
 /**
- * Throws `Error` if no element of a list has a key. If only some elements lack a key, they are left out, and the
- * batch names them.
+ * Throws `Error` if no element of a list has a key. If only some lack one, they are left out, and the batch reports
+ * them. `what`: the kind of record, such as `card`.
  */
 export function refuseKeyless({ wanted, records, keyless: [label] }: FoundRecords, what: string): void {
   if (records > 0 || label === undefined) return;
@@ -153,8 +157,8 @@ type Collector = {
 };
 
 /**
- * The position of a missing value. No field's value starts at the first byte of a response, and a new row of
- * the index has only zeros.
+ * The position of a missing value. It is 0, since no field's value starts at the first byte of a response, and a new
+ * row of the index has only zeros.
  */
 const NONE = 0;
 
@@ -173,7 +177,7 @@ function finish({ found }: Collector, end: number): FoundRecords {
   return found;
 }
 
-/** Adds the value that starts at `start`. Returns the index after it. */
+/** Adds the value at `start` as a record. Returns the index after the value. */
 function addRecord(collector: Collector, start: number): number {
   const { found, depth } = collector;
   const { json, index, records: record } = found;
@@ -195,7 +199,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
     field = fieldAt(fields, field, at);
-    // A repeated name may be followed by more space than in the record before.
+    // `field.length` is that of an earlier record, so more space may follow.
     const value = skipSpace(bytes, at + field.length);
     const column = index.values[field.number];
     if (column !== undefined) column[records] = value;
@@ -207,7 +211,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   }
 }
 
-/** Adds the key of a record, from the first of its fields with a valid key; false if no field has a valid key. */
+/** Adds the key of a record, from the first of its key fields with a valid key; false if no field has one. */
 function addKey({ json, wanted, index }: FoundRecords, record: number): boolean {
   const { values, numbers, digits } = index;
   const position = values[0]?.[record] ?? NONE;
@@ -233,6 +237,7 @@ function otherKey(
   return undefined;
 }
 
+/** Whether a record is an object: `findRecord` accepts any value. */
 export const isRecord = ({ json, index }: FoundRecords, record: number): boolean =>
   json.bytes[index.starts[record] ?? 0] === OPEN_OBJECT;
 
@@ -242,8 +247,8 @@ export const hasOwnKey = ({ json, index, wanted }: FoundRecords, record: number)
   return position !== NONE && (wanted.keyIs === 'text' || integerAt(json, position) !== undefined);
 };
 
-/** The members that differ from the contract, named as by `oddMembers`. */
-export const oddOf = (
+/** The members that differ from the platform's contract, as `oddMembers` describes them. */
+export const findOddMembers = (
   { fields, records }: FoundRecords,
   { members }: Pick<RecordsIn, 'members'>,
 ): readonly string[] => {
@@ -252,8 +257,8 @@ export const oddOf = (
 };
 
 /**
- * The integer that starts at `start`: a number if it has at most 15 digits, otherwise its digits; undefined
- * if no integer starts there.
+ * The integer at `start`: a number if it has at most 15 digits, otherwise its digits; undefined if the value is not an
+ * integer.
  */
 function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   const { bytes } = json;
@@ -269,14 +274,16 @@ function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   return end - start > MAX_ID_DIGITS ? undefined : bytes.toString('latin1', start, end);
 }
 
-/** A number is faster to compare than a string of digits, and takes no extra memory. */
+/**
+ * An id as a number if it has at most 15 digits: that is faster to compare than a string, and takes no extra memory.
+ */
 const numberIfShort = (id: Id | undefined): number | Id | undefined =>
   id === undefined || id.length > EXACT_DIGITS ? id : Number(id);
 
-/** The maximum number of digits that a number holds exactly. */
+/** Any integer of up to this many digits is exact as a number. */
 const EXACT_DIGITS = 15;
 
-/** Maximum bytes of a key: a sign, or the quotes of an id that is sent as a string, may be added to its digits. */
+/** Maximum bytes of a key: its digits, and possibly a sign, or quotes if it is sent as a string. */
 const MAX_KEY_LENGTH = MAX_ID_DIGITS + 3;
 
 const ZERO = 0x30;

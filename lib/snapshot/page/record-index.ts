@@ -1,15 +1,15 @@
 import { compareIds, type Id } from '../../platform/index.ts';
 
-/** The positions of a response's records, a row for each record. Objects would take several times the memory. */
+/** The positions of a response's records, one row for each record. Objects would take several times the memory. */
 type RecordIndex = {
   starts: Uint32Array;
   /** For each record, the index after its last byte. */
   ends: Uint32Array;
   /** For each wanted field, where its value starts in each record; 0 if it is absent. */
   readonly values: Uint32Array[];
-  /** Integer keys of at most 15 digits, which a number holds exactly; NaN for other keys. Empty if keys are text. */
+  /** Integer keys of at most 15 digits, which are exact as numbers; NaN for longer ones. Empty if keys are strings. */
   numbers: Float64Array;
-  /** Longer integer keys, by record. */
+  /** Integer keys of more than 15 digits, by record. */
   readonly digits: Map<number, Id>;
 };
 
@@ -26,6 +26,7 @@ export function createRecordIndex(wanted: number, keyIs: 'integer' | 'text'): Re
   };
 }
 
+/** Doubles the number of rows. */
 export function growIndex(index: RecordIndex): void {
   index.starts = new Uint32Array(larger(index.starts));
   index.ends = new Uint32Array(larger(index.ends));
@@ -45,11 +46,13 @@ export function freeIndex({ starts, ends, values, numbers, digits }: RecordIndex
 export const indexBytes = ({ starts, values, numbers, digits }: RecordIndex): number =>
   starts.byteLength * (2 + values.length) + numbers.byteLength + digits.size * 100;
 
+/** The integer key of a record, as digits. */
 export function digitsAt({ numbers, digits }: RecordIndex, record: number): Id {
   const number = numbers[record] ?? Number.NaN;
   return Number.isNaN(number) ? (digits.get(record) ?? '') : String(number);
 }
 
+/** The integer keys of the first `records` records. */
 export function allDigits(index: RecordIndex, records: number): readonly Id[] {
   const keys: Id[] = [];
   // `Array.from` would take four times as long.
@@ -57,12 +60,14 @@ export function allDigits(index: RecordIndex, records: number): readonly Id[] {
   return keys;
 }
 
+/** The row numbers from `from` up to, but not including, `end`. */
 export function rowsBetween(from: number, end: number): Uint32Array {
   const rows = new Uint32Array(end - from);
   for (let at = 0; at < rows.length; at += 1) rows[at] = from + at;
   return rows;
 }
 
+/** Compares the integer keys of two records. */
 export function compareKeys(index: RecordIndex, a: number, b: number): number {
   const difference = (index.numbers[a] ?? Number.NaN) - (index.numbers[b] ?? Number.NaN);
   return Number.isNaN(difference) ? compareIds(digitsAt(index, a), digitsAt(index, b)) : difference;

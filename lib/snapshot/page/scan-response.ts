@@ -18,11 +18,11 @@ import { type FoundRecords, findRecord, findRecords, type WantedFields } from '.
 import { stringAt } from './value-at.ts';
 
 /*
- * Finds the records of a response without parsing it, so that memory holds only its bytes and a few numbers for
- * each record. All of it is validated: UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH` deep;
- * otherwise a scan throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as in
- * `Response.json`. If a member occurs twice, the last one wins, as in `JSON.parse`; if a record's field occurs
- * twice, both types are recorded.
+ * Finds the records of a response without parsing it, so that memory holds only its bytes and a few numbers for each
+ * record. All of it is validated: UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH` deep; otherwise a
+ * scan throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as in `Response.json`. If
+ * a member occurs twice, the last one is used, as in `JSON.parse`; if a field of a record occurs twice, both of its
+ * types are recorded.
  */
 
 /** Finds the records in the array `member` of a JSON object. */
@@ -34,10 +34,11 @@ export function scanObject(
   /** Whether the response is an object, or null, which counts as an object without members. */
   readonly isObject: boolean;
   /**
-   * The records of the last array with that name; undefined if it has no such array, or the response is not an object.
+   * The records of the last array with that name; undefined if there is no such array, or the response is not an
+   * object.
    */
   readonly found: FoundRecords | undefined;
-  /** Parses another member: integers beyond 2^53 become bigints. Undefined if it is absent. Throws `JsonLimitError`. */
+  /** Parses another member; integers beyond 2^53 become bigints. Undefined if it is absent. Throws `JsonLimitError`. */
   readonly member: (name: string) => unknown;
   /** Parses all members in the same way, for a response without records. */
   readonly members: () => Readonly<Record<string, unknown>>;
@@ -47,7 +48,7 @@ export function scanObject(
     bytes[start] === OPEN_OBJECT
       ? scanMembers(json, start, { member, wanted })
       : { found: undefined, others: NO_MEMBERS, end: skipValue(json, start, 0) };
-  refuseMore(json, end);
+  refuseTrailing(json, end);
   return {
     isObject: bytes[start] === OPEN_OBJECT || bytes[start] === NULL,
     found,
@@ -62,7 +63,7 @@ export function scanObject(
 /** The first byte of `null`. No other value starts with it. */
 const NULL = 0x6e;
 
-/** The records of a list that the platform left out because it is empty. */
+/** No records, for a list that the platform left out because it is empty. */
 export const emptyRecords = (wanted: WantedFields): FoundRecords =>
   findRecords(jsonBytesOf(Buffer.from('[]')), 0, 0, wanted);
 
@@ -70,14 +71,15 @@ export const emptyRecords = (wanted: WantedFields): FoundRecords =>
 export function scanList(bytes: Buffer, wanted: WantedFields): FoundRecords | undefined {
   const { json, start } = begin(bytes);
   const found = bytes[start] === OPEN_ARRAY ? findRecords(json, start, 0, wanted) : undefined;
-  refuseMore(json, found?.end ?? skipValue(json, start, 0));
+  refuseTrailing(json, found?.end ?? skipValue(json, start, 0));
   return bytes[start] === NULL ? emptyRecords(wanted) : found;
 }
 
+/** Takes the whole response as one record. If it is not an object, `isRecord` is false. */
 export function scanRecord(bytes: Buffer, wanted: WantedFields): FoundRecords {
   const { json, start } = begin(bytes);
   const found = findRecord(json, start, wanted);
-  refuseMore(json, found.end);
+  refuseTrailing(json, found.end);
   return found;
 }
 
@@ -86,7 +88,7 @@ function begin(bytes: Buffer): { readonly json: JsonBytes; readonly start: numbe
   return { json: jsonBytesOf(bytes), start: skipSpace(bytes, markLength(bytes)) };
 }
 
-function refuseMore({ bytes }: JsonBytes, end: number): void {
+function refuseTrailing({ bytes }: JsonBytes, end: number): void {
   const rest = skipSpace(bytes, end);
   if (rest !== bytes.length) throw unexpected(bytes, rest);
 }
@@ -133,7 +135,7 @@ function markLength(bytes: Uint8Array): number {
 
 function refuseInvalidUtf8(bytes: Buffer): void {
   if (isUtf8(bytes)) return;
-  // Decoding replaces invalid bytes by U+FFFD; the bytes before them are unchanged.
+  // Decoding replaces invalid bytes by U+FFFD, and keeps the bytes before them. So the first difference is the place.
   const decoded = Buffer.from(bytes.toString());
   const wrong = bytes.findIndex((byte, index) => byte !== decoded[index]);
   throw new SyntaxError(`invalid UTF-8 at byte ${wrong < 0 ? bytes.length : wrong}`);

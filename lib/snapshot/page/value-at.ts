@@ -20,8 +20,8 @@ export function stringAt(json: JsonBytes, at: number, end = skipText(json, at)):
 const MAX_SCALAR_LENGTH = 4_096;
 
 /**
- * The value at a position. For a value of over 4,096 bytes, it is a stand-in of the same type: '', NaN or {}.
- * Integers beyond 2^53 are bigints.
+ * Parses the value at a position; undefined if it is missing. Instead of a value of over 4,096 bytes, it returns a
+ * placeholder of the same type: '', NaN or {}. Integers beyond 2^53 are bigints.
  */
 export function scalarAt(json: JsonBytes, at: number): unknown {
   if (at === 0) return undefined;

@@ -19,8 +19,8 @@ const SHARE = { error: 'a share of the last run’s records from 0 to 1, or null
 
 const gateFields = {
   /**
-   * The share of the last run's records, 0 to 1, below which a run is refused as shrunk; null means never.
-   * Default, for a place without an entry: 0.5.
+   * A run is refused as `shrunk` if it has less than this share of the last run's records, 0 to 1; null: it is never
+   * refused as `shrunk`. Default, for a place without an entry: 0.5.
    */
   shrunk: z.nullable(z.number(SHARE).check(z.minimum(0, SHARE), z.maximum(1, SHARE))),
 };
@@ -28,29 +28,31 @@ const gateFields = {
 export interface GateSchema extends z.ZodMiniObject<typeof gateFields, z.core.$strict> {}
 const gate: GateSchema = z.strictObject(gateFields, { error: 'an object of shrunk' });
 
-/** The configured gates, by place. Those of a source do not apply to its narrowed snapshots. */
+/** Schema of the setting SYNC_GATES: gates by place. The gates of a source do not apply to its narrowed snapshots. */
 export const gatesSchema = z.partialRecord(placeSchema, gate, {
   error: 'an object by place: SOURCE or SOURCE.NAME',
 });
 
+/** The configured gates by place: see `gatesSchema`. */
 export type Gates = z.infer<typeof gatesSchema>;
 
-/** Reads the setting SYNC_GATES; without a value, every place has the default. Throws `SettingsError` with every fault. */
+/** Parses the setting SYNC_GATES; undefined: every place has the default. Throws `SettingsError` with all faults. */
 export const readGates = (text: string | undefined): Gates =>
   text === undefined ? {} : jsonSetting('SYNC_GATES', text, gatesSchema);
 
-/** The minimum share of the last run's records for a run of a place; null if there is no minimum. */
+/** The minimum share of the last run's records that a run of a place must have, 0 to 1; null if there is no minimum. */
 export const minShareOf = (gates: Gates, place: Place): number | null =>
   (own(gates, place) ?? { shrunk: 0.5 }).shrunk;
 
 const MAX_CLOCK_ERROR_MS = 300_000;
 
-/** Whether a time is further ahead than two correct clocks can differ. */
+/** Whether a time is further in the future than the difference between two correct clocks. */
 const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + MAX_CLOCK_ERROR_MS;
 
 /**
- * Whether the run began before the latest run. This is decided by the runs that were published when each of the two
- * began. The clocks decide only if that was the same run, or if the order of those runs is unknown.
+ * Whether the run began before the latest run did. Which of the two began earlier is decided by the last published run
+ * at the beginning of each (`begunAfter`). Their clocks decide only if that was the same run, or if the order of those
+ * runs is unknown.
  */
 export function isSuperseded(
   { run, startedAt, begunAfter }: Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>,
@@ -69,7 +71,7 @@ export function isSuperseded(
   return index < latestIndex || latest.startedAt >= startedAt;
 }
 
-/** The reasons that are known before the first request is sent. */
+/** The gates that the run is certain to fail, as known before its first request. */
 export function knownRefusals(
   run: Pick<GatedRun, 'selection' | 'platform'>,
   last: Manifest | undefined,
@@ -82,8 +84,8 @@ export function knownRefusals(
 }
 
 /**
- * The reasons not to publish a run, in a fixed order. `last`: the last published run; `isBroken`: whether an
- * object of that run is missing or damaged; `minShare`: the result of `minShareOf`.
+ * The gates that a run fails, in a fixed order. `last`: the last published run; `isBroken`: whether an object of that
+ * run is missing or damaged; `minShare`: the result of `minShareOf`.
  */
 export function refusals(
   run: GatedRun,
@@ -111,8 +113,8 @@ export function refusals(
 }
 
 /**
- * Whether a field has none of the JSON types that it had before. Null and added or removed fields are ignored,
- * and also a new type besides an old one, since a few odd records must not fail a run.
+ * Whether some field has none of the JSON types that it had before. Null, added fields and removed fields are ignored.
+ * So is a new type in addition to an old one, since a few odd records must not fail a run.
  */
 function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
   return Object.entries(now).some(([name, types]) => {
@@ -136,7 +138,10 @@ type Refused = Pick<
   | 'minShare'
 >;
 
-/** The reasons by name, in one line, with the number of pages that stayed degraded: `degraded (3 pages), shrunk`. */
+/**
+ * The names of the failed gates, in one line, with the number of pages that stayed degraded: `degraded (3 pages),
+ * shrunk`.
+ */
 export const refusedAs = ({
   refused,
   degradedPages = 0,
@@ -149,26 +154,26 @@ export const refusedAs = ({
 
 const pages = (found: number): string => `${count(found)} ${found === 1 ? 'page' : 'pages'}`;
 
-/** The number of pages that stayed degraded, in words; empty if no page did. */
+/** The number of pages that stayed degraded, in words, as a list of one; an empty list if no page did. */
 export const degradedWords = (degradedPages = 0): readonly string[] =>
   degradedPages === 0 ? [] : [`${pages(degradedPages)} stayed degraded`];
 
 /**
- * Why a run was refused, with a line for each reason, and the figures of the scan if they matter. Empty for a
+ * Why a run was refused, one line for each failed gate, followed by the figures of the scan if they matter. Empty for a
  * run that was not refused.
  */
 export function refusalWords(manifest: Refused): readonly string[] {
   const { refused } = manifest;
   const reasons = refused.map((reason) => {
-    const words = REASONS[reason as GateName] ?? reason;
+    const words = REFUSAL_TEXTS[reason as GateName] ?? reason;
     return typeof words === 'string' ? words : words(manifest);
   });
-  const isFromScan = refused.some((reason) => SCAN_REASONS.includes(reason as GateName));
+  const isFromScan = refused.some((reason) => SCAN_GATES.includes(reason as GateName));
   return isFromScan ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
 }
 
-/** The reasons that depend on what the scan read. Other reasons depend on the selection, the clock or the last run. */
-const SCAN_REASONS: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
+/** The gates that depend on what the scan read. The others depend on the selection, the clock or the last run. */
+const SCAN_GATES: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
 
 /**
  * The figures of the scan: `19,950 records by 2 passes in the order of id; the platform counted 20,000 at the
@@ -202,8 +207,8 @@ function sizeWords({ lastSizes = [] }: Refused): string {
 const percent = (share: number): string =>
   share.toLocaleString('en', { style: 'percent', maximumFractionDigits: 2 });
 
-const REASONS = {
-  empty: (run) => `empty: no records, although the last run had some${sizeWords(run)}`,
+const REFUSAL_TEXTS = {
+  empty: (run) => `empty: no records, even though the last run had some${sizeWords(run)}`,
   shrunk: (run) =>
     `shrunk: fewer than ${percent(run.minShare ?? 0.5)} of the last run’s records (SYNC_GATES)${sizeWords(run)}`,
   degraded:
@@ -218,14 +223,12 @@ const REASONS = {
 } as const satisfies Record<GateName, string | ((run: Refused) => string)>;
 
 /**
- * An id that a run could not read. `since`: the start of the first of the consecutive runs in which the id was
- * missing with this status.
+ * An id that a run could not read. `since`: when the first of the consecutive runs started in which the id was missing
+ * with this status.
  */
 type KnownMissing = Manifest['missing'][number];
 
-/**
- * The missing ids of a run, each with the time when it was first missing. `last`: the last published run.
- */
+/** The missing ids of a run, each with the time since which it is missing. `last`: the last published run. */
 export function missingSince(
   { missing, startedAt }: { readonly missing: readonly MissingId[]; readonly startedAt: string },
   last: Pick<Manifest, 'missing'> | undefined,
@@ -249,13 +252,16 @@ export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
-/** Whether two hosts are the same platform. A local platform may have another port at each start. */
+/**
+ * Whether two hosts are the same platform. All local hosts are, since a local platform may get another port at each
+ * start.
+ */
 export const isSamePlatform = (one: string, other: string): boolean =>
   one === other || (LOOPBACK.test(one) && LOOPBACK.test(other));
 
 type BegunRun = { readonly source: string; readonly run: string; readonly platform: string };
 
-/** Thrown if a run would be resumed on another platform than it began on, which would mix the records of both. */
+/** Thrown if a run is resumed on another platform than it began on, since that would mix the records of both. */
 export class OtherPlatformError extends Error {
   override readonly name = 'OtherPlatformError';
 
@@ -264,6 +270,7 @@ export class OtherPlatformError extends Error {
   }
 }
 
+/** Throws `OtherPlatformError` unless the run began on this platform. `platform`: a host. */
 export function checkPlatform(run: BegunRun, platform: string): void {
   if (!isSamePlatform(run.platform, platform)) throw new OtherPlatformError(run, platform);
 }

@@ -25,14 +25,15 @@ import {
 const PARALLEL_COPIES = 3;
 
 /**
- * Copies the parts of a run that are not yet in its published folder. Throws `StoredObjectError` if a part is
- * missing, of another size, or in another folder.
+ * Copies the parts of a run that are not yet in its published folder. Returns all of its parts, with their published
+ * keys. Throws `StoredObjectError` if a part is missing, of another size, or in another folder.
  */
 export async function publishParts(options: {
   readonly store: Store;
   readonly parts: readonly Part[];
   /**
-   * The run's folder under `work/`, where the parts must be, and the folder for published ones; each ends in a slash.
+   * The run's folder under `work/`, where the parts must be. `folder`: the folder to publish them in. Each ends in a
+   * slash.
    */
   readonly work: string;
   readonly folder: string;
@@ -54,14 +55,14 @@ export async function publishParts(options: {
     const copying = toCopy
       .slice(from, from + PARALLEL_COPIES)
       .map(({ part, to }) => store.copy(part.key, to));
-    // If one copy fails, the others are still awaited.
+    // If one copy fails, wait for the others before throwing.
     await Promise.allSettled(copying);
     await Promise.all(copying);
   }
   return all.map(({ part, to }) => ({ ...part, key: to }));
 }
 
-/** Reads what is currently published at a place. Reports a missing or damaged object instead of throwing. */
+/** Reads the last publication of a place. If an object is missing or damaged, reports that instead of throwing. */
 export async function readLastPublication(
   store: Store,
   place: Place,
@@ -70,13 +71,13 @@ export async function readLastPublication(
   readonly etag: string | undefined;
   /** The parsed `latest.json`; undefined if unreadable. */
   readonly latest: Latest | undefined;
-  /** The manifest that it names, if it is readable and has all of its parts. */
+  /** The manifest of the last published run; undefined if it is unreadable. */
   readonly manifest: Manifest | undefined;
   /** What is missing or damaged, in words; undefined if nothing is. */
   readonly broken: string | undefined;
 }> {
   const key = latestKey(place);
-  // Even an object that is too large is read, since its etag is needed to replace it.
+  // Read without a size limit: even an object that is too large is read, since its etag is needed to replace it.
   const stored = await store.get(key);
   const none = { latest: undefined, manifest: undefined, broken: undefined };
   if (stored === undefined) return { ...none, etag: undefined };
@@ -93,7 +94,10 @@ export async function readLastPublication(
   }
 }
 
-/** A message about the first of these parts that is missing from the folder, or has another size there. */
+/**
+ * A message about the first of these parts that is missing from the folder or has another size there; undefined if all
+ * are there.
+ */
 async function missingPart(
   store: Store,
   folder: string,
@@ -116,11 +120,14 @@ async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string
 type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
 /**
- * Tags all objects of a replaced run, unless they have the tag; removes the tag from the latest run. Throws
+ * Tags all objects of a run that was replaced, unless they have the tag; removes the tag from the latest run. Throws
  * `StoreError`.
  */
 export async function updateRunTags(
-  /** A published run, and its tags as they were read. `isChanged`: an object of the run was stored since then. */
+  /**
+   * A published run. `known`: its tags as they were read; `isChanged`: whether an object of the run was stored since
+   * then.
+   */
   options: RunToTag & {
     readonly is: 'latest' | 'replaced';
     readonly known: Pick<PublishedRun, 'isTagged' | 'wasReplaced'>;
@@ -132,7 +139,7 @@ export async function updateRunTags(
   if (!known.isTagged || isChanged) await tagReplaced(run);
 }
 
-/** Deletes the mark that all objects of a run are tagged. To be called before an object without the tag is stored. */
+/** Deletes the mark that all objects of a run are tagged. Call it before storing an object without the tag. */
 export const deleteTaggedMark = ({ store, place, run }: RunToTag): Promise<void> =>
   store.delete(`${publishedFolder(place, run)}${TAGGED_NAME}`);
 
@@ -143,13 +150,13 @@ export const deleteTaggedMark = ({ store, place, run }: RunToTag): Promise<void>
 async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await tagRun({ store, place, run }, REPLACED);
-  // Meanwhile the run may have been published again.
+  // The run may have been published again in the meantime.
   if ((await readLatest(store, place))?.run === run.id) return untagLatest({ store, place, run });
   const tag = { name: RUN_TAG, value: REPLACED };
   await store.put(`${publishedFolder(place, run)}${TAGGED_NAME}`, printStored({ run: run.id }), { tag });
 }
 
-/** Removes the tags of a run that was replaced before, and is or becomes the newest again. May be repeated. */
+/** Removes the tags of a run that had been replaced, and is or becomes the newest again. May be repeated. */
 export async function untagLatest({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await deleteTaggedMark({ store, place, run });

@@ -32,7 +32,7 @@ import { publishParts, readLastPublication, untagLatest } from './publish-parts.
 
 type LastPublication = Awaited<ReturnType<typeof readLastPublication>>;
 
-/** The outcome for a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
+/** What happened to a finished run. `key`: the key of its manifest; `latest`: the current content of `latest.json`. */
 export type Publication =
   | { readonly kind: 'published'; readonly manifest: Manifest; readonly key: string }
   | {
@@ -54,11 +54,11 @@ type PublishOptions = {
   readonly store: Store;
   readonly source: Place;
   readonly run: Run;
-  /** What the run found. Its parts are in the work folder. */
+  /** The run's manifest so far. Its parts are in the work folder. */
   readonly finished: FinishedRun;
   readonly force: boolean;
   readonly accept?: readonly GateName[] | undefined;
-  /** The setting SYNC_GATES. Default: no gates are configured. */
+  /** The setting SYNC_GATES. Default: every place has the default gates. */
   readonly gates?: Gates | undefined;
   /** The clock, in epoch milliseconds. Default: this machine's. */
   readonly now?: (() => number) | undefined;
@@ -72,14 +72,18 @@ type FinishedRun = Omit<
 > &
   Pick<Parameters<typeof refusals>[0], 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
-/** Publishing gives up after other publishers have moved `latest.json` this many times between our read and our write. */
+/**
+ * Publishing gives up after other publishers have replaced `latest.json` this many times between its read and its
+ * write.
+ */
 const MAX_RACES = 20;
 
 /**
  * Publishes a finished run unless a gate refuses it: stores its parts, its changes and its manifest, then moves
- * `latest.json`. If another publisher moved it meanwhile, the run is checked and compared again, so `latest.json`
- * never moves to a run with an earlier start, except by force. A published run stays published. If a publication was
- * stopped, the next call continues it with the same bytes. Tables are built afterwards (`buildTables`).
+ * `latest.json`. If another publisher has moved it in the meantime, the run is checked and compared again, so
+ * `latest.json` never moves to a run with an earlier start, except by force. Publishing a published run again changes
+ * nothing. If a publication was stopped, the next call continues it with the same bytes. Tables are built afterwards
+ * (`buildTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MAX_RACES; race += 1) {
@@ -118,14 +122,15 @@ async function publishAfter(
     if (!isObjectError(error)) throw error;
     // A prune changes latest.json before it deletes an object.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
-    // Only comparing shows that a part of the last run is damaged. If it is, the gates check the run again.
+    // Comparing may show that a part of the last run is damaged. Then the gates must check the run again.
     if (before?.parts.some(({ key }) => error.message.startsWith(key)) !== true) throw error;
     return publishAfter(options, { ...last, broken: error.message });
   }
 }
 
 /**
- * Copies the parts, stores the changes under a key that only this publication uses, and returns the manifest with both.
+ * Copies the parts, and stores the changes under a key that only this publication uses. Returns the manifest with the
+ * keys of both.
  */
 async function storeRun(
   { store, source, run, signal }: PublishOptions,
@@ -175,7 +180,7 @@ async function applyGates(
 const MAX_SIZES = 10;
 
 /**
- * The record counts of the last published runs, newest first, without runs that are damaged or being pruned.
+ * The numbers of records of the last published runs, newest first. Runs that are damaged or being pruned are left out.
  */
 async function lastSizes({ store, source, signal }: PublishOptions): Promise<number[]> {
   const sizes: number[] = [];
@@ -187,7 +192,7 @@ async function lastSizes({ store, source, signal }: PublishOptions): Promise<num
   return sizes;
 }
 
-/** Moves `latest.json` to the run, if it is unchanged since it was read. */
+/** Stores the manifest, and moves `latest.json` to the run if no other publisher has moved it since it was read. */
 async function moveLatest(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
@@ -196,21 +201,21 @@ async function moveLatest(
   const { latest: before, etag } = last;
   const candidates = before === undefined ? await manifestsAt(store, source) : [];
   const key = await storeManifest(store, source, run, printStored(manifest));
-  // If the tag of replaced runs stayed, the newest run might expire.
+  // If it still had the tag of replaced runs, the newest run might expire.
   const wasReplaced = (before?.earlier ?? candidates).some((each) => runOfKey(each) === run.id);
   if (wasReplaced) await untagLatest({ store, place: source, run });
   let outcome = 'lost-race' as 'lost-race' | 'published';
   const decide = (found: StoredObject | undefined) => {
     const there = found === undefined ? undefined : latestIn(source, found);
     const isListed = there?.earlier.includes(key) === true;
-    // The move may have succeeded although its response was lost; since then another run may have been
-    // published.
+    // The move may have succeeded even though its response was lost, and another run may have been published since
+    // then.
     const isMoved = there?.manifest === key || (isListed && before !== undefined);
     const mayMove = found?.etag === etag || isOnlyPruned(there, before, run);
     outcome = isMoved || mayMove ? 'published' : 'lost-race';
     if (isMoved) return undefined;
     if (mayMove) return printStoredLine(latestAfter(there, candidates, { ...manifest, manifest: key }));
-    // If latest.json was lost, another publisher may have listed this run as a possibly published one.
+    // If latest.json had been lost, another publisher may have listed this run as one that may have been published.
     return isListed ? printStoredLine({ ...there, earlier: without(there.earlier, key) }) : undefined;
   };
   await updateObject(store, latestKey(source), decide, { signal });
@@ -218,7 +223,7 @@ async function moveLatest(
     if (manifest.changes !== null) await store.delete(manifest.changes.key);
     return outcome;
   }
-  // The tag may have been set just before latest.json named the run.
+  // Another process may have set the tag just before latest.json moved.
   if (wasReplaced) await untagLatest({ store, place: source, run });
   return { kind: 'published', manifest, key };
 }
@@ -226,8 +231,8 @@ async function moveLatest(
 const without = (keys: readonly string[], key: string) => keys.filter((each) => each !== key);
 
 /**
- * The new content of `latest.json`. `candidates`: the manifests that may have been published before, if
- * `latest.json` is unreadable.
+ * The new content of `latest.json`. `there`: the present content; undefined if it is unreadable. `candidates`: in that
+ * case, the manifests that may have been published before.
  */
 function latestAfter(
   there: Latest | undefined,
@@ -251,8 +256,8 @@ function latestIn(place: Place, { body }: StoredObject): Latest | undefined {
 }
 
 /**
- * Whether `latest.json` was changed only by a prune of other runs: it still names the run that this one was
- * compared with.
+ * Whether only a prune of other runs has changed `latest.json`: it still refers to the run that this one was compared
+ * with.
  */
 const isOnlyPruned = (there: Latest | undefined, before: Latest | undefined, run: Run): boolean =>
   there !== undefined && there.manifest === before?.manifest && !there.removed.includes(run.id);
@@ -261,12 +266,12 @@ const isOnlyPruned = (there: Latest | undefined, before: Latest | undefined, run
 async function manifestsAt(store: Store, place: Place): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) keys.push(key);
-  // Sorted by the starts of the runs. If a run has several manifests, the manifest without a token is the oldest,
-  // but it comes last in a listing.
+  // Sort by the starts of the runs. If a run has several manifests, the one without a token is the oldest, but it is
+  // listed last; so reverse the list first.
   return keys.reverse().sort((a, b) => (runOfKey(a) ?? '').localeCompare(runOfKey(b) ?? ''));
 }
 
-/** Stores a manifest under a new key, and returns it: `_manifest.json`, or `_manifest-TOKEN.json`. */
+/** Stores a manifest under a new key, `_manifest.json` or `_manifest-TOKEN.json`, and returns the key. */
 async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Array): Promise<string> {
   const folder = publishedFolder(place, run);
   const condition = { ifAbsent: true } as const;
@@ -278,7 +283,7 @@ async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Ar
 
 const newToken = () => randomBytes(4).toString('hex');
 
-/** Reads a finished run that was not published from its manifest under `work/`. Throws `StoredObjectError`. */
+/** Reads a finished run that was not published, from its manifest under `work/`. Throws `StoredObjectError`. */
 export async function readFinishedRun(store: Store, source: Place, run: string): Promise<FinishedRun> {
   const {
     publishable: _p,

@@ -29,7 +29,7 @@ type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random
     readonly force?: boolean;
   };
 
-/** Thrown before the first request if the run would certainly be refused publication. */
+/** Thrown before the first request if it is already certain that the run would fail a gate. */
 export class KnownRefusalError extends Error {
   override readonly name = 'KnownRefusalError';
   readonly failure: { readonly source: Place; readonly refused: readonly GateName[] };
@@ -44,8 +44,8 @@ export class KnownRefusalError extends Error {
 }
 
 /**
- * Begins a run, and stores the ids that it must read one by one. Throws `KnownRefusalError` before anything
- * is stored, and `StoredObjectError` if the source of the ids cannot be read.
+ * Begins a run: stores its first checkpoint, and the ids that it must read one by one. Throws `KnownRefusalError`
+ * before anything is stored, and `StoredObjectError` if the run that provides the ids cannot be read.
  */
 export async function beginRun(request: SnapshotRequest, options: BeginOptions): Promise<Saved> {
   const { store, compression, platform, idsFrom, force = false } = options;
@@ -62,8 +62,8 @@ export async function beginRun(request: SnapshotRequest, options: BeginOptions):
 }
 
 /**
- * Creates the name of a run from its start (epoch milliseconds) and 24 random bits. `random` returns numbers
- * from 0 up to 1.
+ * Creates a run whose name consists of its start (epoch milliseconds) and 24 random bits. `random` returns a number
+ * from 0 up to, but not including, 1.
  */
 function createRun(nowMs: number, random: () => number): Run {
   const startedAt = new Date(nowMs).toISOString();
@@ -74,7 +74,7 @@ function createRun(nowMs: number, random: () => number): Run {
   return { id: `${start}-${suffix}`, startedAt };
 }
 
-/** Creates the name of a run and stores its first checkpoint. */
+/** Names a new run, and stores its first checkpoint. */
 export async function startRun(
   {
     source,
@@ -88,8 +88,8 @@ export async function startRun(
     Partial<Pick<Checkpoint, 'missing'>>,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
-  // Read before the start of this run is set, so that the run in `begunAfter` certainly started earlier. Damage
-  // is reported when this run is published.
+  // Read before the start of this run is set, so that the run in `begunAfter` certainly started earlier. If it is
+  // damaged, that is reported when this run is published.
   const { etag, latest } = await readLastPublication(store, source);
   const begunAfter = latest?.run ?? (etag === undefined ? null : '');
   const run = createRun(now(), random);
@@ -117,8 +117,8 @@ export async function startRun(
 }
 
 /**
- * Finds the ids of a run. The selection has a member that describes them: the ids themselves, or only their
- * source for linked ids, since these may change from night to night.
+ * Finds the ids of a run. One member of the selection describes them: with the ids themselves, or for linked ids only
+ * with the source that they come from, since they may change from night to night.
  */
 async function idsOf(
   request: SnapshotRequest,
@@ -136,7 +136,7 @@ async function idsOf(
   if (ids !== undefined) return { ids, selection: { ...selection, [field]: describeIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
   const { run, ids: found, gone } = await linkedIds({ store, platform, signal, field, ...linked });
-  // An id is not requested again if no link says that it exists, and the last run could not read it.
+  // An id is not requested again if the last run could not read it and no link says that it exists.
   const missing = last?.missing.filter(({ id }) => gone.has(id)) ?? [];
   const known = new Set(missing.map(({ id }) => id));
   return {
@@ -151,8 +151,8 @@ async function idsOf(
 const MAX_LISTED = 1_000;
 
 /**
- * Describes a set of ids, so that equal sets have equal descriptions: a sorted list for up to 1,000 ids,
- * otherwise their number and the sha256 of their lines.
+ * Describes a set of ids, so that equal sets have equal descriptions: up to 1,000 ids as a sorted list, more as their
+ * number and the sha256 of the list with one id a line.
  */
 export function describeIds(ids: readonly string[]) {
   const sorted = [...new Set(ids)].sort();
@@ -160,7 +160,7 @@ export function describeIds(ids: readonly string[]) {
   return { count: sorted.length, sha256: createHash('sha256').update(sorted.join('\n')).digest('hex') };
 }
 
-/** Opens the scan of a new or resumed run, starting from its checkpoint. */
+/** Opens the scan of a new or resumed run. */
 export async function scanOfRun(
   checkpoint: Checkpoint,
   { store, ...parts }: Omit<RunToScan, 'ids'> & { readonly store: Store },
@@ -176,7 +176,9 @@ type RunWithIds = Pick<Checkpoint, 'source' | 'run'>;
 
 const idsKey = ({ source, run }: RunWithIds) => `${workFolder(source, { id: run })}_ids.json`;
 
-/** Stores the ids of a run, so that the run can be resumed even if the file or run with the ids has changed. */
+/**
+ * Stores the ids of a run, so that the run can be resumed even if the file or the run that they came from has changed.
+ */
 async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
   await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MAX_LIST_BYTES));
 }
@@ -192,15 +194,15 @@ type LinkedIdsOptions = {
   readonly from: Source;
   readonly fields: readonly string[];
   readonly idsIn: (record: unknown) => readonly LinkedId[];
-  /** What the ids identify, for messages, such as `datasets`. */
+  /** What the ids are, for messages, such as `datasets`. */
   readonly field: string;
   readonly platform: string;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * The ids that a published run links to, each once, sorted as strings. `gone`: the ids that no longer exist
- * according to every link.
+ * The ids that the records of a run link to, each once, sorted as strings. `gone`: the ids that no longer exist
+ * according to every link to them.
  */
 type LinkedIds = {
   readonly run: string;
@@ -209,12 +211,12 @@ type LinkedIds = {
 };
 
 /**
- * The ids that the last published run of a source links to. Throws `StoredObjectError` if there is no such
- * run, or it was taken from another platform.
+ * Reads the ids that the records of a source's last published run link to. Throws `StoredObjectError` if there is no
+ * such run, or it was taken from another platform.
  */
 async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
   const { store, from, field, platform } = options;
-  const found = await withWayOut(options, async () => {
+  const found = await withRemedy(options, async () => {
     const latest = await readLatest(store, from);
     if (latest === undefined) return { kind: 'missing', got: '', of: '' } as const;
     const { run } = latest;
@@ -238,7 +240,7 @@ async function idsInParts(
   parts: readonly Part[],
   { store, fields, idsIn, signal }: LinkedIdsOptions,
 ): Promise<Pick<LinkedIds, 'ids' | 'gone'>> {
-  // Equal ids may be spelled differently, so they are compared in canonical form, and the first spelling is sent.
+  // The same id may be spelled differently, so ids are compared in canonical form. The first spelling is requested.
   const found = new Map<string, LinkedId>();
   const readFields = createRecordFields(fields);
   await eachLine({ store, parts, signal }, (reader) => {
@@ -255,13 +257,13 @@ async function idsInParts(
   };
 }
 
-/** Adds to the error about a missing or damaged object how to replace that object. */
-async function withWayOut<T>({ from }: LinkedIdsOptions, read: () => Promise<T>): Promise<T> {
+/** Adds to an error about a missing or damaged object how to replace that object. */
+async function withRemedy<T>({ from }: LinkedIdsOptions, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    const wayOut = `publish a new snapshot of ${from} with --force, then start again`;
-    throw new StoredObjectError('invalid', `${error.message}; ${wayOut}`, { cause: error });
+    const remedy = `publish a new snapshot of ${from} with --force, then start again`;
+    throw new StoredObjectError('invalid', `${error.message}; ${remedy}`, { cause: error });
   }
 }

@@ -13,13 +13,14 @@ import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { callsSchema, type Part, partSchema } from '../manifest.ts';
 import { missingIdSchema, outcomeSchema } from '../scan.ts';
 
-/** The end of the records of a run that are durable. */
+/** Schema of how far the durable records of a run reach. */
 const endSchema = z.object({
-  /** The key of the last part's entry. Each entry contains the key of the entry before it. */
+  /** The key of the last part's entry (see `recordPart`); null before the first part. */
   lastPart: z.nullable(z.string()),
-  /** The part that was open when the run was last saved; null if no part was. */
+  /** The part that was still open when the run was last saved; null if it had no records. */
   open: z.nullable(partSchema),
   records: z.number(),
+  /** The JSON types seen in each top-level field, by its name. */
   fields: recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null']))),
 });
 
@@ -31,19 +32,21 @@ const checkpointSchema = z.object({
   startedAt: z.string(),
   platform: z.string(),
   selection: anyRecord(),
+  /** The last published run when this one began: see `Manifest`. */
   begunAfter: z.nullable(z.string()),
+  /** Where the ids came from, in words: see `Manifest`. */
   idsFrom: z.optional(z.string()),
   compression: z.enum(['gzip', 'zstd']),
-  /** Where the scan resumes; null at its beginning. Its shape depends on the kind of scan. */
+  /** The position from which the scan resumes; null at its beginning. Its shape depends on the source. */
   position: z.nullable(z.unknown()),
   /** How the scan ended; null if it has not ended. */
   outcome: z.nullable(outcomeSchema),
-  /** The number of stored parts, including parts of dropped segments; it is the number of the next part. */
+  /** The number of stored parts, including those of dropped segments. It is also the number of the next part. */
   parts: z.number(),
   missing: z.array(missingIdSchema),
   /**
-   * The state of the run at the start of the current segment, which is restored if the segment restarts; absent
-   * for the first segment.
+   * How far the records reached at the start of the current segment: the records that a scan may drop and read again.
+   * If the segment restarts, this is restored. Absent for the first segment.
    */
   segment: z.optional(endSchema),
   calls: callsSchema,
@@ -54,7 +57,7 @@ export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 const partEntrySchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });
 
-/** Thrown if another process moved the run's checkpoint, since two processes must not take the same run. */
+/** Thrown if another process replaced the run's checkpoint, since two processes must not take the same run. */
 export class CheckpointConflictError extends Error {
   override readonly name = 'CheckpointConflictError';
 }
@@ -63,13 +66,17 @@ const CHECKPOINT_NAME = '_checkpoint.json';
 
 const checkpointKey = (source: Place, run: string) => `${workFolder(source, { id: run })}${CHECKPOINT_NAME}`;
 
+/** Whether a run has a checkpoint, without reading it. */
 export async function hasCheckpoint(store: Store, source: Place, run: string): Promise<boolean> {
   const wanted = checkpointKey(source, run);
   for await (const { key } of store.list(wanted)) if (key === wanted) return true;
   return false;
 }
 
-/** Reads the checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing or of another run. */
+/**
+ * Reads the checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing, damaged, or of another
+ * run.
+ */
 export async function readCheckpoint(
   store: Store,
   source: Place,
@@ -89,7 +96,10 @@ export async function readCheckpoint(
 
 const MAX_NAMES_LENGTH = 200;
 
-/** Replaces the checkpoint with this `etag`, or stores the first one (undefined). Returns the new etag. */
+/**
+ * Replaces the checkpoint that has this `etag`; undefined stores the first one. Returns the new etag. Throws
+ * `CheckpointConflictError`.
+ */
 export async function saveCheckpoint(
   store: Store,
   checkpoint: Checkpoint,
@@ -106,8 +116,8 @@ export async function saveCheckpoint(
 }
 
 /**
- * Stores an entry for a durable part next to the part; it contains the key of the previous entry. Returns the
- * entry's key.
+ * Stores an entry for a durable part, next to the part. `previous`: the key of the entry before it, which it contains.
+ * Returns the key of the entry.
  */
 export async function recordPart(store: Store, part: Part, previous: string | null): Promise<string> {
   const key = `${part.key}.json`;
@@ -116,8 +126,8 @@ export async function recordPart(store: Store, part: Part, previous: string | nu
 }
 
 /**
- * Reads the parts of a run, first to last, by following entries back from the last entry. `after`: an entry; only
- * the parts after it are read.
+ * Reads the list of a run's parts, first to last, by following the entries back from the last one. `after`: the key of
+ * an entry; only the parts after it are listed. Default: all.
  */
 export async function readParts(
   store: Store,
@@ -128,9 +138,9 @@ export async function readParts(
   const seen = new Set<string>();
   const expected = { what: 'a part entry', schema: partEntrySchema };
   for (let key = lastPart; key !== null && key !== after; ) {
-    // Damaged entries may form a circle.
+    // Damaged entries may form a cycle.
     if (seen.has(key))
-      throw new StoredObjectError('invalid', `${key}: the entries of the parts form a circle`);
+      throw new StoredObjectError('invalid', `${key}: the entries of the parts form a cycle`);
     seen.add(key);
     const { value } = await readStored(store, key, expected);
     parts.push(value.part);

@@ -10,12 +10,13 @@ import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-fields.ts';
 
 /**
- * The default maximum bytes of a part before compression, about 16 MB compressed. One part in twenty becomes this large.
+ * The default size in bytes at which a part ends in any case, before compression; about 16 MB compressed. One part in
+ * twenty becomes this large.
  */
 const MAX_PART_BYTES = 96_000_000;
 /**
- * A frame ends with the line that reaches this size, in bytes: small enough that several fit into memory,
- * large enough for good compression.
+ * A frame ends with the line that reaches this size, in bytes before compression. It is small enough that several fit
+ * into memory, and large enough to compress well.
  */
 const FRAME_BYTES = 1_000_000;
 
@@ -23,9 +24,9 @@ const LINE_FEED = 0x0a;
 
 /**
  * Creates a writer of records into parts. A part ends after the same keys in every run (`endsPart`), even if the run
- * was stopped or its pages had other sizes. So its bytes depend on its records alone, and unchanged parts are the same
- * in every run. Memory holds the compressed parts that are not stored yet, since the name of a part ends in the sha256
- * of all its bytes. `storeOpen` stores the open part under a separate name, and `resume` continues it from there.
+ * was stopped or its pages had other sizes. So its bytes depend only on its records, and unchanged parts are the same
+ * in every run. Memory holds each compressed part until it is stored, since its name ends in the sha256 of all its
+ * bytes. `storeOpen` stores the open part under a separate name, and `resume` continues it from there.
  */
 export function createPartWriter({
   store,
@@ -40,14 +41,14 @@ export function createPartWriter({
   /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
   readonly maxLineBytes?: number | undefined;
   /**
-   * A part that no key ends is ended after the batch in which its lines reach this size, in bytes. Default:
-   * `MAX_PART_BYTES`.
+   * If no key ends a part, it ends after the batch in which its lines reach this size, in bytes before compression.
+   * Default: `MAX_PART_BYTES`.
    */
   readonly partBytes?: number | undefined;
 }) {
   const { maxLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
   const parts = createParts(compression);
-  /** Set if a batch was added incompletely. It will be read again, so nothing may be stored. */
+  /** Set if only a part of a batch was added. The batch will be read again, so nothing may be stored. */
   let failed: { readonly cause: unknown } | undefined;
   return {
     /**
@@ -75,8 +76,8 @@ export function createPartWriter({
       await parts.discard();
     },
     /**
-     * Stores the first ended part and calls `record`; returns false if no part has ended. After an error the next
-     * call tries again.
+     * Stores the first ended part as number `index`, and calls `record` with it; returns false if no part has ended.
+     * After an error the next call tries again.
      */
     async storeEnded(index: number, record: (part: Part) => Promise<void>): Promise<boolean> {
       if (failed !== undefined) throw failed.cause;
@@ -97,7 +98,7 @@ export function createPartWriter({
       const nameOf = (sha256: string) => `${folder}open-${sha256.slice(0, 12)}.ndjson.${suffix}`;
       return storePart(store, part, await parts.openBytes(), nameOf);
     },
-    /** Adds the stored content of an open part. No key in it ends a part. */
+    /** Continues the open part that `storeOpen` stored earlier. No key in it ends a part. */
     async resume(part: Part): Promise<void> {
       for await (const chunk of partChunks({ store, part })) await parts.addLines(chunk);
       const { records, firstKey, lastKey } = part;
@@ -221,6 +222,7 @@ async function storePart(
 }
 
 function releaseOncePacked(parts: ReturnType<typeof createParts>, release: (() => void) | undefined): void {
-  // The next write rethrows a failure. Memory that is not freed here is garbage-collected.
+  // A failure is ignored here, since the next write throws it again. Memory that is not freed here is
+  // garbage-collected.
   if (release !== undefined) parts.settle().then(release, () => undefined);
 }

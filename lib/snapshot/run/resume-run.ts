@@ -9,16 +9,13 @@ import type { Source } from '../sources/sources.ts';
 import { hasCheckpoint, readCheckpoint } from './checkpoint.ts';
 import type { Saved } from './take-run.ts';
 
-/** Finds a run to resume: its name, and its place; undefined if there is no such run. */
+/** Finds a run to resume, and its place. `run` is undefined if there is no run that can be resumed. */
 export async function findStopped(options: {
   readonly store: Store;
   readonly source: Source;
-  /**
-   * The name of its place. Default: the source's own place, or for a narrowed run the place that is named
-   * after its selection.
-   */
+  /** The name of its place. Default: any place of the source; if several have such a run, the newest run is taken. */
   readonly as: string | undefined;
-  /** The name of the run, or `last` for the newest run that can be resumed. */
+  /** The run as the user typed it: its name, or `last` for the newest run that can be resumed. */
   readonly run: string;
 }): Promise<{ readonly place: Place; readonly run: string | undefined }> {
   const { store, source, as, run: typed } = options;
@@ -34,14 +31,14 @@ export async function findStopped(options: {
 }
 
 /**
- * Resumes a run: reads its progress, or its publication if it was published, since a directory store has no checkpoint
- * of a published run. Throws `OtherPlatformError`, and `StoredObjectError` if the run is missing or damaged.
+ * Reads a run to resume: its checkpoint, or its publication if it was published, since a directory store has no
+ * checkpoint of a published run. Throws `OtherPlatformError`, and `StoredObjectError` if the run is missing or damaged.
  */
 export async function resumeRun(options: {
   readonly store: Store;
   readonly place: Place;
   readonly run: string;
-  /** The host from which the records come. */
+  /** The host of the platform that will be called. */
   readonly platform: string;
 }): Promise<Saved | Publication> {
   const { store, place, run, platform } = options;
@@ -54,8 +51,8 @@ export async function resumeRun(options: {
 }
 
 /**
- * The publication of a run that has no objects under `work/`; undefined if the run is not published, or damaged.
- * Throws `StoredObjectError` if another run has been published since.
+ * The publication of a run that has no checkpoint; undefined if the run is not published, or is damaged. Throws
+ * `StoredObjectError` if another run has been published since then.
  */
 export async function findPublished(
   store: Store,
@@ -70,7 +67,7 @@ export async function findPublished(
       : undefined;
   const isKnown = (await publishedRuns(store, place)).some((each) => each.run === run);
   if (!isKnown) return undefined;
-  const since = `run ${latest.run} has been published since`;
+  const since = `run ${latest.run} has been published since then`;
   const gone = 'its checkpoint no longer exists, so it cannot be published again';
   throw new StoredObjectError('missing', `run ${run} of ${place} was published, ${since}, and ${gone}`);
 }

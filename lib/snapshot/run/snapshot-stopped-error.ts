@@ -2,7 +2,8 @@ import { errorText } from '../../base/index.ts';
 import type { Place } from '../keys.ts';
 
 /**
- * Thrown if a run stopped before it was finished. What was read is saved; `--resume` with the run's name continues it.
+ * Thrown if a run stopped before it was published. The records read so far are saved; `--resume` with the run's name
+ * continues it.
  */
 export class SnapshotStoppedError extends Error {
   override readonly name = 'SnapshotStoppedError';

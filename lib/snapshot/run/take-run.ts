@@ -15,25 +15,28 @@ import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 
 type FieldTypes = ReturnType<typeof typesSeen>;
 
+/** How to take a run, and whether to publish it. */
 export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'maxLineBytes'> & {
   readonly platform: string;
-  /** What the pace has granted this process so far. Default: absent from the manifest. */
+  /**
+   * Counts what the pace has granted this process so far, for the manifest. Default: the manifest has no such counts.
+   */
   readonly paceCounts?: (() => PaceCounts) | undefined;
   /** Whether to publish the run even if a gate refuses it. */
   readonly force: boolean;
-  /** Reasons that do not refuse this run; all other reasons do. Default: none. */
+  /** The gates that this run may fail and still be published. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  /** The setting SYNC_GATES. Default: no gates are configured. */
+  /** The setting SYNC_GATES. Default: every place has the default gates. */
   readonly gates?: Gates | undefined;
-  /** Called once everything has been read, before the run is published. */
+  /** Called after all records have been read, before the run is published. */
   readonly onRead?: (() => void) | undefined;
   readonly now: () => number;
   readonly random: () => number;
 };
 
 /**
- * Takes a run to its end and publishes it unless a gate refuses it. Throws `SnapshotStoppedError`, with the
- * error that stopped the run as its cause.
+ * Takes the rest of a run, and publishes it unless a gate refuses it. Throws `SnapshotStoppedError`, with the error
+ * that stopped the run as its cause.
  */
 export async function takeRun(
   started: Saved,
@@ -99,30 +102,34 @@ type SliceOptions = ProgressOptions & {
   /** Called after each step of the scan. If it returns true, the slice ends. Default: always false. */
   readonly isOver?: () => boolean;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
-  /** An abort ends the scan, and saves what was read. */
+  /** An abort ends the scan; the records read so far are saved. */
   readonly signal?: AbortSignal | undefined;
 };
 
+/**
+ * What is known of a running scan. `total` may be wrong, and is null if unknown; `share`: how much is done, from 0 to
+ * 1.
+ */
 export type SnapshotProgress = {
   readonly records: number;
   readonly total: number | null;
   readonly share?: number | undefined;
 };
 
-const PART_MS = 30_000;
+const DEFAULT_PART_MS = 30_000;
 
 /**
- * Resumes a run until the scan or the slice ends, or something fails. In each case, everything read so far is made
- * durable.
+ * Takes a slice of a run: scans from the checkpoint until the scan or the slice ends, or something fails. In each case,
+ * all records read so far are made durable.
  */
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
-  const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;
+  const { scan, signal, partMs = DEFAULT_PART_MS, isOver = () => false, onProgress } = options;
   const progress = await startProgress(saved, options);
   const readBackKeys = async function* readBackKeys() {
     const { source, lastPart, open, segment } = (await progress.save(null)).checkpoint;
     const parts = await readParts(options.store, lastPart, segment?.lastPart);
     const run = { parts: open === null ? parts : [...parts, open] };
-    // Records that the open part had before the segment began do not belong to the segment.
+    // The records that the open part had before the segment began do not belong to the segment.
     let before = segment?.open?.records ?? 0;
     for await (const keys of runKeys({ store: options.store, source: sourceOf(source), run, signal })) {
       yield keys.slice(before);
@@ -132,7 +139,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
   try {
     const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, readBackKeys });
     for (;;) {
-      const step = await meanwhile(steps.next(), partMs - progress.unsavedMs(), async () => {
+      const step = await withWorkAfter(steps.next(), partMs - progress.unsavedMs(), async () => {
         if (progress.unsavedMs() > 0) await progress.save(null);
       });
       if (step.done) return await progress.save(step.value);
@@ -156,7 +163,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     } catch (unsaved) {
       if (unsaved === error) throw error;
       const messages = [errorText(error), `(and the checkpoint was not saved: ${errorText(unsaved)})`];
-      // A full or unavailable store fails twice with the same message.
+      // If the store is full or unavailable, both errors have the same message.
       const isSame = errorText(error) === errorText(unsaved);
       throw new AggregateError([error, unsaved], isSame ? messages[0] : messages.join(' '));
     }
@@ -165,10 +172,14 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
 }
 
 /**
- * Awaits a promise. If that takes longer than `afterMs`, also runs `work` once, to its end. A failure of `work`
- * is ignored, since the caller tries again.
+ * Awaits a promise. If that takes longer than `afterMs`, also runs `work`, once, and awaits it. A failure of `work` is
+ * ignored, since the caller tries again.
  */
-async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Promise<unknown>): Promise<T> {
+async function withWorkAfter<T>(
+  awaited: Promise<T>,
+  afterMs: number,
+  work: () => Promise<unknown>,
+): Promise<T> {
   let working: Promise<unknown> = Promise.resolve();
   const timer = setTimeout(() => {
     working = work().catch(() => undefined);
@@ -181,6 +192,7 @@ async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Pr
   }
 }
 
+/** A run whose checkpoint is stored. `etag`: that of the checkpoint. */
 export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
 type ProgressOptions = Pick<
@@ -192,11 +204,13 @@ type ProgressOptions = Pick<
   readonly onSaved?: (() => Promise<void>) | undefined;
 };
 
-/** Tracks what a slice has read since its checkpoint, and makes it durable. */
+/** Collects what a slice reads after its checkpoint, and makes it durable. */
 async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
-  const taken = createTaken(checkpoint);
-  /** When the first record that is not durable yet was added. */
+  const collector = createCollector(checkpoint);
+  /**
+   * When the first of the records that are not durable yet was added (`performance.now`); undefined if all are durable.
+   */
   let sinceMs: number | undefined;
   const callsSoFar = createCallCount(checkpoint.calls, callCounts);
   const folder = workFolder(checkpoint.source, { id: checkpoint.run });
@@ -209,11 +223,13 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
     checkpoint = { ...checkpoint, lastPart, parts: checkpoint.parts + 1 };
   }
 
-  /** Makes the added records durable, and moves the checkpoint past them. */
+  /**
+   * Makes the added records durable, then stores a checkpoint that includes them. `outcome`: set if the scan has ended.
+   */
   const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
     if (outcome !== null) await writer.end();
     while (await writer.storeEnded(checkpoint.parts, record));
-    const facts = { ...taken.facts(), calls: callsSoFar() };
+    const facts = { ...collector.facts(), calls: callsSoFar() };
     const open = await writer.storeOpen();
     checkpoint = { ...checkpoint, ...facts, open, outcome };
     etag = await saveCheckpoint(store, checkpoint, etag);
@@ -223,29 +239,29 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
   });
   return {
     save,
-    records: taken.records,
+    records: collector.records,
     hasEnded: writer.hasEnded,
     /** Milliseconds since the first record that is not durable yet was added; 0 if all are durable. */
     unsavedMs: () => (sinceMs === undefined ? 0 : performance.now() - sinceMs),
     async add(step: ScanStep<unknown>): Promise<void> {
       sinceMs ??= performance.now();
       await writer.write(step.batch);
-      taken.add(step);
+      collector.add(step);
     },
-    /** Begins a segment: everything that was added so far stays. */
+    /** Begins a segment: the records that were added before it stay, even if the segment restarts. */
     async begin(): Promise<void> {
       const { lastPart, open, records, fields } = (await save(null)).checkpoint;
       checkpoint = { ...checkpoint, segment: { lastPart, open, records, fields } };
     },
     /**
-     * Drops the records of the segment. The numbers of their parts are not used again, since a process that is
-     * still taking the segment would otherwise replace the entry of a part with the same number.
+     * Drops the records of the segment. The numbers of their parts are not used again: a process that is still taking
+     * the dropped segment would otherwise replace the entry of a new part with the same number.
      */
     async restart(step: Pick<ScanStep<unknown>, 'position' | 'missing'>): Promise<void> {
       await writer.discard();
       const { lastPart, open, ...end } = checkpoint.segment ?? EMPTY;
       if (open !== null) await writer.resume(open);
-      taken.restart(step, end);
+      collector.restart(step, end);
       sinceMs = undefined;
       checkpoint = { ...checkpoint, lastPart };
     },
@@ -253,10 +269,10 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
 }
 
 /**
- * Collects what the steps of a scan return. Missing ids are added to one map, since copying them at each step
- * would take gigabytes.
+ * Collects what the steps of a scan return. Missing ids are added to one map, because copying them at each step would
+ * take gigabytes.
  */
-function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
+function createCollector({ missing: before, ...checkpoint }: Checkpoint) {
   let { position, records, fields } = checkpoint;
   const missing = new Map(before.map((each) => [each.id, each]));
   const addMissing = (ids: readonly MissingId[]) => {
@@ -270,7 +286,7 @@ function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
       records += step.batch.records;
       fields = withTypes(fields, step.batch.fields);
       addMissing(step.missing ?? []);
-      // Pages may overlap and return the same ids again.
+      // A map, since pages may overlap and report the same ids again.
       addMissing((step.batch.unnamed ?? []).map((id) => ({ id, status: 200 })));
     },
     restart(
@@ -285,7 +301,7 @@ function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
   };
 }
 
-/** Adds types to those of each field, sorted by name and type. */
+/** Merges the types of each field. The result is sorted by name and type. */
 function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
   const types = new Map(Object.entries(fields));
   for (const [name, seen] of Object.entries(more))
@@ -295,8 +311,8 @@ function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
 }
 
 /**
- * Creates a function that deletes replaced open parts, except the previous one, which may still be read, and the
- * open part with which the segment began.
+ * Creates a function that deletes an open part after two newer ones have replaced it, since the previous one may still
+ * be read. It keeps the open part with which the segment began (`segment`).
  */
 function createDeletion(store: Store, first: string | undefined) {
   const keys = first === undefined ? [] : [first];
@@ -309,7 +325,7 @@ function createDeletion(store: Store, first: string | undefined) {
 
 const EMPTY = { lastPart: null, open: null, records: 0, fields: {} };
 
-/** Counts the calls of a run: those of earlier processes plus those that this process makes from now on. */
+/** Counts the calls of a run: the calls of earlier processes plus the calls of this process from now on. */
 function createCallCount(earlier: CallCounts, callCounts: () => CallCounts): () => CallCounts {
   const before = callCounts();
   return () => {

@@ -13,6 +13,7 @@ export const fanOutPosition = z.object({
   missing: z.number(),
 });
 
+/** See `fanOutPosition`. */
 export type FanOutPosition = z.infer<typeof fanOutPosition>;
 
 /** The number of ids to read ahead: enough to use the whole rate if a response takes a second. */
@@ -26,7 +27,7 @@ export function fanOut(options: {
   /** The ids without duplicates, in the order in which their records are written. */
   readonly ids: readonly string[];
   readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
-  /** The number of records, if the ids determine it; otherwise null. */
+  /** The number of records if it follows from the number of ids; otherwise null. */
   readonly total: number | null;
 }): Scan<FanOutPosition> {
   const { ids, read, total } = options;
@@ -102,25 +103,30 @@ export const isBadRequest = (error: unknown): boolean => [400, 422].includes(sta
 /** Whether the platform kept failing, after all retries. */
 export const isServerError = (error: unknown): boolean => {
   const status = statusOf(error) ?? 0;
-  // An error may also come with the status of a success.
+  // The body of a 200 response may be an error.
   return status === 200 || status >= 500;
 };
 
-/** Statuses that concern a single id: bad request, forbidden, not found, conflict, gone. */
+/** Statuses that may concern a single id: bad request, forbidden, not found, conflict, gone. */
 const STATUSES_OF_ONE_ID: ReadonlySet<number> = new Set([400, 403, 404, 409, 410]);
 
 /** The status with which the platform refused this id; undefined for any other failure. */
 function refusedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
-  // A list that does not end also concerns this id only.
+  // A list without an end also concerns only this id.
   if (failure?.kind === 'endless') return 200;
   return failure?.kind === 'status' && STATUSES_OF_ONE_ID.has(failure.status) ? failure.status : undefined;
 }
 
-/** Statuses that concern all ids: a refused token, a method, throttling. */
+/**
+ * Statuses that concern all ids: the token is refused, the method is not allowed, the proxy needs credentials,
+ * throttling.
+ */
 const STATUSES_OF_ALL_IDS: ReadonlySet<number> = new Set([401, 405, 407, 429]);
 
-/** The status of a failure that may concern one id alone, after all retries; 0 if no complete response was received. */
+/**
+ * The status of a failure that may concern only one id; 0 if no complete response was received; undefined if it cannot.
+ */
 function failedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
   switch (failure?.kind) {
@@ -143,26 +149,29 @@ function failedStatus(error: unknown): number | undefined {
 }
 
 /**
- * The gates that refuse the run because of missing ids. A run may lack some ids; if all are missing, the token
- * has no rights or the address is wrong.
+ * The gates that the run fails because of missing ids. A run may lack some ids; if all are missing, the token lacks
+ * permissions or the address is wrong.
  */
 export const refusedForMissing = (missing: number, requested: number): readonly GateName[] =>
   missing > 0 && missing === requested ? ['incomplete'] : [];
 
-/** Throws the error of the last id if all ids failed and it is a bad request, since its message is more precise. */
+/**
+ * Throws the error of the last id if all ids are missing and it is a bad request, since its message says more than the
+ * gate.
+ */
 export function refuseBadRequests(missing: number, requested: number, error: unknown): void {
   if (missing === requested && isBadRequest(error)) throw error;
 }
 
-/** The number of other ids to try before the failure of one id is blamed on the platform. */
+/** The number of other ids to try. If none of them can be read, the platform is unavailable. */
 const MAX_WITNESSES = 3;
 
 type ReadOfId<Result> = {
   readonly id: string;
   readonly read: (id: string) => Promise<Result>;
-  /** All ids. Reading another id shows whether the platform responds at all. */
+  /** All ids of the run. Reading another one shows whether the platform responds at all. */
   readonly ids: readonly string[];
-  /** An id that was read before; only this one is tried. */
+  /** An id that was read successfully before. If set, it is the only other id to try. */
   readonly lastRead?: string | undefined;
   /** Called with the result of another id, which is not used. */
   readonly drop?: (result: Result) => void;
@@ -174,9 +183,8 @@ type ReadOutcome<Result> =
   | { readonly kind: 'missing'; readonly missing: MissingId; readonly error: unknown };
 
 /**
- * Decides what a failed read of an id means. The id is missing if the platform refuses it (400, 403, 404,
- * 409, 410), or if it fails again after another id could be read. Any other error is thrown, since it does not
- * concern this id alone.
+ * Decides what a failed read of an id means. The id is missing if the platform refuses it (400, 403, 404, 409, 410), or
+ * if it fails again after another id could be read. Any other error is thrown, since other ids would fail too.
  */
 export async function afterFailure<Result>(
   error: unknown,
@@ -187,7 +195,7 @@ export async function afterFailure<Result>(
   if (refused !== undefined) return { kind: 'missing', missing: { id, status: refused }, error };
   if (failedStatus(error) === undefined || !(await respondsForAnother(options))) throw error;
   try {
-    // The platform responds, possibly only since the failure.
+    // The platform responds. It may have been unavailable before, so try this id again.
     return { kind: 'read', result: await read(id) };
   } catch (again) {
     const status = refusedStatus(again) ?? failedStatus(again);
@@ -211,7 +219,7 @@ async function respondsForAnother<Result>(options: ReadOfId<Result>): Promise<bo
   return false;
 }
 
-/** The ids to test the platform with: the id that was read last, otherwise a few ids next to this one. */
+/** The ids to test the platform with: the id that was read last, or a few ids next to this one. */
 function witnessesOf({ id, ids, lastRead }: Omit<ReadOfId<unknown>, 'read' | 'drop'>): readonly string[] {
   if (lastRead !== undefined) return [lastRead];
   const at = ids.indexOf(id);

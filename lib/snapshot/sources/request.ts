@@ -13,6 +13,7 @@ export const placeName = z
 
 const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
 
+/** The fields that requests of all sources have. */
 export const commonFields = {
   /** The name of a separate place, for a narrowed snapshot. */
   as: z.optional(placeName),
@@ -34,17 +35,20 @@ const schemaWith = <S extends Source, More extends z.core.$ZodShape>(
   bounds?: Bounds,
 ) => z.strictObject({ ...more, ...requestFields(source, bounds) });
 
+/** The schema of a request of each source, with more fields of the caller. */
 export const requestSchemasWith = <More extends z.core.$ZodShape>(more: More, bounds?: Bounds) =>
   Object.fromEntries(sources.map((source) => [source, schemaWith(source, more, bounds)])) as {
     readonly [S in Source]: ReturnType<typeof schemaWith<S, More>>;
   };
 
-/** What a snapshot takes, and the place where its runs are published; requested by a message or by the command. */
+/** A request for a snapshot, from a message or from the command: what to take, and under which place to publish it. */
 export type SnapshotRequest = {
   readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>>;
 }[Source];
 
-/** The rules of all sources about several fields of a request. A rule always holds for requests of other sources. */
+/**
+ * The rules of all sources that concern several fields of a request. A rule always holds for requests of other sources.
+ */
 export const requestRules = sources.flatMap((source) =>
   sourceDefinitions[source].rules.map((rule) => ({
     ...rule,
@@ -95,8 +99,8 @@ export function linkedSource(
 }
 
 /**
- * The source whose links provide the ids of a run with this selection; undefined if the request listed the ids, or
- * the source has none.
+ * The source whose links provide the ids of a run with this selection; undefined if the request listed the ids, or the
+ * source is not read id by id.
  */
 export function linkedTo(source: Source, selection: Readonly<Record<string, unknown>>): Source | undefined {
   const { ids } = sourceDefinitions[source];

@@ -2,15 +2,17 @@ import * as z from 'zod/mini';
 import { emptyBatch } from '../page/record-fields.ts';
 import type { ScanStart, ScanStep } from '../scan.ts';
 
+/** How one read of the whole list ended. */
 export type ReadEnd<Result, Memo> = {
   readonly result: Result;
   readonly records: number;
-  /** Whether this is the last possible read, which the judge must accept or declare unproved. */
+  /** Whether this is the last allowed read. The judge must accept it, even if it is not proved. */
   readonly isLast: boolean;
-  /** What the judge stored after the previous read; null for the first read. */
+  /** What the judge wants to remember of the previous read; null for the first read. */
   readonly memo: Memo | null;
 };
 
+/** What the judge decides about a read: read the list again, or end the scan with this outcome. */
 export type Judgement<Outcome, Memo> =
   | { readonly kind: 'again'; readonly memo: Memo | null }
   | { readonly kind: 'ended'; readonly outcome: Outcome };
@@ -24,6 +26,7 @@ export type RereadPosition<Position, Memo> = {
   readonly memo: Memo | null;
 };
 
+/** Schema of a `RereadPosition`. */
 export const rereadPosition = <Position, Memo>(
   position: z.ZodMiniType<Position>,
   memo: z.ZodMiniType<Memo>,
@@ -31,8 +34,8 @@ export const rereadPosition = <Position, Memo>(
   z.object({ read: z.number(), records: z.number(), at: z.nullable(position), memo: z.nullable(memo) });
 
 /**
- * Maximum reads of a list. If the last one is incomplete too, the platform changes too fast or does not list all
- * of its records.
+ * Maximum reads of a list. If the third read is incomplete too, the list changes too fast, or the platform does not
+ * list all of its records.
  */
 const MAX_READS = 3;
 
@@ -49,8 +52,8 @@ type Rereading<Position, Outcome, Memo> = (
 ) => AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Outcome & { passes: number }, undefined>;
 
 /**
- * Creates a scan that reads everything again if the judge finds a read doubtful, at most three times. Each
- * read replaces the one before.
+ * Creates a scan that reads everything again if the judge finds a read doubtful; it reads the list at most three times.
+ * The records of each read replace those of the read before.
  */
 export function rereading<Position, Result, Outcome extends object, Memo>(
   options: RereadingOptions<Position, Result, Outcome, Memo>,
@@ -86,7 +89,7 @@ async function* readOnce<Position, Result, Outcome, Memo>(
 }
 
 /**
- * Yields each step as `change` returns it, and returns the result of `steps`. If the caller stops early, `steps` ends.
+ * Applies `change` to each step of a scan, and returns the scan's result. If the caller stops early, the scan is ended.
  */
 export async function* mappedSteps<Step, Changed, Result>(
   steps: AsyncGenerator<Step, Result, undefined>,

@@ -20,7 +20,7 @@ type Definition<
 > = {
   readonly name: Name;
   readonly operation: EndpointName;
-  /** What a snapshot of the source takes, as a line of the help. */
+  /** What a snapshot of the source contains, as a line of the help. */
   readonly takes: string;
   /**
    * The fields of a request; `list` creates the schemas of its lists. All fields but the ids are the
@@ -29,26 +29,26 @@ type Definition<
   readonly fields: (list: typeof each) => F;
   readonly rules: readonly RequestRule[];
   /**
-   * The values of the options that narrow a run; undefined for an option that does not. A narrowed run never
+   * The values of the options that narrow a run; undefined for an option that does not narrow it. A narrowed run never
    * becomes the last run of the whole source.
    */
   readonly narrowedBy: (request: Readonly<Record<string, unknown>>) => readonly unknown[];
-  /** How a run gets its ids, for a source that is read id by id. */
+  /** Where a run's ids come from, for a source that is read id by id. */
   readonly ids?: IdsOfRun<Ids, Linked>;
-  /** Loads and opens the scan. No other code may load it. */
+  /** Loads the code of the scan, and opens the scan. No other code may load it. */
   openScan(selection: Omit<z.output<z.ZodMiniObject<F>>, Ids>, run: RunToScan): Promise<Scan<unknown>>;
-  /** The kind of its records, as `where-used` and links name it, such as `card`. */
+  /** The kind of its records in `where-used` and in links, such as `card`. */
   readonly kind: NoInfer<Kind>;
   /** The kinds of things that `where-used` finds in its records, including its own kind. */
   readonly names: readonly Kind[];
-  /** The columns with the type, owner and FileSet of each record, in the spelling of the tables. */
+  /** The columns that contain the type, owner and FileSet of each record, spelled as in the tables. */
   readonly described: DescribedColumns;
   /** Its tables. A stored column has the name of the records' field. See `Columns`. */
   readonly table: {
     /** A noun phrase for one row, without the article, such as `card of a dataset`. */
     readonly row: string;
     readonly columns: Columns;
-    /** Other names of the table that people may try. */
+    /** Other names that users may try for the table. The error for an unknown table suggests the right one. */
     readonly guesses?: readonly string[];
   };
   readonly records: RecordRules<StoredName<NoInfer<Columns>>>;
@@ -56,7 +56,7 @@ type Definition<
   readonly options: readonly RequestOption[];
   /** What follows `snapshot SOURCE` in the examples of its help. */
   readonly examples: readonly string[];
-  /** The options for a small snapshot of the reference platform, used by the tour. */
+  /** The options with which the tour takes a small snapshot of the reference platform. */
   readonly sample: (records: {
     readonly filesetIds: readonly string[];
     readonly datasetIds: readonly string[];
@@ -96,6 +96,7 @@ export type SourceDefinition<
 /** Schema of a list of any length that may contain duplicates, for requests that are not sent as a message. */
 const anyNumberOf: typeof each = (schema, { error }) => z.array(schema, { error });
 
+/** Creates a source from its definition, and adds what can be derived from it. */
 export function defineSource<
   const Name extends string,
   F extends Fields,
@@ -117,8 +118,8 @@ export function defineSource<
 }
 
 /**
- * A rule about several fields of a request, as received. `named` returns how to name another field in the
- * message: its own name, or the command's option.
+ * A rule about several fields of a request, as received. `named` returns how to name another field in the message: by
+ * its own name, or by the command's option.
  */
 type RequestRule = {
   readonly at: string;
@@ -136,7 +137,7 @@ type DescribedColumns = {
 type IdsOfRun<Field extends string, Linked extends string> = {
   /** The field of the request that has the ids, and the member of the selection that names them. */
   readonly field: Field;
-  /** For a request without ids: the other source whose last published run provides them. */
+  /** For a request without ids: another source, whose last published run provides them. Default: ids are required. */
   readonly linked?: {
     readonly from: Linked;
     /** The top-level fields of that source's records that contain links, and the ids that a record links to. */
@@ -145,6 +146,7 @@ type IdsOfRun<Field extends string, Linked extends string> = {
   };
 };
 
+/** What a scan needs besides the selection. */
 export type RunToScan = {
   readonly call: Call;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -153,10 +155,11 @@ export type RunToScan = {
   /** The number of rows that each page requests, if the source has pages. Default: the platform's maximum. */
   readonly pageRows?: number | undefined;
 };
+/** How the records of a source are identified and compared. */
 export type RecordRules<Column extends string = string> = {
   readonly key: RecordKey<Column>;
   readonly label: Column;
-  /** Top-level fields that are never compared, because they differ between responses even if nothing has changed. */
+  /** Top-level fields that are not compared, because they differ between responses even if nothing has changed. */
   readonly volatile: readonly Column[];
   /** Top-level arrays that are compared as sets, because their order and duplicates have no meaning. */
   readonly sets: readonly Column[];
@@ -172,19 +175,18 @@ export type RecordKey<Column extends string = string> = {
 };
 
 /**
- * The columns of a source's tables, in order, by the names of the records' fields. Glue and Parquet have the
- * names in lower case.
+ * The columns of a source's tables, in order, by the names of the records' fields. Glue and Parquet have the names in
+ * lower case.
  *
- * An id is a string: its digits as received. Times are as in the contract: epoch milliseconds, or ISO 8601.
- * The columns after the fields are computed from them:
+ * An id is a string: its digits as received. Times are as the platform sends them: epoch milliseconds, or ISO 8601. The
+ * columns after the fields are computed from the fields:
  *
- * - `FIELD_at`, of type timestamp: the moment that `FIELD` has in epoch milliseconds; null outside the years
- *   1 to 9999.
- * - `_other`, a string: a JSON object of the members that have no column or do not fit their column, byte for
- *   byte as received; null without such members. A value that does not fit is null in its own column.
+ * - `FIELD_at`, a timestamp: the time that `FIELD` gives in epoch milliseconds; null outside the years 1 to 9999
+ * - `_other`, a string: a JSON object of the members that have no column or do not fit their column, byte for byte as
+ *   received; null if there are no such members. A value that does not fit is null in its own column.
  *
- * Columns are only ever appended, and no field of a struct is ever added, removed or moved, because Glue would
- * read the partitions of older runs wrongly.
+ * Columns are only ever appended, and no field of a struct is ever added, removed or moved, because Glue would read the
+ * partitions of older runs wrongly.
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 
@@ -198,7 +200,7 @@ type RequestOption = {
    * column of that file with the ids.
    */
   readonly kind?: 'list' | 'ids' | 'column';
-  /** How ids are found in a file. */
+  /** How ids are found in a file, for the kind `ids`. */
   readonly ids?: {
     /** Possible names of the column with the ids, as lower-case letters only. */
     readonly columns: readonly string[];

@@ -12,8 +12,10 @@ export const sourceDefinitions = {
   [dataFiles.name]: dataFiles,
 } as const satisfies Readonly<Record<string, SourceDefinition>>;
 
+/** The name of a source. */
 export type Source = keyof typeof sourceDefinitions;
 
+/** The names of all sources, in the same order. */
 export const sources = Object.keys(sourceDefinitions) as [Source, ...Source[]];
 
 export const isSource = (value: unknown): value is Source => sources.some((source) => source === value);

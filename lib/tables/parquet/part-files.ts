@@ -5,7 +5,7 @@ import {
   eachLine,
   type LineReader,
   type Manifest,
-  NO_RECORD,
+  NOT_A_RECORD,
   type Part,
   type PartToRead,
 } from '../../snapshot/history/index.ts';
@@ -131,7 +131,7 @@ export async function parquetOfLines(
     if (isJson(json)) {
       file.add(jsonBytesOf(json), 0, json.length);
       file.endRow(json.length);
-    } else report(`${location}: ${NO_RECORD}`);
+    } else report(`${location}: ${NOT_A_RECORD}`);
   const { body, records } = file.end();
   return records === 0 ? undefined : body;
 }

@@ -147,7 +147,7 @@ test('a run is found published only if it is the newest and complete', async () 
   expect(unknown).toBeUndefined();
   expect(await findPublished(store, PLACE, wednesday.id)).toBeUndefined();
   expect(await findPublished(store, PLACE, tuesday.id)).toMatchObject({ kind: 'published' });
-  await expect(findPublished(store, PLACE, monday.id)).rejects.toThrow('has been published since');
+  await expect(findPublished(store, PLACE, monday.id)).rejects.toThrow('has been published since then');
   for await (const { key } of store.list(`${publishedFolder(PLACE, tuesday)}part-`)) await store.delete(key);
   expect(await findPublished(store, PLACE, tuesday.id)).toBeUndefined();
 });

@@ -70,7 +70,7 @@ test('names with too many characters together are refused', () => {
   fieldNamed(fields, 'x'.repeat(1_000_000));
 
   expect(() => fieldNamed(fields, 'y')).toThrow(
-    'expected field names of at most 1000000 characters in all in a response, got more',
+    'expected field names in a response to have at most 1000000 characters in total, got more',
   );
 });
 

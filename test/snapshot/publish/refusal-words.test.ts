@@ -30,7 +30,7 @@ test('a run that was refused for its size says what the gate required, and the s
     'shrunk: fewer than 50% of the last run’s records (SYNC_GATES); the last run had 100 records',
   );
   expect(words({ refused: ['empty'], lastSizes: [7, 8] })).toBe(
-    'empty: no records, although the last run had some; the last 2 runs, newest first, had 7 · 8 records',
+    'empty: no records, even though the last run had some; the last 2 runs, newest first, had 7 · 8 records',
   );
 });
 

@@ -28,7 +28,7 @@ test.each([
   [
     'longer names than a run may have',
     (record: number) => [`${record}`.repeat(400_000)],
-    'expected field names of at most 1000000 characters in all in a run, got more',
+    'expected field names in a run to have at most 1000000 characters in total, got more',
   ],
 ])('%s, over all pages, end the scan, and nothing that was taken is lost', async (_, names, fault) => {
   const store = createMemoryStore({ chunkBytes: 100 });

@@ -15,7 +15,7 @@ import {
 import { defineSource, resumable } from '../source-definition.ts';
 import { filterSchema, requestFilter } from './filter.ts';
 
-/** Maximum rows that the platform allows in a page. */
+/** The maximum rows of a page that the platform allows. */
 const PAGE_ROWS = 5_000;
 
 export const calculations = defineSource({
@@ -25,7 +25,10 @@ export const calculations = defineSource({
   fields: (list) => ({
     /** Only calculations whose name matches this; needs `as`. Default: all. */
     name: z.optional(filledText),
-    /** Only calculations that match all of these, `FIELD` or `FIELD:VALUE,…`, 100 at most; needs `as`. Default: all. */
+    /**
+     * Only calculations that match all of these filters, `FIELD` or `FIELD:VALUE,…`; at most 100; needs `as`. Default:
+     * all.
+     */
     filters: z.optional(list(filterSchema, { error: 'a list of filters', max: 100 })),
   }),
   rules: [
@@ -33,7 +36,7 @@ export const calculations = defineSource({
       // Without its own place, a narrowed snapshot could be mistaken for all calculations.
       at: 'as',
       expected: (named) =>
-        `a place of its own, since ${named('name')} or ${named('filters')} narrow the snapshot`,
+        `a place of its own, since ${named('name')} or ${named('filters')} narrows the snapshot`,
       holds: ({ name, filters, as }) => (name === undefined && filters === undefined) || as !== undefined,
     },
   ],
@@ -56,9 +59,13 @@ export const calculations = defineSource({
       calculation_id: id(CANONICAL_ID, 'the id of the calculation, as a string, in the same form as in uses'),
       owner_id: id('owner', 'the id of the user who owns it', ['user_id']),
       owner_name: ownerName(),
-      status: storedWord('status', 'valid, or what the platform says instead, in lower case', {
-        guesses: ['state', 'validity'],
-      }),
+      status: storedWord(
+        'status',
+        'the status in lower case: valid, or any other value that the platform sends',
+        {
+          guesses: ['state', 'validity'],
+        },
+      ),
       modified_at: moment('lastmodified_at', 'when it was last changed, in UTC'),
       last_modified: moment('lastmodified_at', 'the same as modified_at'),
       status_sent: text('status', 'the status as the platform sent it', isWord),
@@ -73,7 +80,7 @@ export const calculations = defineSource({
         'array<struct<resource:struct<type:string,id:string>,visible:boolean,active:boolean,valid:string>>',
         'its links, as the platform sent them',
       ),
-      legacyId: storedId('another id of it on the platform'),
+      legacyId: storedId('a second id that the platform gives it'),
       lastModified: stored('bigint', 'when it was last changed, in epoch milliseconds', {
         moment: 'modified_at',
       }),
@@ -87,14 +94,17 @@ export const calculations = defineSource({
       cacheWindow: unsent('string', 'how long the platform caches its result', isWord),
       columnPositions: unsent(
         'array<struct<columnName:string,columnPosition:bigint>>',
-        'which columns are where in the formula',
+        'the position of each column in the formula',
       ),
       functions: unsent('array<string>', 'the functions that the formula uses'),
       functionTemplateDependencies: unsent('array<string>', 'the ids of the calculations that it refers to'),
       archived: stored('boolean', 'whether it is archived'),
       hidden: unsent('boolean', 'whether it is hidden'),
       variable: unsent('boolean', 'whether it is a variable'),
-      activeLinks: stored('map<string,array<string>>', 'ids of what uses it at present, by type'),
+      activeLinks: stored(
+        'map<string,array<string>>',
+        'the ids of the objects that use it at present, by type',
+      ),
       lastModified_at: stored('timestamp', 'the same as modified_at'),
       created_at: stored('timestamp', 'when it was created, in UTC'),
     },

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { filledText, uuid } from '../../../base/index.ts';
 
 /**
- * Filter fields whose values are ids, and the form of an id. The platform takes a list of ids for these fields,
- * and a string for other fields.
+ * The filter fields whose values are ids, and the form of these ids. For these fields the platform accepts a list of
+ * ids, for other fields a string.
  */
 const ID_FIELDS: Readonly<
   Record<string, { readonly expected: string; readonly isId: (text: string) => boolean }>
@@ -29,8 +29,8 @@ function parts(filter: string) {
 const idsIn = (value: string): string[] => value.split(',').map((id) => id.trim());
 
 /**
- * What was expected instead of this filter; undefined if it is valid. Only the platform knows which fields
- * and values exist.
+ * What was expected instead of this filter; undefined if it is valid. Which fields and values exist is not checked:
+ * only the platform knows that.
  */
 function fault(filter: string): string | undefined {
   const { field, value, ids } = parts(filter);
@@ -46,7 +46,7 @@ export const filterSchema = filledText.check(
   z.refine((filter: string) => fault(filter) === undefined, { error: ({ input }) => fault(String(input)) }),
 );
 
-/** A filter as the platform takes it: ids as a list, other values as a string. */
+/** A filter in the form that the platform accepts: ids as a list, other values as a string. */
 export function requestFilter(filter: string) {
   const { field, value, ids } = parts(filter);
   if (value === undefined) return { field };

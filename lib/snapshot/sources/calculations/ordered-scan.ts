@@ -2,7 +2,7 @@ import { compareIds } from '../../../platform/index.ts';
 import { type ScanStart, type ScanStep, verifiedIf } from '../../scan.ts';
 import {
   type CalculationRead,
-  counted,
+  countPage,
   EmptyOrderError,
   outcomeOf,
   type Progress,
@@ -15,38 +15,39 @@ import {
 type CalculationPage = Awaited<ReturnType<ReadPage>>;
 
 /*
- * Why no row is lost. Rows are sorted by their id or their time of creation, which never change, so no row
- * moves past another: when rows are deleted, the rows after them move to lower offsets, and added rows come
- * at the end. Suppose that all rows below the value `last` were taken, and of the rows at `last` those whose
- * ids we remember. Before a page that starts at offset 0, or with a row **below** `last`, there are only rows
- * below `last`: they were taken, or deleted. The page contains all rows of every value between its first and
- * its last value, so after it all rows below its last value were taken. That is the same situation as before,
- * so the seam between the two pages is proved. No two rows have the same id, so by id a page that starts **at**
- * `last` also proves the seam; by time it does not, since the page may be preceded by rows of that time that no
- * page has shown. If the seam is not proved, rows in between may have moved to offsets below the page. Therefore
- * step back and read again, twice as far each time, until a page proves the seam or starts at 0.
+ * Why no row is lost. Rows are sorted by their id or their time of creation, which never change, so no row moves past
+ * another: when rows are deleted, the rows after them move to lower offsets, and added rows come at the end. Suppose
+ * that all rows below the value `last` were taken, and of the rows with that value those whose ids we remember. If a
+ * page starts at offset 0, or with a row **below** `last`, then all rows before the page are below `last`, so they were
+ * taken, or deleted. The page contains all rows of every value between its first and its last value, so after it all
+ * rows below its last value were taken. That is the same situation as before, so the seam between the two pages is
+ * proved. No two rows have the same id, so by id a page that starts **at** `last` also proves the seam; by time it does
+ * not, since the page may be preceded by rows of that time that no page has shown. If the seam is not proved, rows in
+ * between may have moved to offsets below the page. Therefore the scan steps back and reads again, twice as far back
+ * each time, until a page proves the seam or starts at 0.
  *
- * The scan ends at the highest value that existed when it began, which its first request reads. Once every row
- * up to that value was taken, the scan is complete. Rows that are added meanwhile belong to the next run, and
- * cannot keep this run from ending. By id, a proved page that reaches the value shows that the scan is complete;
- * by time, the page must go above the value, since a page may not have all rows of one time.
+ * The scan ends at the highest value that existed when it began, which its first request reads. Once every row up to
+ * that value was taken, the scan is complete. Rows that are added in the meantime belong to the next run, and cannot
+ * keep this run from ending. By id, a proved page that reaches the value shows that the scan is complete; by time, the
+ * page must go above the value, since a page may not have all rows of one time.
  *
- * If the rows of that value were deleted, or there is no row above it, the end is shown by the page of the
- * latest rows, in descending order from offset 0: if it reaches down to a row that proves the seam, it has
- * every row from there on, and no other row is left. If it has only one row, or all its rows have the same time,
- * they cannot be seen to descend. In that case they are all rows that are left if the page after it is empty
- * and, read again, the first page still has each of its rows: these existed when the other page was empty, and
- * no other row did. A short page or a total does not prove the end. If a time has more rows than a page, no page
- * shows all of them, and the scan makes no progress.
+ * If the rows of that value were deleted, or if there is no row above it, the page of the latest rows (in descending
+ * order, from offset 0) shows the end: if it reaches down to a row that proves the seam, it has every row from there
+ * on, and no other row is left. If that page has only one row, or all its rows have the same time, it does not show
+ * whether the platform keeps the descending order. Then the next page must be empty, and the first page, read again,
+ * must still have each of its rows: these existed when the next page was empty, and no other row did, so they are all
+ * that is left. A short page or a total does not prove the end. If more rows have the same time than fit into a page,
+ * no page shows all of them, and the scan makes no progress.
  */
 
+/** What a finished scan proves, by the field that it is ordered by. */
 const COMPLETENESS = {
   id: verifiedIf(true, ['current-responses']),
   created: verifiedIf(true, ['current-responses', 'fixed-creation-times']),
 } as const;
 
 /**
- * The number of pages to fetch while one is processed. The start of the second page can be guessed only if pages
+ * The number of pages to fetch while one is being processed. Where the second one starts can be guessed only if pages
  * are ordered by id.
  */
 const PAGES_AHEAD = { id: 2, created: 1 } as const;
@@ -54,8 +55,8 @@ const PAGES_AHEAD = { id: 2, created: 1 } as const;
 const MAX_AHEAD_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads all rows by id or creation. Throws `ScanError` if the platform does not keep the order, the order
- * does not prove the scan complete, or there is no progress.
+ * Reads all rows in the order of their ids or of their creation. Throws `ScanError` if the platform does not keep the
+ * order, the order does not prove the scan complete, or the scan makes no progress.
  */
 export async function* orderedScan(
   {
@@ -78,8 +79,8 @@ export async function* orderedScan(
     position = withReported(position, page);
     return checkedRows(page, field, isAscending);
   };
-  // Two rows show whether the platform keeps the descending order at all. By time, a page must have more rows
-  // than any one time has.
+  // Two rows show whether the platform keeps the descending order at all. By time, a page must have more rows than
+  // share any one time.
   const latest = async (offset: number, rows = field === 'id' ? 2 : limit) =>
     rowsOf(await readPage({ ascending: false, offset, limit: rows, signal }), false);
   try {
@@ -92,7 +93,7 @@ export async function* orderedScan(
       const offset = Math.max(0, position.next - position.stepBack);
       const rows = rowsOf(await ahead.take(offset), true);
       if (offset > 0 && !provesSeam(position, rows.values[0])) {
-        position = { ...counted(position, 0), stepBack: Math.max(1, position.stepBack * 2) };
+        position = { ...countPage(position, 0), stepBack: Math.max(1, position.stepBack * 2) };
         continue;
       }
       if (offset === 0) refuseEmpty(rows, field);
@@ -107,7 +108,7 @@ export async function* orderedScan(
       if (!mayEnd) continue;
       const top = await latest(0);
       if (position.top === null) position = { ...position, top: highest(top, field) };
-      if (!(await hasAllThatIsLeft(position, top, latest))) continue;
+      if (!(await hasAllRemaining(position, top, latest))) continue;
       const rest = freshRows(position, top).toReversed();
       position = withTaken(position, top, rest);
       if (rest.length > 0) yield stepOf(position, top, rest);
@@ -126,15 +127,15 @@ type Rows = { readonly page: CalculationPage; readonly values: readonly Value[] 
 const compare = (a: Value, b: Value): number =>
   typeof a === 'number' ? a - Number(b) : compareIds(a, String(b));
 
-/** The highest existing value, taken from the page of the latest rows; null if the list is empty. */
+/** The highest value that exists, read from the page of the latest rows; null if the list is empty. */
 function highest(rows: Rows, field: Progress['field']): Value | null {
   refuseEmpty(rows, field);
   return rows.values[0] ?? null;
 }
 
 /**
- * Throws `EmptyOrderError` if no rows are listed although the platform reports records, which means that it does
- * not support the order.
+ * Throws `EmptyOrderError` if no rows are listed even though the platform reports records: it does not support the
+ * order.
  */
 function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field']): void {
   if (received > 0 || !total) return;
@@ -142,8 +143,8 @@ function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field
 }
 
 /**
- * Whether all rows were taken that existed when the scan began (see above). `read`: the number of rows up to here. If
- * the platform reported more, at the start and now, a response was not current, so the latest rows must decide.
+ * Whether all rows were taken that existed when the scan began (see above). `read`: the number of rows read so far. If
+ * the platform reported more, both at the start and now, a response was not current; then the latest rows decide.
  */
 function hasAllFromStart({ field, top, last, totals }: Progress, read: number): boolean {
   if (top === null || last === null || read < Math.min(totals.start ?? 0, totals.end ?? 0)) return false;
@@ -157,14 +158,17 @@ const stepOf = (position: Progress, rows: Rows, fresh: readonly number[]): ScanS
   total: position.totals.end,
 });
 
-/** Whether all rows before one with this value were taken or deleted (see above). */
+/** Whether a page that starts with this value proves its seam: all rows before it were taken or deleted (see above). */
 function provesSeam({ field, last }: Progress, value: Value | undefined): boolean {
   if (last === null || value === undefined) return false;
   const order = compare(value, last.value);
   return order < 0 || (order === 0 && field === 'id');
 }
 
-/** The indexes of the new rows: rows with a higher value, and rows of the last value with new ids. */
+/**
+ * The indexes of a page's new rows: those with a higher value than the last, and those with the last value and a new
+ * id.
+ */
 function freshRows({ last }: Progress, { page, values }: Rows): readonly number[] {
   const known = new Set(last?.ids);
   const rows: number[] = [];
@@ -176,16 +180,16 @@ function freshRows({ last }: Progress, { page, values }: Rows): readonly number[
   return rows;
 }
 
-/** The position after these rows, in ascending order, were taken. */
+/** The progress after taking these rows, which are in ascending order. */
 function withTaken(position: Progress, { page, values }: Rows, fresh: readonly number[]): Progress {
   const value = values[fresh.at(-1) ?? -1];
-  if (value === undefined) return counted(position, 0);
+  if (value === undefined) return countPage(position, 0);
   const before = position.last?.value === value ? position.last.ids : [];
   const ids = fresh.filter((row) => values[row] === value).map((row) => page.keys[row] ?? '');
-  return { ...counted(position, fresh.length), last: { value, ids: [...before, ...ids] } };
+  return { ...countPage(position, fresh.length), last: { value, ids: [...before, ...ids] } };
 }
 
-/** The position after a page. The next page overlaps it. */
+/** The progress after a page. The next page will overlap it. */
 function withPage(
   position: Progress,
   rows: Rows,
@@ -196,8 +200,8 @@ function withPage(
   return { ...after, next: offset + Math.max(0, overlap), stepBack: 0 };
 }
 
-/** Whether no rows are left but the latest ones (see above). `latest` reads them from an offset on. */
-async function hasAllThatIsLeft(
+/** Whether only the latest rows remain to be taken (see above). `latest`: reads the latest rows from an offset on. */
+async function hasAllRemaining(
   position: Progress,
   { page, values }: Rows,
   latest: (offset: number) => Promise<Rows>,
@@ -211,8 +215,8 @@ async function hasAllThatIsLeft(
 }
 
 /**
- * The rows of a page. Throws `ScanError` if they are not in the requested order, or if a row is repeated or lacks
- * its value.
+ * The rows of a page with their values. Throws `ScanError` if they are not in the requested order, or if a row is
+ * repeated or has no value.
  */
 function checkedRows(page: CalculationPage, field: Progress['field'], isAscending: boolean): Rows {
   const values = field === 'id' ? page.keys : page.keys.map((_, row) => page.createdMs(row));
@@ -232,7 +236,7 @@ function checkedRows(page: CalculationPage, field: Progress['field'], isAscendin
   );
 }
 
-/** Turns rows of a page into a batch. All rows up to the page's end may be written in the page's own memory. */
+/** Turns rows of a page into a batch. If they are all rows up to the page's end, the batch reuses the page's memory. */
 function batchOf({ page }: Rows, rows: readonly number[]) {
   const first = rows[0] ?? 0;
   const end = rows.at(-1) ?? 0;
@@ -241,8 +245,8 @@ function batchOf({ page }: Rows, rows: readonly number[]) {
 }
 
 /**
- * Fetches pages early. That does no harm, since a page's content proves its seam. If a page is requested that was
- * not planned, the rows have moved, and the planned pages are dropped.
+ * Fetches pages early. That is safe, since a page's content proves its seam. If a page is requested that was not
+ * planned, rows have moved, and the planned pages are dropped.
  */
 function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise<CalculationPage>) {
   const ahead = new Map<number, Promise<CalculationPage>>();
@@ -260,7 +264,8 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
       return page ?? read(offset, wanted.signal);
     },
     /**
-     * Fetches the next pages. Each is expected one stride after the page before: the number of its rows, less the overlap.
+     * Starts to fetch the next pages. Each one starts a stride after the page before. The stride is the number of rows
+     * of a page, without the overlap.
      */
     plan({ field, next, totals: { end } }: Progress, stride: number, { sizeBytes }: CalculationPage): void {
       const pages = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(MAX_AHEAD_BYTES / sizeBytes)));
@@ -269,7 +274,7 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
         // Pages beyond the reported total are most likely empty. If the total is wrong, they are fetched later.
         if (ahead.has(offset) || (end !== null && offset + 1 >= end)) continue;
         const fetched = read(offset, wanted.signal);
-        // The error is thrown when the page is taken; the error of an aborted page is not needed.
+        // `take` throws the error of the page that it returns. The error of an aborted page is ignored.
         fetched.catch(() => undefined);
         ahead.set(offset, fetched);
       }

@@ -16,49 +16,59 @@ import {
 } from '../../../platform/operations/index.ts';
 import { batchInPlace, foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-fields.ts';
-import { oddOf, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
+import { findOddMembers, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
 import { allDigits, rowsBetween } from '../../page/record-index.ts';
 import { emptyRecords, scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
 import { type Completeness, type ScanOutcome, totalsSchema, UNVERIFIED } from '../../scan.ts';
 
 /**
- * Thrown if a response is not in the requested order, or the scan makes no progress. What was read may be incomplete.
+ * Thrown if a response is not in the requested order, or if the scan makes no progress. The rows read so far may be
+ * incomplete.
  */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
 
-/** Thrown if the platform lists no rows in the requested order although it reports records. */
+/** Thrown if the platform lists no rows in the requested order even though it reports that there are records. */
 export class EmptyOrderError extends ScanError {}
 
-/** The progress of one read of all calculations; plain JSON. The rows that were read are in the parts of the run. */
+/**
+ * Schema of the progress of one read of all calculations; plain JSON. The rows that were read are in the run's parts.
+ */
 export const progressSchema = z.object({
   field: z.enum(['id', 'created']),
   /** The highest value that existed when the scan began; null while it is unknown, or if the list was empty then. */
   top: z.nullable(z.union([z.string(), z.number()])),
-  /** The number of the unordered round (1 is the first); 0 as long as the platform keeps the order. */
+  /**
+   * The number of the round that reads without an order (1 is the first); 0 as long as the platform keeps the order.
+   */
   round: z.number(),
-  /** Whether an unordered round has found something new. */
+  /** Whether the current round has found new rows. */
   isNew: z.boolean(),
   /** The offset to continue from. Rows may have moved below it since the last page. */
   next: z.number(),
-  /** The number of rows by which the next page starts earlier, because the last page did not prove its seam. */
+  /** The number of rows by which to step back before `next`, because the last page did not prove its seam. */
   stepBack: z.number(),
-  /** For an ordered scan: the highest value taken, an id or epoch milliseconds, and all ids taken with that value. */
+  /**
+   * For an ordered scan: the highest value taken so far (an id, or epoch milliseconds), and all ids taken with that
+   * value.
+   */
   last: z.nullable(z.object({ value: z.union([z.string(), z.number()]), ids: z.array(z.string()) })),
   pages: z.number(),
   /** The number of pages since the last page with new rows. */
   idle: z.number(),
   /** The number of rows received without an id; some may count twice, since pages overlap. */
   unnamed: z.number(),
-  /** The number of pages that stayed degraded, counted at each read. */
+  /** The number of pages that stayed degraded; a page that is read twice counts twice. */
   degradedPages: z.number(),
   totals: totalsSchema,
 });
 
+/** See `progressSchema`. */
 export type Progress = z.infer<typeof progressSchema>;
 
+/** The progress before the first page. */
 export const NO_PROGRESS: Progress = {
   field: 'id',
   top: null,
@@ -74,7 +84,7 @@ export const NO_PROGRESS: Progress = {
   totals: { start: null, end: null },
 };
 
-/** The position with the figures that a page reports about the whole list. */
+/** Adds to the progress what a page reports about the whole list. */
 export function withReported(position: Progress, page: CalculationPage): Progress {
   const { degraded, total, keys, received } = page;
   const { start, end } = position.totals;
@@ -86,24 +96,25 @@ export function withReported(position: Progress, page: CalculationPage): Progres
   };
 }
 
-export const counted = (position: Progress, fresh: number): Progress => ({
+/** Counts a page. `fresh`: the number of its new rows. */
+export const countPage = (position: Progress, fresh: number): Progress => ({
   ...position,
   pages: position.pages + 1,
   idle: fresh > 0 ? 0 : position.idle + 1,
 });
 
-/** Maximum pages of a read; no real list has more. It allows 14 hours at two pages a second. */
+/** Maximum pages of a read: 14 hours at two pages a second. No real list has more. */
 const MAX_PAGES = 100_000;
 
 /**
- * Maximum consecutive pages without new rows, in addition to the number of pages read before, which a step back
- * may read again.
+ * Maximum consecutive pages without new rows. The number of pages read before is added, since a step back may read them
+ * again.
  */
 const MAX_IDLE_PAGES = 32;
 
 /**
- * Limits the number of requests. Throws `ScanError` if the scan makes no progress, and `PlatformError` of
- * kind `endless`.
+ * Limits the number of requests. Throws `ScanError` if the scan makes no progress, and `PlatformError` of kind
+ * `endless` after `MAX_PAGES`.
  */
 export function refuseStall({ pages, idle, next }: Progress): void {
   if (pages >= MAX_PAGES) {
@@ -117,7 +128,7 @@ export function refuseStall({ pages, idle, next }: Progress): void {
 /** How a read of all calculations ended. `unnamed`: the number of rows without an id, which are not records. */
 export type CalculationRead = ScanOutcome & { readonly unnamed: number };
 
-/** The outcome of a read whose order proves that it is complete, unless a page stayed degraded. */
+/** The outcome of a read, with the completeness that the caller claims; unverified if a page stayed degraded. */
 export const outcomeOf = (
   { degradedPages, totals, unnamed }: Progress,
   order: string,
@@ -136,21 +147,21 @@ type SortField = 'id' | 'created';
 /** One page of calculations, as received. Its order is not checked yet. */
 type CalculationPage = {
   readonly keys: readonly Id[];
-  /** When a row was created, if the page is sorted by that: see `timeMs`. */
+  /** When a row was created, in epoch milliseconds (see `timeMs`), if the page is sorted by `created`. */
   readonly createdMs: (row: number) => number;
-  /** The rows from this row on, ready to be written. Call it only once, since they may reuse the page's memory. */
+  /** This row and all rows after it, ready to be written. Call it only once, since they may reuse the page's memory. */
   readonly from: (row: number) => RecordBatch;
   readonly batchOf: (rows: readonly number[]) => RecordBatch;
   /** The size of the whole page in bytes, decoded. */
   readonly sizeBytes: number;
-  /** Whether the platform reports that rows may be missing. */
+  /** Whether the platform reports that the page may lack rows. */
   readonly degraded: boolean;
   readonly total: number | null;
-  /** The number of rows received, including rows without an id, which are left out. */
+  /** The number of rows received, including rows without an id, which `keys` does not have. */
   readonly received: number;
 };
 
-/** Reads the page of `limit` rows from `offset`, in the order of the reader. */
+/** Reads a page: `limit` rows from `offset` on, in the reader's order. */
 export type ReadPage = (request: {
   readonly ascending: boolean;
   readonly offset: number;
@@ -164,8 +175,8 @@ export type ReadPage = (request: {
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
 /**
- * Creates a reader of pages of calculations. Pages are not parsed, but validated while their records are found,
- * which takes half the time.
+ * Creates a reader of pages of calculations. Pages are not parsed: finding the records also validates them, in half the
+ * time.
  */
 export function calculationPageReader(
   {
@@ -192,7 +203,7 @@ export function calculationPageReader(
   };
 }
 
-/** Maximum records in a page: far more than the 5,000 that are requested. */
+/** Maximum records in a page. It is far above the 5,000 that are requested. */
 const MAX_RECORDS = 100_000;
 
 /** The page in these bytes. Throws `SyntaxError` if they are not JSON, and `Error` if they are not a page. */
@@ -219,7 +230,7 @@ export function pageIn(
   if (!isObject || !isPage) throw new Error('results: expected an array');
   const found = scanned.found ?? emptyRecords(wanted);
   refuseKeyless(found, 'calculation');
-  onOdd?.(oddOf(found, searchCalculations.records));
+  onOdd?.(findOddMembers(found, searchCalculations.records));
   const [, created] = found.index.values;
   const keys = allDigits(found.index, found.records);
   const batchOf = (order: Uint32Array) => foundBatch(found, { keyOf: (row) => keys[row] ?? '', order });

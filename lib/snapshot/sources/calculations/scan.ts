@@ -13,7 +13,7 @@ import { orderedScan } from './ordered-scan.ts';
 import {
   type CalculationRead,
   calculationPageReader,
-  counted,
+  countPage,
   EmptyOrderError,
   NO_PROGRESS,
   outcomeOf,
@@ -29,6 +29,7 @@ type CalculationScanOptions = Parameters<typeof calculationPageReader>[0] & {
   readonly limit: number;
 };
 
+/** Schema of the position of a `calculationScan`. */
 export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> = rereadPosition(
   progressSchema,
   z.null(),
@@ -36,17 +37,17 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 
 /**
  * Scans all calculations, in the order of ids. It orders by `created` instead if the platform refuses the first request
- * (400), keeps failing (5xx), or lists no rows although it reports records. If a response is not in the order, or the
- * scan makes no progress, it uses no order at all. Such a scan is never proved complete; the parts of the run show
- * which records were read. If the platform reported more records than it sent, everything is read again, at most three
- * times in all. Throws `PlatformError`, and `ScanError` if no order makes progress.
+ * (400), keeps failing (5xx), or lists no rows even though it reports records. If a response is not in that order, or
+ * the scan makes no progress, it uses no order at all. Such a scan is never proved complete. If the platform reported
+ * more records than it sent, everything is read again, at most three times in total. Throws `PlatformError`, and
+ * `ScanError` if no order makes progress.
  */
 export const calculationScan = (options: CalculationScanOptions): Scan<RereadPosition<Progress, null>> =>
   rereading({ read: readOnce(options), judge });
 
 /**
- * Judges a read. A proof by order assumes that responses are current; if both totals exceed the number of rows
- * read, a response was not current.
+ * Judges a read. The order proves a read complete only if responses are current. If both totals exceed the number of
+ * rows read, a response was not current.
  */
 function judge({
   result: { unnamed, ...result },
@@ -60,8 +61,8 @@ function judge({
 }
 
 /**
- * Whether the platform may not support the requested order: it refuses, fails, or lists no rows although it
- * has records.
+ * Whether an error suggests that the platform does not support the requested order: it refuses, fails, or lists no rows
+ * even though it reports records.
  */
 const lacksOrder = (error: unknown): boolean =>
   error instanceof EmptyOrderError || isBadRequest(error) || isServerError(error);
@@ -93,25 +94,25 @@ function readOnce({ limit, ...options }: CalculationScanOptions) {
 }
 
 /*
- * Without an order, a lost row looks like a row that never existed. So the rows are read from the first to an
- * empty page, each id is taken once, and that is repeated until a round finds nothing new. A row missed in one
- * round, because rows were deleted or came in another order, most likely appears in the next. This is no proof.
+ * Without an order, a lost row looks like a row that never existed. So a round reads all rows up to an empty page,
+ * taking each id once, and rounds are repeated until one finds nothing new. A row that one round missed, because rows
+ * were deleted or came in another order, most likely appears in the next. This is not a proof.
  */
 
-/** Maximum rounds if each finds something new. */
+/** Maximum rounds, even if each finds new rows. */
 const MAX_ROUNDS = 4;
 
 /**
- * Whether the scan has read more than twice the number of rows reported at its start, because the list grows as
- * fast as it is read. The new rows are left to the next run.
+ * Whether a round has read more than twice the rows that were reported at the start, because the list grows as fast as
+ * it is read. The rest is left to the next run.
  */
 const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
   start !== null && start > 0 && next > 2 * start;
 
 /**
- * Reads all rows in the order in which they come, and takes each id once, except ids that the run already has.
- * All ids are in memory. After an ordered scan, the first step yields only a position, so that a resumed run does
- * not try an order again. Throws `ScanError`.
+ * Reads all rows in the order in which they arrive. Takes each id once, and skips ids that the run already has. Memory
+ * holds all ids. After an ordered scan, the first step yields only a position, so that a resumed run does not try an
+ * order again. Throws `ScanError`.
  */
 export async function* unorderedScan(
   { readPage, limit }: Parameters<typeof orderedScan>[0],
@@ -132,7 +133,7 @@ export async function* unorderedScan(
     for (const [row, key] of keys.entries()) if (taken.size < taken.add(key).size) fresh.push(row);
     const next = position.next + page.received;
     const isNew = position.isNew || fresh.length > 0;
-    position = { ...counted(withReported(position, page), fresh.length), next, isNew };
+    position = { ...countPage(withReported(position, page), fresh.length), next, isNew };
     if (fresh.length > 0) yield { batch: page.batchOf(fresh), position, total: position.totals.end };
     if (page.received > 0 && !isRunaway(position)) continue;
     if (!isNew) break;

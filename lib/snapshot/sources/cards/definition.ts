@@ -22,7 +22,7 @@ export const cards = defineSource({
   takes:
     'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
   fields: (list) => ({
-    /** The ids of datasets, 10,000 at most. Default: those that the last published calculations link to. */
+    /** The ids of datasets, at most 10,000. Default: the datasets that the last published calculations link to. */
     datasets: z.optional(list(uuid, { error: 'a list of dataset ids', max: 10_000 })),
     /** Whether to include cards that use a dataset only in a drill. Default: true. */
     drill: z._default(yesOrNo, true),
@@ -61,9 +61,9 @@ export const cards = defineSource({
       ]),
       type_sent: text('type', 'the type as the platform sent it', isWord),
       // The member exists only if it differs from datasourceId.
-      _datasetId: storedId('the dataset that it was listed for, where that is not its own'),
+      _datasetId: storedId('the dataset that it was listed for, if that is not its own dataset'),
       id: storedId('the same as card_id'),
-      urn: storedId('its name on the platform; of a drill dr:DRILL:ROOT'),
+      urn: storedId('its name on the platform; for a drill dr:DRILL:ROOT'),
       chartType: sent('chart_type'),
       title: stored('string', 'its title', { guesses: ['name', 'card_name', 'card_title', 'card'] }),
       ownerId: storedId('the same as owner_id'),
@@ -74,7 +74,7 @@ export const cards = defineSource({
       access: stored('boolean', 'false for a card that the token may not open'),
       datasourceId: storedId('the dataset that it is built on'),
       // A drill that was inside a card has this member instead of datasourceId.
-      datasetId: storedId('the same of a drill that was listed inside its card'),
+      datasetId: storedId('the dataset of a drill that was listed inside its card'),
     },
   },
   records: {

@@ -5,8 +5,8 @@ import type { RecordBatch } from '../../page/record-fields.ts';
 import {
   addNested,
   type FoundRecords,
+  findOddMembers,
   hasOwnKey,
-  oddOf,
   refuseKeyless,
   wantedFields,
 } from '../../page/record-finder.ts';
@@ -19,8 +19,8 @@ import { type FanOutPosition, fanOut } from '../fan-out.ts';
 export { fanOutPosition } from '../fan-out.ts';
 
 /**
- * Scans cards in the order of dataset ids (as strings) and card ids (as integers). Of equal cards of a dataset, the
- * first is taken. Key: `DATASETID/CARDID`.
+ * Scans cards in the order of dataset ids (as strings), then card ids (as integers). If a dataset lists a card twice,
+ * the first one is taken. Key: `DATASETID/CARDID`.
  */
 export const cardsScan = ({
   call,
@@ -42,14 +42,14 @@ export const cardsScan = ({
   });
 
 const wanted = wantedFields(listCards.records, { others: ['datasourceId', 'drills'], label: 'title' });
-/** The columns of the index with the positions of `datasourceId` and `drills`. */
+/** The columns of the record index that have the positions of `datasourceId` and `drills`. */
 const DATASOURCE = listCards.records.keys.length;
 const DRILLS = DATASOURCE + 1;
 
 /**
- * The cards of a dataset in the order of ids, each once, with the drills inside them if `drill` is true. If a card
- * is both in the list and inside another card, the list wins. Throws `SyntaxError` if the response is not JSON, and
- * `Error` if it is not a list of cards.
+ * The cards of a dataset in the order of ids, each once, with the drills inside them if `drill` is true. If a card is
+ * both in the list and inside another card, the one in the list is taken. Throws `SyntaxError` if the response is not
+ * JSON, and `Error` if it is not a list of cards.
  */
 export function cardsIn(
   bytes: Buffer,
@@ -59,7 +59,7 @@ export function cardsIn(
   const found = scanList(bytes, wanted);
   if (found === undefined) throw new Error('the response: expected an array of cards');
   refuseKeyless(found, 'card');
-  onOdd?.(oddOf(found, listCards.records));
+  onOdd?.(findOddMembers(found, listCards.records));
   if (drill) addNested(found, DRILLS);
   const { json, index } = found;
   const datasources = index.values[DATASOURCE];
@@ -73,7 +73,7 @@ export function cardsIn(
     first: {
       name: '_datasetId',
       text: datasetId,
-      // A card found through a drill names the dataset that it is built on, which may be a different one.
+      // A card that is a drill refers to the dataset that it is built on, which may be a different one.
       isFor: (card) => !isStringAt(json, datasources?.[card] ?? 0, datasetId),
     },
   });

@@ -10,7 +10,7 @@ export const dataFiles = defineSource({
   operation: 'getDataFile',
   takes: 'The metadata of data files, with their revisions.',
   fields: (list) => ({
-    /** The ids of the data files, as digits, 10,000 at most. */
+    /** The ids of the data files, as digits; at most 10,000. */
     ids: list(idSchema, { error: 'a list of data-file ids', max: 10_000 }),
   }),
   rules: [],
@@ -42,13 +42,13 @@ export const dataFiles = defineSource({
       dataFileId: storedId('the same as data_file_id'),
       name: stored('string', 'its name', { guesses: ['title', 'filename', 'file_name'] }),
       responsibleUserId: storedId('the same as owner_id'),
-      currentRevision: stored(REVISION, 'its current revision, if it was asked for'),
+      currentRevision: stored(REVISION, 'its current revision, if it was requested'),
       datetimeCreated: stored('bigint', 'when it was created, in epoch milliseconds', {
         moment: 'created_at',
       }),
       revisions: stored(
         `array<${REVISION}>`,
-        'all of its revisions, if they were asked for; a row each in the table revisions',
+        'all of its revisions, if they were requested; the table revisions has a row for each',
       ),
       existing: stored('boolean', 'whether it exists'),
       datetimeCreated_at: stored('timestamp', 'the same as created_at', { guesses: ['created'] }),

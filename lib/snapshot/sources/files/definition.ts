@@ -15,7 +15,7 @@ import {
 import { searchFiles } from '../../../platform/operations/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
-/** Schema of one of these names; its error suggests the nearest name. */
+/** Checks that a string is one of these names. The error suggests the most similar one. */
 const named = (what: string, names: readonly string[]) =>
   z.refine<string>((text) => names.includes(text), {
     error({ input }) {
@@ -65,8 +65,8 @@ export const files = defineSource({
   takes: 'All files of each FileSet, or only those that match a search.',
   fields: (list) => ({
     /**
-     * The ids of FileSets, 1,000 at most. The output has them in lower case, each once and sorted, so that
-     * the same FileSets are the same selection.
+     * The ids of FileSets, at most 1,000. They are parsed to lower case, sorted, each once, so that the same FileSets
+     * are the same selection.
      */
     filesets: z.pipe(
       list(uuid, { error: 'a list of FileSet ids', max: 1_000 }),
@@ -76,7 +76,7 @@ export const files = defineSource({
     directory: z.optional(z.string({ error: 'text' })),
     /** Whether to leave out files in subdirectories. Default: false. */
     immediate: z.optional(yesOrNo),
-    /** Only files that match all of these. Default: all. */
+    /** Only files that match all of these filters. Default: all. */
     where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
     /** Only files that were created at this time or later, ISO 8601 in UTC. Default: all. */
     since: z.optional(utcTime),
@@ -87,7 +87,7 @@ export const files = defineSource({
     {
       at: 'since',
       expected: (named) => `a time that is not after ${named('until')}`,
-      // An unreadable date has its own error.
+      // If a date is unreadable, its own schema reports that.
       holds: ({ since, until }) => !(Date.parse(String(since)) > Date.parse(String(until))),
     },
     {
@@ -147,7 +147,7 @@ export const files = defineSource({
   records: {
     key: { owner: ['_filesetId'], id: 'id', isInteger: false },
     label: 'path',
-    // The address is signed again for every response.
+    // The platform signs the address anew in every response.
     volatile: ['downloadUrl'],
     sets: [],
   },

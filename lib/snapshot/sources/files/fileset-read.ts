@@ -10,7 +10,7 @@ import {
 import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-fields.ts';
-import { type FoundRecords, oddOf, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
+import { type FoundRecords, findOddMembers, refuseKeyless, wantedFields } from '../../page/record-finder.ts';
 import { scanObject } from '../../page/scan-response.ts';
 import { scalarAt, stringAt } from '../../page/value-at.ts';
 import {
@@ -26,15 +26,14 @@ import type { Judgement, ReadEnd } from '../rereading.ts';
 
 const rankSchema = z.object({ createdMs: z.number(), key: z.string() });
 
-/**
- * The progress of one read of a FileSet; plain JSON. The files that were read are in the parts of the run.
- */
+/** Schema of the progress of one read of a FileSet; plain JSON. The files that were read are in the run's parts. */
 export const filesetPosition = z.object({
-  /** The cursor to continue from; null means the beginning. */
+  /** The cursor to continue from; null at the beginning. */
   next: z.nullable(z.string()),
+  /** The number of pages read. */
   followed: z.number(),
   /**
-   * The cursor at the last page whose number is a power of two. If the cursors form a circle, such a cursor comes
+   * The cursor after the last page whose number is a power of two. If the cursors form a cycle, such a cursor comes
    * back (Brent's algorithm).
    */
   anchor: z.nullable(z.string()),
@@ -43,51 +42,55 @@ export const filesetPosition = z.object({
   totals: totalsSchema,
   /** The number of files received without an id. */
   unnamed: z.number(),
-  /** The number of files that were received again (and not taken), plus 1 if the cursors formed a circle. */
+  /** The number of files that were received again (and not taken), plus 1 if the cursors formed a cycle. */
   repeats: z.number(),
   /**
-   * The sum of the hashes of keys and paths of the files taken, which does not depend on their order; below
-   * `HASH_SPACE`.
+   * The sum of a hash for each file taken, of its key and path, modulo `HASH_SPACE`. It does not depend on the order of
+   * files.
    */
   digest: z.number(),
   isAscending: z.boolean(),
   /**
-   * Whether the platform sorts by creation, and its newest file after the first page; null until that was tested.
+   * Whether the platform sorts by creation, and which file was the newest after the first page; null until that was
+   * tested.
    */
   order: z.nullable(z.object({ isSorted: z.boolean(), newest: z.nullable(rankSchema) })),
   /** The last file; null before the first file, or if the files came in another order. */
   last: z.nullable(rankSchema),
 });
 
+/** See `filesetPosition`. */
 export type FilesetPosition = z.infer<typeof filesetPosition>;
 
 type FilesetResult = Pick<FilesetPosition, 'totals' | 'unnamed' | 'repeats' | 'digest' | 'isAscending'> & {
   readonly files: number;
   readonly pages: number;
   /**
-   * Whether the platform sorts by creation. It is false if the files came in another order, or all in a
+   * Whether the read shows that the platform sorts by creation: false if the files came in another order, or in a
    * single response.
    */
   readonly isSorted: boolean;
   /** Whether the list was shown to end. It is false if the last page had neither a cursor nor a total. */
   readonly isEndShown: boolean;
-  /** The files of the last page, which were not yielded by a step. */
+  /** The new files of the last page, which no step yielded. */
   readonly batch: RecordBatch;
 };
 
-/** Maximum pages of a FileSet. No real list has more, so reaching it is an error. */
+/** Maximum pages of a FileSet. No real list has more; beyond that it is an error. */
 const MAX_PAGES = 100_000;
 
-/** Maximum empty pages in a row. No real list has more. */
+/** Maximum empty pages in a row. No real list has more; beyond that it is an error. */
 const MAX_EMPTY_PAGES = 1_000;
 
-/** A list without an order may grow to twice its size at the start plus this many files; beyond that it is an error. */
+/**
+ * A list without an order may grow to twice the total at the start plus this many files. Beyond that, the read is cut.
+ */
 const MAX_GROWTH = 10_000;
 
 /**
- * Reads the files of one FileSet, each once, up to the newest file that existed after the first page. The list
- * ends at a cursor that is null, absent or was used before, but not at an empty page. With `stopsAtRepeat` the
- * read also ends at a repeated file. Throws `PlatformError` (`endless`).
+ * Reads the files of one FileSet, each once, up to the newest file that existed after the first page. The list ends at
+ * a cursor that is null, absent or was used before; an empty page does not end it. With `stopsAtRepeat`, a repeated
+ * file ends the read too. Throws `PlatformError` (`endless`).
  */
 export async function* readFileset(
   {
@@ -133,7 +136,7 @@ export async function* readFileset(
   }
 }
 
-/** Whether the files came in order up to the newest file at the start. Later files are left to the next run. */
+/** Whether the files were read in order up to the newest one at the start. Later files are left to the next run. */
 function hasNewest({ isAscending, order, last, totals, unnamed }: FilesetPosition, files: number): boolean {
   if (!isAscending || last === null || !order?.isSorted || isAfter(order.newest ?? last, last)) return false;
   // If there are fewer files than reported, a response was not current, so the list is read to its end.
@@ -203,7 +206,7 @@ function withPage(
   };
 }
 
-/** Adds the files that earlier processes took. The segment may also contain files of earlier FileSets. */
+/** Adds the files of this FileSet that earlier processes took. The segment may also contain files of other FileSets. */
 async function addTaken(
   seen: ReturnType<typeof createSeenTexts>,
   filesetId: string,
@@ -228,22 +231,22 @@ function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition):
 
 /*
  * What a read proves. A cursor is the sort key of the last row, so the next page begins after that key, even
- * if files were added or deleted in the meantime. So a file whose key does not change is returned exactly once.
+ * if files were added or deleted in the meantime. So a file whose sort key does not change is returned exactly once.
  * A file's time of creation and id do not change, so one read in that order proves the list, if the platform
- * is shown to keep the order. In any other order a rename may move a file past the cursor. In that case there are
- * only two proofs:
- * - a single response, since it is the list of one moment;
+ * is shown to keep the order. In any other order a rename may move a file past the cursor. Then only two things are
+ * a proof:
+ * - a single response, since it shows the list at one moment;
  * - two reads, one after the other, of exactly the same files. To be missed by both, a file would have to
- *   move past the cursor twice, and back in between, while no other file was added or deleted. If the platform
- *   reports more files than the second read found, a file was missed, or deleted since, so this is no proof.
- * A read proves nothing if a file came twice or there were fewer files than both totals, since something moved or
- * a response was not current; or if the last page had neither a cursor nor a total, so that it may not be the last.
+ *   move past the cursor twice, and back in between, while no other file was added or deleted. If the platform reports
+ *   more files than the second read found, a file was missed, or deleted since then, so this is not a proof.
+ * A read proves nothing if a file came twice (something moved), if there were fewer files than both totals (a response
+ * was not current), or if the last page had neither a cursor nor a total (it may not be the last).
  */
 
-/** What is known about a FileSet, and its files that are still to be written. */
+/** What a read of a FileSet proved, and the files of its last page, which are still to be written. */
 export type FilesetOutcome = Completeness & Pick<FilesetResult, 'batch' | 'totals' | 'isAscending'>;
 
-/** Judges a read of a FileSet. The digest of its files is stored for the next read. */
+/** Judges a read of a FileSet. The memo for the next read is the digest of its files. */
 export function judgeRead({
   result,
   isLast,
@@ -270,7 +273,7 @@ function isDoubtful({ files, unnamed, repeats, isEndShown, totals }: FilesetResu
   return !isEndShown || repeats > 0 || isShort;
 }
 
-/** One page of a FileSet's files, which has a row for each file. */
+/** One page of a FileSet's files, with a row for each file. */
 type ScannedFilePage = {
   readonly files: number;
   /** The number of further rows, which have no id. */
@@ -280,7 +283,7 @@ type ScannedFilePage = {
   readonly pathOf: (row: number) => string;
   /** When the file was created, in epoch milliseconds; NaN if that is missing. */
   readonly createdMs: (row: number) => number;
-  /** Some of the files as they were sent, with `_filesetId` added at the start. */
+  /** The files in these rows, as the platform sent them, with `_filesetId` added at the start. */
   readonly batchOf: (rows: Uint32Array) => RecordBatch;
   /** The cursor sent with the page; null if the page has no cursor. */
   readonly next: string | null;
@@ -300,7 +303,7 @@ type ReadFilePage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
-/** What a request for files has besides its cursor. If the platform refuses a variant, the next one is tried. */
+/** Whether a request asks for an order, and for a limit. If the platform refuses a variant, the next one is tried. */
 const VARIANTS = [
   { isSorted: true, isLimited: true },
   { isSorted: false, isLimited: true },
@@ -310,7 +313,7 @@ const VARIANTS = [
 ] as const;
 
 /**
- * Creates a reader of pages of files, which are not parsed. Once the platform has refused the requested order or
+ * Creates a reader of pages of files; pages are not parsed. After the platform has refused the requested order or
  * limit, pages are requested without it.
  */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
@@ -355,13 +358,13 @@ function filesIn(
   const { isObject, found, member, members } = scanObject(bytes, searchFiles.records.member, wanted);
   const pageContext = member('pageContext');
   const context = pageContextOf(pageContext);
-  // After a cursor the list may be empty, even if the total is not.
+  // After a cursor the list may be empty even if the total is not 0.
   const asked = { list: searchFiles.records.member, total: next === null ? context.total : null };
   const isPage = found !== undefined || isNothing(members(), asked);
   if (!isObject || !isPage) throw new Error('files: expected an array');
   if (found !== undefined) {
     refuseKeyless(found, 'file');
-    onOdd?.(oddOf(found, searchFiles.records));
+    onOdd?.(findOddMembers(found, searchFiles.records));
   }
   const showsEnd = context.total !== null || Object(pageContext ?? {}).next !== undefined;
   return { ...rowsOf(found, filesetId), ...context, showsEnd };
@@ -391,21 +394,21 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
  */
 type CreationRank = { readonly createdMs: number; readonly key: string };
 
-/** Whether file `a` has a time of creation and comes after file `b`. Every file with a time comes after null. */
+/** Whether file `a` was created after file `b`; false if `a` has no time. Every file with a time comes after null. */
 const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
   b === null
     ? a.createdMs > Number.NEGATIVE_INFINITY
     : a.createdMs > b.createdMs || (a.createdMs === b.createdMs && a.key > b.key);
 
 /**
- * The number of files to request for a test of the order. By chance, this many files are in the opposite order
- * once in 3.6 million lists.
+ * The number of files to request when testing the order. In a list without an order, 10 files descend by chance once in
+ * 3.6 million.
  */
 const PROBED_FILES = 10;
 
 /**
- * Tests whether the platform sorts by creation, and finds its newest file. A platform that ignores the order sends
- * the oldest files.
+ * Tests whether the platform sorts by creation, by requesting the newest files first, and finds the newest one. A
+ * platform that ignores the requested order sends other files.
  */
 async function probeOrder(
   readPage: ReadFilePage,

@@ -24,17 +24,18 @@ import {
   readFileset,
 } from './fileset-read.ts';
 
+/** Schema of the position of a `filesScan`. `fileset`: the index of the current FileSet. */
 export const filesPosition = z.object({
   fileset: z.number(),
-  /** The position in the reads of the current FileSet; null at its beginning. */
+  /** The position within the current FileSet; null at its beginning. */
   at: z.nullable(rereadPosition(filesetPosition, z.number())),
   /** Whether a segment has begun for the current FileSet, so that it can be read again. */
   hasBegun: z.boolean(),
   /** The sum of the totals of the earlier FileSets. */
   totals: totalsSchema,
-  /** The combined consistency of the earlier FileSets. */
+  /** What is proved about the earlier FileSets together. */
   claim: z.pick(outcomeSchema, { consistency: true, assumes: true }),
-  /** Whether the files of each earlier FileSet came in the order of creation. */
+  /** Whether the files of every earlier FileSet came in the order of creation. */
   isAscending: z.boolean(),
   /** The maximum number of reads that one FileSet took. */
   passes: z.number(),
@@ -42,12 +43,14 @@ export const filesPosition = z.object({
   missing: z.number(),
 });
 
+/** See `filesPosition`. */
 type FilesPosition = z.infer<typeof filesPosition>;
 
-const LIMIT = 1000;
+/** The number of files to request for each page. */
+const FILES_PER_PAGE = 1000;
 
 /**
- * Scans the files of FileSets, the oldest first. Key: `FILESETID/FILEID`. A read that does not prove the list is
+ * Scans the files of FileSets, oldest files first. Key: `FILESETID/FILEID`. A read that does not prove the list is
  * repeated, at most three times (`judgeRead`). A FileSet that cannot be read is missing (`afterFailure`) and has no
  * records; if all are missing, the run is refused as `incomplete`.
  */
@@ -56,10 +59,10 @@ export function filesScan(options: {
   /** The FileSets as UUIDs in upper or lower case, read in this order; duplicates are skipped. */
   readonly filesetIds: readonly string[];
   readonly search: FileSearch;
-  /** The number of files that each page requests. Default: the limit of `search`, otherwise 1000. */
+  /** The number of files to request for each page. Default: the limit of `search`, or else 1000. */
   readonly limit?: number | undefined;
 }): Scan<FilesPosition> {
-  const { call, filesetIds, search, limit = search.limit ?? LIMIT } = options;
+  const { call, filesetIds, search, limit = search.limit ?? FILES_PER_PAGE } = options;
   const ids = [...new Set(filesetIds.map((id) => id.toLowerCase()))];
   const readPage = filePageReader(call, { ...search, limit });
   return async function* ({ from = START, ...start }) {
@@ -85,8 +88,8 @@ const START: FilesPosition = {
 };
 
 /**
- * After a failure, the read of a FileSet is resumed at most this many times once the platform responds again. After
- * that the error is thrown.
+ * Maximum times that the read of a FileSet is resumed after a failure, once the platform responds again. After that the
+ * error is thrown.
  */
 const MAX_RESUMED = 3;
 
