@@ -4,7 +4,7 @@ import { makeFacts } from '../report/make-facts.ts';
 import { findingsOf } from './axe.ts';
 import { openReport, startBrowser, writeReport } from './open-report.ts';
 
-/** Each part of the page in a state that shows all it has. */
+/** Each part of the page, in a state that shows all its elements. */
 const STATES = [
   'health',
   'changes',
@@ -35,7 +35,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-// Beside one another: each page is a process of the browser, and waits for its own.
+// The tests are concurrent: each page has its own browser process.
 describe.concurrent.each([
   ['light', 1360],
   ['dark', 1360],

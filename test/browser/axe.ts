@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core finds wrong with a page, by its own rules and best practices, and where. A line each. */
+/** The violations that axe-core finds on a page, by its rules and best practices, with their places. One line each. */
 export async function findingsOf(page: Page): Promise<readonly string[]> {
-  // Evaluated by the debugger, so the page's policy for its own scripts is unchanged.
+  // The script is evaluated through the debugger, so the page's content security policy is unchanged.
   if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(axe);
   const results = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
   return results.violations.flatMap(({ id, nodes }) =>

@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** The usual paths, such as Debian's. */
+/** The usual paths of a browser, such as Debian's. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The path of the browser: that of `CHROMIUM`, or the first of the usual ones; undefined without a browser. */
+/** The path of the browser: `CHROMIUM`, or the first of the usual paths that exists; undefined without a browser. */
 export const findBrowser = (): string | undefined =>
   [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path));
 
-/** A mirror that cannot be reached must not hold up what follows. */
+/** Timeout of the installation: an unreachable mirror must not delay the next steps. */
 const INSTALL_MS = 150_000;
 
-/** Installs Debian's browser, where that can be done. */
+/** Installs Debian's browser, if possible. */
 export function installBrowser(): void {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
   const apt = (...args: readonly string[]) =>

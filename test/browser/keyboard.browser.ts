@@ -24,7 +24,7 @@ const focused = async (page: Page): Promise<string> =>
     ),
   );
 
-/** Presses Tab until something has the focus. */
+/** Presses Tab until an element with this name has the focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 120; presses += 1) {
     await page.keyboard.press('Tab');
@@ -42,7 +42,7 @@ test('everything can be reached and used with the keyboard alone', async () => {
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Calculations', exact: true, level: 2 }).waitFor();
 
-  // The focus is at the beginning of what was chosen.
+  // The focus is now at the beginning of the chosen view.
   await page.keyboard.press('Tab');
   expect(await focused(page)).toBe('Search calculations');
   await page.keyboard.type('margin');
@@ -79,7 +79,7 @@ test('everything can be reached and used with the keyboard alone', async () => {
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.matches("svg a.box")')).toBe(true);
 
-  // The browser's own keys do nothing where it has no window.
+  // A headless browser ignores its own keys, such as Alt+Left.
   await page.goBack();
   await page.getByRole('button', { name: 'what uses it', pressed: true }).waitFor();
   await page.goBack();

@@ -7,7 +7,7 @@ import type { ReportFacts } from '../../lib/report/facts.ts';
 import { printPage } from '../../lib/report/print-report.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** Options that turn off what a browser does by itself: no updates, and no requests except those of the page. */
+/** Options that turn off background activity of the browser: no updates, and no requests except those of the page. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -18,14 +18,14 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** A browser with nothing in it, in a new folder. */
+/** Starts a browser with an empty profile, in a new folder. */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('expected a browser: npm run test:browser installs one');
   return await chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** The report over some facts as a file, and its address; `[Symbol.dispose]` deletes it. */
+/** Writes the report of these facts to a file, and returns its address. `[Symbol.dispose]` deletes it. */
 export async function writeReport(facts: ReportFacts) {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-report-'));
   const file = join(folder, 'report.html');
@@ -34,10 +34,10 @@ export async function writeReport(facts: ReportFacts) {
   return { html, url: pathToFileURL(file).href, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
 }
 
-/** What a page must not do: ask for anything but itself, complain, open a dialog. A line each. */
+/** A page, and its forbidden actions: requests other than for itself, console errors, dialogs. One line each. */
 export type Watched = { readonly page: Page; readonly misdeeds: readonly string[] };
 
-/** Opens a report and waits until it is there. */
+/** Opens a report, and waits until it is shown. */
 export async function openReport(
   browser: Browser,
   url: string,

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const numberIn = (text: string | null): number => Number((text ?? '').replaceAll(/\D/g, ''));
 
-/** The status line of what is shown, once it says something. */
+/** Waits until the status line of the list has text, and returns it. */
 async function found(page: Page): Promise<string> {
   await page.waitForTimeout(300);
   return (await page.locator('main [role=status]').filter({ visible: true }).first().textContent()) ?? '';
@@ -76,7 +76,7 @@ test('a list that is searched and sorted is saved as CSV with all of its pages',
     'Owner,Id,Calculations,Cards,Files,Data files,Locked,Broken links,Invalid,Missing target,Affected,Unused,Oldest change',
   );
   expect(lines.length - 1).toBe(facts.owners?.list.columns.id.length);
-  // The first owner's id, after the name.
+  // The id of the first owner is in the column after the name.
   expect(lines[1]).toContain(`,${first},`);
   expect(misdeeds).toEqual([]);
   await page.context().close();
@@ -85,7 +85,7 @@ test('a list that is searched and sorted is saved as CSV with all of its pages',
 test('the search finds the seeded broken links, and the records that they affect', async () => {
   const { page, misdeeds } = await openReport(browser, report.url);
   const [edge = -1, valid = ''] = facts.graph.invalid[5] ?? [];
-  // A FUNCTION_TEMPLATE in a link names what uses the calculation: here something that is gone.
+  // A FUNCTION_TEMPLATE in a link names a user of the calculation: here one that no longer exists.
   const used = (facts.graph.used[edge] ?? 0) - (facts.datasets?.total ?? 0);
   const { id, name } = facts.calculations?.list.columns ?? { id: [], name: [] };
 
@@ -262,7 +262,7 @@ test('the report is ready within three seconds', async () => {
   const readyMs = Number(await page.evaluate('performance.getEntriesByName("ready")[0].startTime'));
   console.log(`ready ${Math.round(readyMs)} ms after navigation, ${report.html.length} bytes`);
 
-  // Three times as long as is promised: the machine may be busy with something else.
+  // Three times the promised time, since the machine may be busy.
   expect(readyMs).toBeLessThan(9_000);
   await page.context().close();
 });
@@ -356,7 +356,7 @@ describe('on paper', () => {
   });
 
   test('each list fits the width of A4', async () => {
-    // 210 mm without the margins, in pixels of CSS.
+    // 210 mm without the margins, in CSS pixels.
     const { page } = await openReport(browser, report.url, { viewport: { width: 703, height: 1000 } });
     await page.emulateMedia({ media: 'print' });
 

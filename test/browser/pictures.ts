@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { makeFacts } from '../report/make-facts.ts';
 import { openReport, startBrowser, writeReport } from './open-report.ts';
 
-/*
- * `npm run pictures`: takes the pictures of the report that the pages show, light and dark, into `docs`.
- */
+/* `npm run pictures`: takes the screenshots of the report for the pages, light and dark, and stores them in `docs`. */
 
 await using browser = await startBrowser();
 using report = await writeReport(await makeFacts({ calculations: 20_000, cards: 3_000, datasets: 120 }));

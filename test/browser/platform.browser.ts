@@ -59,7 +59,7 @@ test('the report of the reference platform shows what its snapshots hold, and th
       .filter({ has: page.getByRole('cell', { name: String(id), exact: true }) });
     await row.waitFor();
     expect(await row.textContent()).toContain(name);
-    // The list is drawn again while it is searched, and a click on what goes is lost.
+    // The list is redrawn during a search, and a click on a removed row would be lost.
     const href = (await row.getByRole('link').first().getAttribute('href')) ?? '';
     await page.evaluate(`location.hash = ${JSON.stringify(href)}`);
     await page.getByText(/references? (is|are) broken$/).waitFor();

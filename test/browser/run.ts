@@ -7,9 +7,9 @@ import { withoutFlaky } from '../flaky.ts';
 import { findBrowser, installBrowser } from './find-browser.ts';
 
 /*
- * `npm run test:browser`: opens the report in a browser, which is installed if there is none and that can be done; without
- * one the tests are not run. A test that fails is tried twice alone, and is flaky if it passes then. `--install` does no
- * more than install the browser.
+ * `npm run test:browser`: opens the report in a browser, which is installed if it is missing and can be. Without a
+ * browser the tests are not run. A test that fails is run twice more alone, and is flaky if it passes then. `--install`
+ * only installs the browser.
  */
 
 if (findBrowser() === undefined) installBrowser();

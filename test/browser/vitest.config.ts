@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Files `*.browser.ts`, two at a time: each starts a browser, which takes most of a core. */
+/** Runs the files `*.browser.ts`, two at a time: each starts a browser, which uses most of a core. */
 export default defineConfig({
   test: {
     include: ['test/browser/**/*.browser.ts'],

@@ -31,7 +31,7 @@ test.each([
 });
 
 test('a stage that hangs is stopped together with the processes it started, and fails', async () => {
-  // It holds the output open, on which the stage waits for ten seconds more.
+  // The background process keeps the output open, for which the stage waits ten more seconds.
   const { failed, notes, minutes } = await outcomeOf('sleep 60 & wait', 0.005);
 
   expect(failed).toBe(1);

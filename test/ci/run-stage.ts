@@ -19,7 +19,7 @@ export type StageOutcome = Outcome & {
 };
 
 export type StageOptions = {
-  /** Ends it; its reason becomes a note. */
+  /** Ends the stage. The signal's reason becomes a note. */
   readonly signal: AbortSignal;
   readonly print: (line: string) => void;
 };
@@ -27,10 +27,13 @@ export type StageOptions = {
 const COUNTS = /^(\d+) passed, (\d+) failed$/;
 const NOTE = /^(?:flaky|not run|FAILED): /;
 
-/** Milliseconds that a process may take to end on request, and that processes with its output may outlive it. */
+/** How long a process may take to end on request, and how long other processes may keep its output open after it has ended. */
 const GRACE_MS = 10_000;
 
-/** Runs a stage to its end, or ends it and all that it has started; what does not count its checks counts as failed. */
+/**
+ * Runs a stage to its end, or ends it with all processes that it has started. A stage without counts in its last line
+ * counts as failed.
+ */
 export async function runStage(stage: Stage, { signal, print }: StageOptions): Promise<StageOutcome> {
   const { name, command, limitMinutes } = stage;
   const startedMs = performance.now();
@@ -47,14 +50,17 @@ export async function runStage(stage: Stage, { signal, print }: StageOptions): P
   return { name, minutes, notes: [...notes], ...countsIn(counted.line, code) };
 }
 
-/** A failing exit code counts whatever the line says; without any count, the counting process died. */
+/**
+ * The counts of a stage. A failing exit code counts as a failure even if the line has none; a line without counts means
+ * that the counting process died.
+ */
 export function countsIn(lastLine: string, code: number): Outcome {
   const [, passed, failed] = COUNTS.exec(lastLine) ?? [];
   if (passed === undefined) return { passed: 0, failed: 1 };
   return { passed: Number(passed), failed: code === 0 ? Number(failed) : Math.max(1, Number(failed)) };
 }
 
-/** The exit code of a command: 1 if it was killed, or could not be started. It has a process group of its own. */
+/** Runs a command in a new process group. Returns its exit code, or 1 if it was killed or could not be started. */
 async function codeOf(
   [program, ...words]: Stage['command'],
   signal: AbortSignal,
@@ -71,7 +77,7 @@ async function codeOf(
     setTimeout(kill, GRACE_MS).unref();
   };
   signal.addEventListener('abort', end);
-  // What it leaves behind must not hold its output open.
+  // Processes that it leaves behind must not keep its output open.
   child.once('exit', () => {
     kill();
     setTimeout(() => [child.stdout, child.stderr].map((stream) => stream.destroy()), GRACE_MS).unref();
@@ -81,7 +87,7 @@ async function codeOf(
   return child.exitCode ?? 1;
 }
 
-/** A group that has ended has nothing left to signal. */
+/** Sends a signal to a process group, unless the group has ended. */
 function signalGroup(group: number | undefined, name: NodeJS.Signals): void {
   try {
     if (group !== undefined) process.kill(-group, name);

@@ -2,11 +2,12 @@ import { runStage, type StageOutcome } from './run-stage.ts';
 import { fetching, turns } from './stages.ts';
 
 /*
- * `npm run everything`: all that decides, in at most 40 minutes on two cores. A stage that hangs is ended and fails. The
- * last lines say what was flaky, what could not be fetched and what failed, and then `N passed, N failed`.
+ * `npm run everything`: all checks that a change must pass, in at most 40 minutes on two cores. A stage that hangs is
+ * ended and fails. The last lines list what was flaky, what could not be fetched and what failed, and then
+ * `N passed, N failed`.
  */
 
-/** When everything ends, whatever hangs: CI has 90 minutes with the installation. */
+/** After this time everything is ended, even stages that hang: CI has 90 minutes including the installation. */
 const ALL_MINUTES = 58;
 
 const stopped = new AbortController();

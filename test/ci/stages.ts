@@ -2,26 +2,26 @@ import type { Stage } from './run-stage.ts';
 
 const npm = (...words: readonly string[]) => ['npm', 'run', '--silent', ...words] as const;
 
-/** Runs beside everything else, on what that leaves: MinIO alone is compiled for minutes. */
+/** Fetches engines while everything else runs, with low priority: compiling MinIO alone takes minutes. */
 export const fetching: Stage = {
   name: 'fetch',
   command: ['nice', '-n', '10', ...npm('conformance', '--', '--fetch', '--fetch-minutes', '22')],
   limitMinutes: 24,
 };
 
-/** The schedules of the simulation, always the same. */
+/** The seeds of the simulation, always the same. */
 const SEEDS = '201..245';
 
-/** The odd records that SQL is compared over, always the same too: a year 0 is among them. */
+/** The seed of the odd records for the comparison of SQL engines, always the same. They include a year 0. */
 const SQL = 'SQL_SEED=472656220';
 
-/** The groups of code that keep the promises, and the number of mutants that are tried in each. */
+/** The groups of code that implement the promises, and the number of mutants that are tried in each. */
 const GROUPS = ['retry', 'page', 'scan', 'sources', 'ledger', 'pace', 'publish', 'texts'];
 const CHANGES = '8';
 
 /**
- * All that decides, in turns. The lanes of a turn run side by side, the stages of a lane one after another: what waits
- * (conformance, the storm) beside what computes on one core; what has both cores has them for itself.
+ * All stages, in turns. The lanes of a turn run concurrently, the stages of a lane one after another. Stages that
+ * mostly wait (conformance, the storm) run next to stages that use one core; stages that use both cores run alone.
  */
 export const turns: readonly (readonly (readonly Stage[])[])[] = [
   [

@@ -7,16 +7,16 @@ export type Block = {
   readonly page: string;
   /** The first word of its fence. */
   readonly language: string;
-  /** What follows that word. */
+  /** The rest of the fence's first line. */
   readonly words: string;
   readonly text: string;
-  /** The name in a comment `<!-- test: NAME -->` just above: a test of its own runs it. */
+  /** The name in a comment `<!-- test: NAME -->` just above the block: a separate test runs it. */
   readonly test: string | undefined;
 };
 
 const FENCE = /(?:<!-- test: (?<test>[\w-]+) -->\n)?^```(?<info>.*)\n(?<text>[\s\S]*?)^```$/gm;
 
-/** All pages that users read, the first page first. */
+/** All pages that users read, beginning with README.md. */
 export const pages: readonly string[] = [
   'README.md',
   ...globSync('docs/*.md').toSorted(),

@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
 
-/** Checks what can be checked of a block without running it: its reason, our commands, and the scripts that it names. */
+/** Checks a block without running it: its reason, our commands, and the npm scripts that it names. */
 export async function checkElsewhere(text: string, words: string): Promise<void> {
   expect(words).toMatch(REASON);
   for (const line of linesOf(text.replaceAll(/ #.*$/gm, ''))) {
@@ -19,7 +19,7 @@ export async function checkElsewhere(text: string, words: string): Promise<void>
   }
 }
 
-/** The arguments of each `npx platform-sync` of a line, whatever else is in it. */
+/** The arguments of each `npx platform-sync` in a line. */
 const commandsIn = (line: string): readonly (readonly string[])[] =>
   [...line.matchAll(/(?:^|&& |\| )(npx platform-sync [^|&]*)/g)].flatMap(([, command = '']) =>
     parseLine(command).stages.flatMap((stage) => {

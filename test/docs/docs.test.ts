@@ -19,9 +19,9 @@ import { linesOf } from './shell.ts';
 import { typeFaults } from './type-faults.ts';
 
 /*
- * Every fenced block of README and docs, run from the text itself: commands in this process against one sandbox, with
- * nothing but a folder, JSON through the schemas, TypeScript through the compiler. A block that cannot run here says so in
- * its fence, with the reason (`sh elsewhere: REASON`), and what can be checked of it is; one that nobody runs fails.
+ * Runs every fenced block of README and docs: commands in this process against one sandbox and an empty folder, JSON
+ * through the schemas, TypeScript through the compiler. A block that cannot run here gives the reason in its fence
+ * (`sh elsewhere: REASON`), and is checked as far as possible. A block that no test runs is a failure.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'docs-'));
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ],
     manifest: { platform: new URL(platform.url).host, fields: { id: ['number'] } },
   });
-  // What pages look at: two runs with changes between them, as any reader has who comes back.
+  // The data that pages use: two runs with changes between them, as a reader has after a second run.
   for (const line of [
     'npx platform-sync snapshot calculations',
     'npx platform-sync snapshot files --fileset 5ab50524-9b3d-4a75-b88a-f20ea274b5d8',
@@ -54,11 +54,11 @@ beforeAll(async () => {
 
 afterAll(() => running.disposeAsync());
 
-/** How blocks are run, by the kind that follows from their language and words. */
+/** How blocks are run, by their kind: the language and the words after it. */
 const kinds = {
   'sh elsewhere': ({ text, words }) => checkElsewhere(text, words),
   sh: (block) => runShell(block),
-  // Each in the state that its section is about.
+  // Commands run in the state that their section describes.
   'sh runbook': ({ page }) =>
     expect([page, existsSync('test/infra/game-day/game-day.process.test.ts')]).toEqual([
       'infra/RUNBOOK.md',
@@ -89,12 +89,12 @@ const kinds = {
     for (const statement of linesOf(text.replaceAll(/ *--.*$/gm, '')))
       await runLine(`npx platform-sync query "${statement.replace(/;$/, '')}"`, { environment, folder });
   },
-  // Looked at, not run.
+  // Plain text is not run.
   text: () => undefined,
-  // There a semicolon ends a statement, and what follows is no other one.
+  // In a sequence diagram a semicolon ends a statement, so the text after it would be a syntax error.
   mermaid: ({ text }) => expect(text.startsWith('sequenceDiagram') ? text : '').not.toContain(';'),
   'ts elsewhere': ({ words }) => expect(words).toMatch(REASON),
-  // All at once, below.
+  // All TypeScript blocks are compiled together, below.
   ts: () => undefined,
   python: () => expect(existsSync('test/tables/readers.conformance.ts')).toBe(true),
 } as const satisfies Readonly<Record<string, (block: Block) => unknown>>;
@@ -126,7 +126,7 @@ test.each(blocks.filter(({ test }) => test === undefined))('the fenced block at 
 });
 
 test('the TypeScript of all pages compiles against the entry points', () => {
-  // aws-cdk-lib alone takes seconds: what imports it is checked where the package is installed.
+  // aws-cdk-lib takes seconds to compile, so blocks that import it are checked where the package is installed.
   const checked = ({ language, words, text }: Block) =>
     language === 'ts' && words === '' && !text.includes('aws-cdk-lib');
 

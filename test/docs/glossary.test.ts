@@ -9,7 +9,7 @@ test('the glossary has at most 60 terms, each in one line', () => {
   expect(lines.filter((line) => !/^- \*\*[^*]+\*\*: /.test(line))).toEqual([]);
 });
 
-/** Terms that a reader cannot guess: each links the glossary where a page first uses it. */
+/** Terms that a reader cannot guess. The first use of each on a page must link to the glossary. */
 const LINKED = [
   ...['ledger', 'fence', 'lease', 'redrive', 'visibility timeout', 'score cache', 'dead-letter queue'],
   ...['checkpoint', 'manifest', 'gate', 'slot', 'breaker', 'fleet', 'drill'],
@@ -17,13 +17,13 @@ const LINKED = [
 
 const blank = (text: string) => text.replaceAll(/[^\n]/g, ' ');
 
-/** A page without code and headings, each character at its place. */
+/** A page without code and headings, in which the remaining characters keep their positions. */
 const proseOf = (page: string) =>
   textOf(page)
     .replaceAll(/^```[\s\S]*?^```$/gm, blank)
     .replaceAll(/`[^`\n]*`|^#.*$|<[^>\n]*>|!\[[^\]]*\]\([^)]*\)/gm, blank);
 
-/** The terms whose first use on a page is in no link. */
+/** The terms whose first use on a page is not in a link. */
 function unlinkedOn(prose: string): readonly string[] {
   const links = [...prose.matchAll(/\[[^\]]*\]\([^)]*\)/g)];
   return LINKED.filter((term) => {

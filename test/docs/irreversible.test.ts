@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
-/** Every file that deletes from a store, a table or a queue: what it deletes, and why that may go. */
+/** Every file that deletes from a store, a table or a queue, with what it deletes and why that is safe. */
 const FILES: Readonly<Record<string, string>> = {
   'lib/jobs/work.ts': 'messages of jobs that have ended',
   'lib/jobs/queue/queue-limits.ts': 'a message that a copy replaces, which was sent before',
@@ -30,10 +30,10 @@ const FILES: Readonly<Record<string, string>> = {
   'lib/store/directory.ts': 'nothing of its own: the delete of a store',
 };
 
-/** Matches deletions from a store, table or queue: a call that is awaited, or on such a name, is not that of a Map or Set. */
+/** Matches deletions from a store, table or queue. An awaited call, or a call on such a name, is not one on a Map or Set. */
 const DELETES = /\bawait\b[^;\n]*\.(delete|erase)\(|\b(store|table|queue)\??\.(delete|erase)\(/;
 
-/** The reference platform deletes what is its own. */
+/** Excludes the reference platform, which deletes only its own data. */
 const isOurs = (path: string) => !path.startsWith('lib/sandbox/');
 
 const named = Object.keys(FILES);

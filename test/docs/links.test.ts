@@ -3,10 +3,10 @@ import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { pages, textOf } from './blocks.ts';
 
-/** A link to a file of the project: the page that it is on, and the file and the heading that it names. */
+/** A link to a file of the project: its page, its target file, and its target heading. */
 type Link = { readonly page: string; readonly to: string; readonly heading: string | undefined };
 
-/** Pages whose text is not in a fenced block. */
+/** The text of a page without fenced blocks. */
 const proseOf = (page: string) => textOf(page).replaceAll(/^```[\s\S]*?^```$/gm, '');
 
 const links: readonly Link[] = [...pages, 'docs/changelog.md'].flatMap((page) =>

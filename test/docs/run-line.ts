@@ -6,13 +6,13 @@ import { settingNames } from '../../lib/settings.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
 import { argumentsOf, parseLine, type Stage } from './shell.ts';
 
-/** The environment of lines: the settings, and the folder of their files. */
+/** Where lines run: their environment variables, and the folder of their files. */
 export type Place = { readonly environment: Readonly<Record<string, string>>; readonly folder: string };
 
-/** Commands that set the environment, which a test does in its own way. */
+/** The command that loads settings into the shell, which is skipped: the test sets the environment itself. */
 const SETS = /^set -a; \. \.\/[\w.-]+; set \+a$/;
 
-/** Runs a line of a page, and checks that it ends as the page says, or with `code`. Returns what it printed. */
+/** Runs a line of a page, and checks that its exit code is that on the page, or `ending`. Returns its output. */
 export async function runLine(line: string, place: Place, ending?: number): Promise<string> {
   if (SETS.test(line)) return '';
   const { stages, code: promised } = parseLine(line);
@@ -53,7 +53,7 @@ async function runStage(stage: Stage, input: string, { environment, folder }: Pl
   return { code, out: out(), err: err() };
 }
 
-/** A file that is named without a folder, and the folder of rules, are in the reader's: here, in the test's. */
+/** Places files without a folder, and the folder of rules, in the test's folder instead of the reader's. */
 const inFolder = (word: string, folder: string) =>
   /^[\w-]+\.(csv|ndjson|json|parquet|html|txt|env|xml)$|^rules$/.test(word) ? join(folder, word) : word;
 

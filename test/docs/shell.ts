@@ -14,8 +14,8 @@ export const linesOf = (text: string): readonly string[] =>
     .filter((line) => line.trim() !== '' && !line.startsWith('#'));
 
 /**
- * Reads a line of the small part of the shell's language that the pages use: words, quotes, `|` and `>`. A comment
- * `# exits 3` says how it ends. Throws for anything else.
+ * Parses a line in the subset of shell syntax that the pages use: words, quotes, `|` and `>`. A comment `# exits 3`
+ * gives the exit code. Throws for any other syntax.
  */
 export function parseLine(line: string): ShellLine {
   const stages: { words: string[]; to: string | undefined }[] = [{ words: [], to: undefined }];
@@ -43,7 +43,10 @@ export function parseLine(line: string): ShellLine {
 const unquoted = (word: string) =>
   word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double);
 
-/** The arguments of `npx platform-sync`, or undefined for another program: a clone has no `platform-sync` of its own. */
+/**
+ * The arguments of `npx platform-sync`; undefined for another program, and for a bare `platform-sync`, which a clone
+ * does not have.
+ */
 export function argumentsOf({ words: [npx, name, ...rest] }: Stage): readonly string[] | undefined {
   return npx === 'npx' && name === 'platform-sync' ? rest : undefined;
 }

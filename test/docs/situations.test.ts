@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { blocks, pages, textOf } from './blocks.ts';
 
 /*
- * Where a page's command is typed. In a clone and in a project that has the package, npx finds the command; anywhere else it
- * asks the public registry for a name that is not ours. `test/package` runs the pages' commands in a project, and
- * `situations.process.test.ts` in a clone and elsewhere.
+ * Checks where the commands on pages are typed. In a clone and in a project with the package, npx finds the command. In
+ * any other folder it asks the public registry for a name that is not ours. `test/package` runs the pages' commands in
+ * a project, and `situations.process.test.ts` in a clone and elsewhere.
  */
 
-/** A line of a crontab: five fields, then what is run in the home folder. */
+/** A line of a crontab: five fields, then the command, which runs in the home folder. */
 const CRON_LINE = /^(?:[\d*,/-]+\s+){5}(?<command>.*)$/;
 
 test('command lines for cron and assistants change to the project first', () => {
@@ -31,12 +31,12 @@ function serverOf(text: string): string {
 }
 
 test('no page uses the bare command, which a clone does not have', () => {
-  // What a command printed is as it was printed.
+  // This page shows printed output, which uses the bare name.
   const written = pages.filter((page) => page !== 'docs/broken-states.md');
   const bare = written.flatMap((page) =>
     textOf(page)
       .split('\n')
-      // A shell completes a command that is on its path.
+      // `completion` is excepted: a shell only completes a command that is in its path.
       .filter((line) => /(?:^|`|&& |\| )platform-sync (?!completion)[a-z-]+/.test(line))
       .map((line) => `${page}: ${line.slice(0, 100)}`),
   );

@@ -10,7 +10,7 @@ const ENTRIES = {
 
 const root = resolve('.');
 
-/** What the compiler finds in blocks of TypeScript, each a module of its own, named by the place of the block. */
+/** The compiler's errors in blocks of TypeScript, each a separate module, with the position of the block. */
 export function typeFaults(blocks: readonly Pick<Block, 'at' | 'text'>[]): readonly string[] {
   using folder = mkdtempDisposableSync(join(root, 'node_modules', '.docs-types-'));
   const files = blocks.map(({ at, text }) => {

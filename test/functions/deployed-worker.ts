@@ -9,7 +9,10 @@ import { startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack } from '../local-aws/stack/template.ts';
 
-/** Milliseconds for a test: synth and the start of seven functions take most of it if several suites run at the same time. */
+/**
+ * Timeout of a test in milliseconds. If several suites run at the same time, most of it goes to synth and the start of
+ * seven functions.
+ */
 export const DEPLOYED_TIMEOUT_MS = 300_000;
 
 const instance = {
@@ -23,8 +26,8 @@ const instance = {
 };
 
 /**
- * The deployed functions that run jobs and split texts, by their roles, against the local AWS and a platform; their table
- * is in the engine that the runner of the conformance tests names, if there is one.
+ * Starts the deployed functions that run jobs and split texts, with their roles, against the local AWS and a platform.
+ * Their table is in the conformance engine, if the runner of the conformance tests names one.
  */
 export async function startDeployedWorker(platform: Sandbox) {
   await using started = new AsyncDisposableStack();
@@ -45,7 +48,7 @@ export async function startDeployedWorker(platform: Sandbox) {
   return {
     store,
     queue: await openQueue(stack.output('QueueUrl'), stack.settings),
-    /** What their roles do not allow. */
+    /** The requests that were denied since their roles do not allow them. */
     refusals: () => stack.access.refusals(),
     /** Notifies split-texts of a new object, as S3 does through EventBridge. */
     objectCreated: (key: string) => stack.emit(objectCreated({ bucket, key, sizeBytes: 58, etag: 'b57f' })),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { reportLateStart } from '../../functions/late-start.ts';
 
-/** The values that are reported of an event. */
+/** The delays that are reported for an event. */
 function reported(event: unknown): readonly unknown[] {
   const lines: string[] = [];
   reportLateStart(event, { SYNC_STACK: 'acme' }, (line) => lines.push(line));

@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A message that is not a job: it is refused, which logs a warning and a problem. */
+/** A message that is not a job: it is rejected, which logs a warning and a problem. */
 const refusable = {
   Records: [
     {
@@ -39,7 +39,7 @@ const refusable = {
   ],
 };
 
-/** The output of a deployed function: on standard output, and on the channel of the runtime for console. */
+/** The output of a deployed function: on standard output, and on the runtime's channel for console methods. */
 type Written = { readonly output: readonly string[]; readonly channel: string; readonly ended: string };
 
 type Place = { readonly format: 'Text' | 'JSON'; readonly hasChannel: boolean };
@@ -83,7 +83,7 @@ async function invoked(event: unknown, { format, hasChannel }: Place): Promise<W
   return { output: output.split('\n').slice(0, -1), channel, ended };
 }
 
-/** Lambda's side of the runtime: hands out one event. `ended` says by which of its paths the event ended. */
+/** Starts Lambda's runtime API, which provides one event. `ended`: the path of the request that ended the event. */
 async function startRuntimeApi(event: unknown) {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   const given = json(event, 200, {
@@ -97,7 +97,7 @@ async function startRuntimeApi(event: unknown) {
       response.end();
       return resolve(request.target.split('/').at(-1) ?? '');
     }
-    // The next one never comes.
+    // The request for the next event never gets a response.
     if (isGiven) return;
     isGiven = true;
     given(response, request);

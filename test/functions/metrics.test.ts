@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../functions/metrics.ts';
 
-/** Metrics, and the lines that each flush writes. */
+/** Starts metrics, and collects the lines that each flush writes. */
 function startMetrics(now: () => number = () => 1_000) {
   const lines: Line[] = [];
   const write = (line: string) => lines.push(JSON.parse(line));
@@ -141,7 +141,7 @@ test('the texts scored in a day are reported for all processes together', () => 
 describe('throttling', () => {
   const MINUTE = 60_000;
 
-  /** What is reported after these windows of five minutes, each with these numbers of requests and 429s. */
+  /** The report after these windows of five minutes, each with these numbers of requests and 429s. */
   function reportedAfter(...windows: readonly (readonly [requests: number, throttled: number])[]) {
     let nowMs = 0;
     const { metrics, problems } = startMetrics(() => nowMs);
@@ -172,7 +172,7 @@ describe('throttling', () => {
 describe('a reduced rate', () => {
   const MINUTE = 60_000;
 
-  /** What is reported after windows of five minutes in which ten calls waited, at these rates out of 20 requests a second. */
+  /** The report after windows of five minutes in which ten calls waited, at these rates instead of 20 requests a second. */
   function reportedAt(rates: readonly number[], waitedMs = 90) {
     let nowMs = 0;
     let effectiveRate = 20;

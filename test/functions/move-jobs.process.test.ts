@@ -6,8 +6,8 @@ import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack, type StackToRun } from '../local-aws/stack/template.ts';
 
 /*
- * An instance whose event rules and whose queues for code functions and texts were turned off while jobs were on these
- * queues: they are the same queues, and by the deployed function the jobs come to the queue that is still taken from.
+ * An instance whose event rules and queues for code functions and texts were turned off while jobs were on these
+ * queues. The queues still exist, and the deployed function moves their jobs to the queue that is still polled.
  */
 
 const running = new AsyncDisposableStack();

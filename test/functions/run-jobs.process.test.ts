@@ -21,9 +21,9 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
     [
       { ...run, id: 'adds', functionName: 'addNumbers', inputVariables: { first: 2, second: 3 } },
       { ...run, id: 'is-not-there', functionName: 'noSuchFunction' },
-      // It goes back to the queue until then.
+      // The message returns to the queue until then.
       { ...run, id: 'waits', functionName: 'addNumbers', inputVariables: { first: 1, second: 1 }, notBefore },
-      // It has no id, so it is put on the queue again with one.
+      // The message has no id, so it is sent again with one.
       { ...run, functionName: 'addNumbers', inputVariables: { first: 4, second: 5 } },
       { ...run, packageVersion: '1.1.0', id: 'imports', functionName: 'listFormulas', importFormulas: true },
       { version: 1, type: 'score', id: 'scores', texts: [{ id: 'a', text: 'This is wonderful!' }] },
@@ -69,7 +69,7 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
   expect(deployed.refusals()).toEqual([]);
 });
 
-/** The results by job, once there are this many. */
+/** Waits for this number of results, and returns them by job id. */
 async function resultsOf(store: Store, expected: number): Promise<ReadonlyMap<string, unknown>> {
   for (let look = 0; look < 150; look += 1) {
     const keys = await keysOf(store, 'results/');

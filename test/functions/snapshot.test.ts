@@ -61,7 +61,7 @@ async function deployed(): Promise<DurableLambdaHandler> {
   return (await import('../../functions/snapshot/handler.ts')).handler;
 }
 
-/** The lines that are written to standard output until it is disposed. */
+/** Collects the lines written to standard output until it is disposed of. */
 function writtenLines() {
   const spy = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   return {
@@ -136,7 +136,7 @@ test('failed steps are retried, and each step stores little', async () => {
   const put: Store['put'] = async (...args) => {
     const result = await store.put(...args);
     puts += 1;
-    // Stored, but the response is lost: for parts, part records and checkpoints.
+    // The object is stored, but the response is lost: for parts, part records and checkpoints.
     if (puts % 7 === 0) throw new StoreError(`put ${args[0]}`, { kind: 'busy', code: 'SlowDown' });
     return result;
   };

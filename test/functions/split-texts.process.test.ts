@@ -36,7 +36,7 @@ test(`the inbox, the queue and the worker pay for each of ${TEXTS} texts once, a
   await deployed.store.put('inbox/may.json', Buffer.from(JSON.stringify(request)));
 
   await deployed.objectCreated('inbox/may.json');
-  // An event may be delivered twice.
+  // Deliver the event a second time, as may happen.
   await deployed.objectCreated('inbox/may.json');
   await deployed.store.put('inbox/no-request.json', Buffer.from('{}'));
   await deployed.objectCreated('inbox/no-request.json');
@@ -55,7 +55,7 @@ test(`the inbox, the queue and the worker pay for each of ${TEXTS} texts once, a
     paidAgain: 0,
     badRows: [{ line: TEXTS + 2 }, { line: TEXTS + 3 }],
   });
-  // The same, counted another way: row by row, from the parts.
+  // Count the same figures from the parts, row by row.
   const counted: Record<string, Record<string, number>> = {};
   const users: string[] = [];
   for (const { key } of summary.parts) {
@@ -72,7 +72,7 @@ test(`the inbox, the queue and the worker pay for each of ${TEXTS} texts once, a
   }
   expect(summary.sentiments.topics).toEqual(counted);
   expect(users).toEqual(rows.map((_, row) => `u-${row} ${row % 2 === 0 ? 'mail' : 'chat'}`));
-  // Written once: the same request again changes nothing.
+  // The summary is written once: repeating the request changes nothing.
   await deployed.objectCreated('inbox/may.json');
   expect(await summaryOf(deployed.store)).toEqual(summary);
   expect(await Array.fromAsync(deployed.store.list('refused/'))).toHaveLength(1);

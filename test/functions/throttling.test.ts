@@ -5,7 +5,7 @@ import { simulateFleet } from '../pace/simulated-fleet.ts';
 const RATE = 20;
 const MINUTE = 60_000;
 
-/** What a worker reports over 25 minutes while the platform allows this number of requests in any second. */
+/** The report of a worker over 25 minutes while the platform allows this number of requests in any second. */
 async function reportedAt(allowed: number, { loops }: { readonly loops: number }) {
   let nowMs = 0;
   let refused = 0;
@@ -38,7 +38,7 @@ async function reportedAt(allowed: number, { loops }: { readonly loops: number }
   return { percent, refusedPercent: (100 * refused) / calls };
 }
 
-/** Above this many percent there is an alarm. */
+/** The percentage above which there is an alarm. */
 const LIMIT = 45;
 
 test('a platform that allows half of the rate is detected, though it refuses fewer calls than Throttling looks for', async () => {

@@ -8,7 +8,7 @@ import { startMute } from '../platform/mute-server.ts';
 
 const urlOf = ({ port }: { readonly port: number }) => `http://127.0.0.1:${port}`;
 
-/** The handler of a function whose AWS never responds, so that no role is asked for; `lines` are what it writes. */
+/** The handler of a function for which AWS never responds, so that permissions do not matter. `lines`: its log lines. */
 function handlerAt(url: string, name: string, settings: Readonly<Record<string, string>>) {
   const lines: string[] = [];
   const handler = createHandlerProcess({
@@ -42,7 +42,7 @@ test('if storage never responds, the request ends before the time limit, and the
     detail: { bucket: { name: 'acme' }, object: { key: 'nightly/inbox/may.json' } },
   });
 
-  // Its own error, and not that of the time limit.
+  // The handler fails with its own error, before Lambda would kill the process.
   await expect(split).rejects.toThrow('the time limit is almost reached');
   const inHand = [{ key: 'nightly/inbox/may.json', forMs: expect.any(Number) }];
   expect(splitTexts.logged()).toMatchObject([
@@ -60,7 +60,7 @@ test('a worker that is killed at its time limit has logged which message it was 
     SYNC_STORE: store.path,
     SYNC_TABLE: `sqlite:${join(store.path, 'jobs.db')}`,
   });
-  // Too long for what is left: it is put back, for which the queue does not respond.
+  // The remaining time is too short for the job, so its message is requeued, but the queue does not respond.
   const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
 
   const ran = runJobs.handler.invoke({

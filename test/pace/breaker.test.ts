@@ -8,16 +8,16 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 type Worker = {
-  /** What a job's call of this worker meets. */
+  /** The outcome of a call of this worker's jobs at a time. */
   readonly call: (atMs: number) => CallOutcome;
-  /** What its probes meet; by default the same. */
+  /** The outcome of its probes. Default: as `call`. */
   readonly probe?: (atMs: number) => CallOutcome;
-  /** When it stops, as if by `kill -9`. */
+  /** When the worker stops, as if by `kill -9`. */
   readonly diesMs?: number;
   readonly skewMs?: number;
 };
 
-/** Workers that each take one job after another, two a second, in virtual time. */
+/** Runs workers in virtual time, each of which takes one job after another, two a second. */
 async function runFleet(
   workers: readonly Worker[],
   untilMs: number,

@@ -3,7 +3,7 @@ import { createBudgetView, createMemoryBudget, emptyBudget } from '../../lib/pac
 import { learnedTo } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** A view whose requests take 40 ms each, or fail as often as `failures` says. */
+/** A view of the budget whose requests take 40 ms each. The first `failures` requests fail. */
 function createView({ failures = 0 } = {}) {
   const clock = createVirtualClock();
   const memory = createMemoryBudget();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { trackTime, watchSteps } from '../../lib/pace/clock.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 
-/** A clock at 1,000 ms, beside one that is never set. */
+/** A clock at 1,000 ms, with a monotonic clock beside it. */
 function clockSet() {
   const state = { by: 100 };
   const clock = { now: () => 900 + state.by, sleep: async () => undefined, steady: () => 900 };

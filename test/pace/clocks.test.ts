@@ -8,7 +8,7 @@ import { type FleetPlan, maxInASecond, type SimulatedWorker, simulateFleet } fro
 
 const RATE = 49;
 
-/** What a busy fleet did from its second second on; `most` counts from its start. */
+/** Runs a busy fleet. The figures are from its second second on, except `most`, which counts from the start. */
 async function fleetOf(workers: readonly SimulatedWorker[], plan: Partial<FleetPlan> = {}) {
   const durationMs = 15_000;
   const run = await simulateFleet({ rate: RATE, hasDates: true, workers, durationMs, ...plan });
@@ -104,7 +104,7 @@ describe('a clock that is set while the fleet works', () => {
 
 describe('whatever the clocks and the length of requests,', () => {
   type Times = Record<'skewMs' | 'drift' | 'setAtMs' | 'setByMs', number>;
-  /** A clock that agrees with the table's to within 40 ms is left alone: those that are off are further off. */
+  /** Clock differences above 40 ms: a clock that agrees with the table's within 40 ms is not corrected. */
   const off = (min: number, max: number) =>
     fc.tuple(fc.integer({ min, max }), fc.constantFrom(1, -1)).map(([ms, sign]) => ms * sign);
   const times = fc.record({
@@ -133,7 +133,7 @@ describe('whatever the clocks and the length of requests,', () => {
     callsMs: fc.array(fc.constantFrom(5, 20, 60, 300), { minLength: 1, maxLength: 4 }),
     seed: fc.integer(),
   });
-  /** Users of a file share a clock, which is that of the simulation. */
+  /** Users of a SQLite file share the clock of the simulation. */
   const tableOf = (name: string): Partial<FleetPlan> =>
     name === 'SQLite'
       ? { hasDates: false, table: createSqliteTable(createSqliteInMemory()({ name, isAlive: true })) }
@@ -200,7 +200,7 @@ describe('a process with a wrong clock whose table is unavailable at first', () 
   test.each([
     { skewMs: 300_000, unavailableMs: 5_000, others: 'all are cut off', most: RATE },
     { skewMs: -300_000, unavailableMs: 5_000, others: 'all are cut off', most: RATE },
-    // While it is cut off alone, its own slots come on top: a sixth of the rate.
+    // While only this process is cut off, its slots are in addition to the others': a sixth of the rate.
     { skewMs: 300_000, unavailableMs: 12_000, others: 'only it is', most: RATE * (7 / 6) },
   ])('(for $unavailableMs ms, by $skewMs ms, and $others) shares the rate 15 s later', async (given) => {
     const { skewMs, unavailableMs, others, most } = given;

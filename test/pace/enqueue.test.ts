@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
 import { enqueue } from '../../lib/pace/fair-queue.ts';
 
-/** A queue of one at a time with a task under way, until `end` is called. */
+/** A queue that runs one task at a time, with a task under way until `end` is called. */
 function busyQueue(signal?: AbortSignal) {
   const queue = new PQueue({ concurrency: 1 });
   const { promise, resolve } = Promise.withResolvers<string>();

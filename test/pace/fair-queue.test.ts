@@ -3,7 +3,7 @@ import type { Priority } from '../../lib/pace/fair-queue.ts';
 import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** Calls that arrive in this order at ten a second, one in flight after another; returns the order they leave in. */
+/** Queues calls in this order, lets ten a second leave, one in flight at a time, and returns the order in which they leave. */
 async function leaving(
   arrivals: readonly { readonly priority: Priority; readonly count: number; readonly atMs?: number }[],
 ) {

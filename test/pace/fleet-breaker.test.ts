@@ -3,7 +3,7 @@ import { type Breaker, type CallOutcome, createFleetBreaker } from '../../lib/pa
 import { type BudgetItem, createMemoryBudget, type OpenBreaker } from '../../lib/pace/budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** One worker and its item, with the outcomes of its probes: by default none gets a response. */
+/** One worker and its budget item, with the outcomes of its probes. Default: no probe gets a response. */
 function createWorker(
   outcomes: readonly (CallOutcome | (() => CallOutcome))[] = [],
   item: Partial<BudgetItem> = {},

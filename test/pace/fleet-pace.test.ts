@@ -12,7 +12,7 @@ paceSuite('the pace of a fleet of one', (options) =>
   createFleetPace({ ...options, item: createMemoryBudget() }),
 );
 
-/** An item that can be made unavailable, and counts its requests. */
+/** A budget item that counts its requests and can be made unavailable. */
 function createItem() {
   const memory = createMemoryBudget();
   const state = { isUnavailable: false, reads: 0, writes: 0 };
@@ -35,7 +35,7 @@ function createItem() {
   return { item, state, set };
 }
 
-/** A pace over such an item. */
+/** A pace with such an item. */
 function paced(options: Omit<Parameters<typeof createFleetPace>[0], 'item'>) {
   const clock = createVirtualClock();
   const over = createItem();

@@ -41,7 +41,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
       state.failsAtMs = Number.POSITIVE_INFINITY;
       throw new Error('no response');
     },
-    // As that of a worker that alone changes the budget.
+    // A view as in a worker that is the only one to change the budget.
     async change(act, next) {
       const changed = next(await memory.read());
       await respond(act.split(' ')[0] ?? '');
@@ -69,9 +69,9 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     memory,
     take: (given: Partial<Demand> = {}) => run(() => slots.take(request(given))),
     throttled: (slot: Slot, retryAfterMs?: number) => run(() => slots.throttled(slot, retryAfterMs)),
-    /** When a call that has no others ahead, and prepares for `leadMs`, is let through. */
+    /** When a call that prepares for `leadMs`, with no other calls ahead, may proceed. */
     waitUntilDue: (leadMs: number) => run(() => waitUntilDue(leadMs)),
-    /** When a call is let through that waits behind another one, until that takes its slot. */
+    /** When a call that waits behind another one, until that takes its slot, may proceed. */
     waitUntilDueBehind: (leadMs: number) => {
       let ahead = 1;
       const first = async () => {
@@ -113,7 +113,7 @@ describe('a slot', () => {
 
     const { atMs } = await take();
 
-    // A block later: a 429 may have begun the line again.
+    // The call waits one block longer, since a 429 may have restarted the line.
     expect(atMs).toBe(5_201);
     expect(slots.counts()).toMatchObject({ granted: 4, used: 1, wasted: 2 });
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40', 'look at 4955', 'reserve at 4995']);

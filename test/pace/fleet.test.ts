@@ -6,7 +6,7 @@ import { scaled } from '../scale.ts';
 import { type Departure, maxInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** The maximum calls within a second if clocks differ by `differenceMs`: what the line grants in that much more time. */
+/** The maximum calls within a second if clocks differ by `differenceMs`: what the line grants in a second plus that time. */
 function maxWith(rate: number, differenceMs: number): number {
   const { intervalMs, toleranceMs } = lineSpacing(rate, emptyBudget, 0);
   return Math.ceil((1000 + toleranceMs + LATE_MS + differenceMs) / intervalMs);

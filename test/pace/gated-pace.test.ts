@@ -7,7 +7,7 @@ import { createVirtualClock } from './virtual-clock.ts';
 
 type SlotSource = ReturnType<typeof createFleetSlots>;
 
-/** A source that grants slots immediately; each may be used for `usableMs`. */
+/** A source of slots that grants each immediately. A slot may be used for `usableMs`. */
 function createSource(clock: { readonly now: () => number }, usableMs = Number.POSITIVE_INFINITY) {
   const demands: Demand[] = [];
   const givenBack: Slot[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyBudget, fullSpacing } from '../../lib/pace/budget.ts';
 
-/** The budget of one process, whose clock cannot drift from others. */
+/** The budget of a single process, whose clock cannot drift from others. */
 const alone = { ...emptyBudget, driftMs: 0 };
 
 test('calls at a fractional rate are spaced by exactly its interval', () => {

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 
 type Limiter = ReturnType<typeof createSlidingWindow>;
 
-/** A platform that refuses by these limiters, one after another, with or without `Retry-After`. */
+/** A platform that applies these limiters one after another, with or without `Retry-After`. */
 function refuseBy(
   limiter: (atMs: number) => Limiter,
   says: 'Retry-After' | 'nothing',
@@ -21,7 +21,7 @@ function refuseBy(
 
 type Run = Awaited<ReturnType<typeof simulateFleet>>;
 
-/** The share of what the limit allows that was used from one time to another, and of the calls that were refused. */
+/** The used share of the limit between two times, and the share of calls that were refused. */
 function usedOf({ departures }: Run, limit: number, [fromMs, untilMs]: readonly [number, number]) {
   const within = departures.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
   const refused = within.filter((each) => each.refused).length;
@@ -47,7 +47,7 @@ const cases = [1, 3, 6, 10].flatMap((limit) =>
   ),
 );
 
-/** Some of them, others each day; all of them in full. */
+/** A sample of the cases, different each day; all of them in a full run. */
 const picked = scaled(6, cases.length);
 const first = Math.floor(Date.now() / 86_400_000) * picked;
 const chosen = Array.from({ length: picked }, (_, at) => cases[(first + at * 11) % cases.length] ?? cases[0]);
@@ -69,11 +69,11 @@ test.each(chosen)(
       durationMs: 10 * MINUTE,
       refuse: refuseBy(() => limiter, says),
     });
-    // A window shows its limit once it has been seen twice from its beginning to its end.
+    // The limit of a window is known after two complete windows.
     const knownMs = form === 'each minute' ? 4 * MINUTE : 2 * MINUTE;
 
     expect.soft(usedOf(run, limit, [2 * MINUTE, 10 * MINUTE]).used).toBeGreaterThan(0.9);
-    // What closes without a word is tried six times a minute while it is learned; over a day it is below one of a hundred.
+    // A limit without `Retry-After` is tried six times a minute while it is learned. Over a day the share is below one percent.
     const mayBeRefused = form === 'each minute' && says === 'nothing' ? 0.025 : 0.01;
     expect.soft(usedOf(run, limit, [knownMs, 10 * MINUTE]).refused).toBeLessThan(mayBeRefused);
     expect(maxInASecond(run.departures)).toBeLessThanOrEqual(10);
@@ -116,6 +116,6 @@ test('a fleet that may rise to a ceiling sends 100,000 calls in less than 1.6 ho
   expect(late.used).toBeGreaterThan(0.9);
   expect(late.refused).toBeLessThan(0.01);
   expect(maxInASecond(run.departures.filter(({ atMs }) => atMs < 20_000))).toBeLessThanOrEqual(3);
-  // The whole: 100,000 in 96 minutes.
+  // In a full run: 100,000 calls in 96 minutes.
   expect(sent).toBeGreaterThan(scaled(14_000, 100_000));
 });

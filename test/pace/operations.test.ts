@@ -19,7 +19,7 @@ const run = (refuse: NonNullable<FleetPlan['refuse']>, minutes = 10) =>
 
 type Run = Awaited<ReturnType<typeof run>>;
 
-/** The calls of an operation in each second, and the share that was refused, from one minute to another. */
+/** The calls of an operation per second, and the share that was refused, between two minutes. */
 function usedOf({ departures }: Run, operation: string, [from, until]: readonly [number, number]) {
   const within = departures.filter(
     ({ worker, atMs }) =>

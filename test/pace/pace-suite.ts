@@ -10,7 +10,7 @@ export type MakePace = (options: {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }) => Pace;
 
-/** The promises of every pace, whether for one process or for a fleet. */
+/** Tests the promises of every pace, for one process or for a fleet. */
 export function paceSuite(name: string, makePace: MakePace): void {
   const paced = (options: Pick<Parameters<MakePace>[0], 'rate' | 'concurrency' | 'maxWaitMs'>) => {
     const clock = createVirtualClock();
@@ -184,7 +184,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
         );
       expect(at('a prepares')).toBe(0);
       expect([100, 395]).toContain(at('a leaves'));
-      // They prepare only shortly before their slots, so that an earlier crash leaves nothing to undo.
+      // Calls prepare only shortly before their slots, so that an earlier crash leaves nothing to undo.
       expect(at('b prepares')).toBeGreaterThanOrEqual(250);
       expect(at('c prepares')).toBeGreaterThanOrEqual(650);
       expect(at('d prepares')).toBeGreaterThanOrEqual(650);

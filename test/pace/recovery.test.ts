@@ -14,7 +14,7 @@ import {
 } from './simulated-fleet.ts';
 import { learnedTo } from './throttled.ts';
 
-/** A time in which the platform refuses: all of it, or the first `onMs` of every `everyMs`. */
+/** A time in which the platform refuses calls: all of the time, or the first `onMs` of every `everyMs`. */
 type Spell = {
   readonly afterMs: number;
   readonly lastsMs: number;
@@ -26,7 +26,7 @@ type Spell = {
 const busy = (count: number, worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
   Array.from({ length: count }, () => worker);
 
-/** Calls a second that the platform accepted from one time to another. */
+/** The calls a second that the platform accepted between two times. */
 function acceptedRate(
   departures: readonly Departure[],
   [fromMs, untilMs]: readonly [number, number],
@@ -35,7 +35,7 @@ function acceptedRate(
   return accepted.length / ((untilMs - fromMs) / 1000);
 }
 
-/** The spells one after another, and when the last one ends. */
+/** A platform with these spells one after another, and the time at which the last one ends. */
 function platformOf(spells: readonly Spell[]) {
   let endMs = 0;
   const placed = spells.map((spell) => {
@@ -51,7 +51,7 @@ function platformOf(spells: readonly Spell[]) {
   return { refuse, endMs };
 }
 
-/** A `Retry-After` of up to a minute is the platform's word on when it is back. */
+/** The time after which the platform announced to accept calls: a `Retry-After` of at most a minute. */
 const promisedMs = (retryAfterMs: number | 'absent' | undefined): number =>
   typeof retryAfterMs === 'number' && retryAfterMs <= 60_000 ? retryAfterMs : 0;
 
@@ -155,7 +155,7 @@ test('429s that keep the rate at its minimum until the platform recovers do not 
   expect(maxInASecond(departures)).toBeLessThanOrEqual(5);
 });
 
-/** A table that holds this budget, and the budget. */
+/** A table with this budget, and the budget. */
 async function tableWith(start: Budget = emptyBudget) {
   const table = createMemoryTable();
   const item = createTableBudget({ table, host: HOST });
@@ -194,7 +194,7 @@ test('a fleet obeys a cap that an operator sets while it runs', async () => {
     workers: busy(4),
     durationMs: 20_000,
     table,
-    // After about ten seconds.
+    // The operator sets the cap after about ten seconds.
     callMs: (call) => {
       if (call === 200) void item.change('cap', (budget) => ({ ...budget, capRate: 5 }));
       return 20;

@@ -25,7 +25,7 @@ type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'reserve'>> & {
   /** How long each request to the item takes. Default: no time. */
   readonly responseMs?: number;
   readonly clockErrorMs?: number;
-  /** The changes of another worker to the budget before this worker's first change is stored. */
+  /** Changes to the budget that another worker stores just before this worker's first change. */
   readonly overtaking?: Partial<Budget>;
   readonly isUnavailable?: boolean;
 };
@@ -137,7 +137,7 @@ describe('a block', () => {
     const given = { maxWaitMs: 20_000, budget: { tatMs: 80_001, longestWaitMs: 5_000, incidents: 3 } };
     const { reserve, read, setBack } = createWorker(given);
 
-    // A second later, when no worker holds earlier slots.
+    // The block begins a second later, when no worker holds earlier slots.
     expect((await reserve()).block).toMatchObject({ slots: [1_000, 1_103], throttleEpoch: 4 });
     expect(await read()).toMatchObject({ tatMs: 1_206, incidents: 4, longestWaitMs: 20_000 });
     expect(setBack).toEqual(['set back']);
@@ -270,7 +270,7 @@ describe('while the platform refuses calls', () => {
     expect(readAt.slice(0, 5).map(Math.round)).toEqual([0, 5_000, 10_000, 14_999, 18_748]);
     expect(readAt.slice(-4).map(Math.round)).toEqual([29_401, 29_651, 29_901, 29_995]);
     expect(clock.now()).toBe(29_995);
-    // The line does not move.
+    // The end of the line is unchanged.
     expect(await read()).toMatchObject({ tatMs: 500, throttle: { probedAtMs: 30_000, nextMs: 31_000 } });
     expect(block).toMatchObject({ slots: [30_000], throttleEpoch: 1 });
   });
@@ -282,7 +282,7 @@ describe('while the platform refuses calls', () => {
 
     const { block } = await reserve();
 
-    // The slot at 0.95 of 5 a second, after a probe at 0.
+    // The next slot at 0.95 of 5 requests a second, after a probe at 0.
     expect(block?.slots).toEqual([expect.closeTo(210.526, 3)]);
     expect(await read()).toMatchObject({
       tatMs: expect.closeTo(2 * 210.526, 2),

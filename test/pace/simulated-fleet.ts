@@ -8,17 +8,17 @@ import { TableError } from '../../lib/table/table-error.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** One worker: busy loops of calls from `startsMs` until `endsMs`, on a clock that is off by `skewMs`. */
+/** One worker, with busy loops of calls from `startsMs` until `endsMs`. Its clock is off by `skewMs`. */
 export type SimulatedWorker = {
   readonly skewMs?: number;
-  /** Further differences of its clock, by the time: drift, or that somebody sets it. */
+  /** Additional error of its clock at a time: because it drifts, or is set. */
   readonly skewAt?: (atMs: number) => number;
   readonly concurrency?: number;
-  /** How many loops run at the same time, each with one call after another. */
+  /** Number of concurrent loops, each of which makes one call after another. */
   readonly loops?: number;
   readonly startsMs?: number;
   readonly endsMs?: number;
-  /** When it stops, as if by `kill -9`, with whatever it holds. */
+  /** When the worker stops, as if by `kill -9`, with the slots that it holds. */
   readonly diesMs?: number;
   /** The time between the end of a call and the next one of its loop. */
   readonly restMs?: number;
@@ -39,13 +39,13 @@ export type FleetPlan = {
   readonly callMs?: (call: number) => number;
   /** The duration of a request to the table, there and back; default 6 ms. */
   readonly responseMs?: (request: number) => number;
-  /** Whether a response is lost after the table carried out the request; by default none is. */
+  /** Whether the table executes a request but its response is lost. Default: never. */
   readonly isLost?: (request: number, atMs: number) => boolean;
   /** How late a timer wakes; default 0. */
   readonly lateness?: () => number;
   /** Whether the table is unavailable: requests to it then fail. Default: always available. */
   readonly isUnavailable?: (atMs: number, worker: number) => boolean;
-  /** How long a request to an unavailable table takes to fail. Default: a second, as by its time limit. */
+  /** How long a request to an unavailable table takes to fail. Default: a second, like its timeout. */
   readonly unavailableMs?: number;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
   readonly refuse?: (atMs: number, operation: string) => number | 'absent' | undefined;
@@ -57,7 +57,7 @@ export type FleetPlan = {
   }) => void;
   /** Whether the table's responses have a `Date`. Default: no. */
   readonly hasDates?: boolean;
-  /** The error of the `Date` of a response, or that the response has no `Date`. Default: no error. */
+  /** The error of the `Date` of a response in milliseconds, or `absent` for a response without `Date`. Default: no error. */
   readonly dateOff?: (atMs: number, worker: number) => number | 'absent';
   /** The table with the budget of `HOST`; default: an empty one. */
   readonly table?: Table;
@@ -84,7 +84,7 @@ type Connection = {
 /** An arbitrary time of a wall clock. */
 export const EPOCH_MS = 1_795_276_800_000;
 
-/** Runs a fleet over one budget in virtual time, and reports what left when. */
+/** Runs a fleet over one budget in virtual time, and returns the calls that left, with their times. */
 export async function simulateFleet(plan: FleetPlan) {
   const clock = createVirtualClock({ lateness: plan.lateness });
   const table = plan.table ?? createMemoryTable();

@@ -6,7 +6,7 @@ import { createVirtualClock } from './virtual-clock.ts';
 
 const HOUR = 3_600_000;
 
-/** A stop after a second, of an hour. */
+/** The process is stopped after one second, for an hour. */
 const isStopped = (ms: number) => ms >= 1_000 && ms < 1_000 + HOUR;
 
 /** After SIGSTOP all clocks continue; while a laptop sleeps, its monotonic clock stands still. */
@@ -15,7 +15,7 @@ const stops = [
   ['as a laptop that sleeps', (ms: number) => (ms < 1_000 ? ms : Math.max(1_000, ms - HOUR))],
 ] as const;
 
-/** Twenty calls at 2 a second that may wait 20 s, of a process that is stopped; when each leaves, from the start of it. */
+/** Runs twenty calls at 2 a second, which may wait 20 s, in a process that is stopped. Returns when each leaves. */
 async function callsOf(steadyOf: (ms: number) => number, inFlight: number) {
   const clock = createVirtualClock();
   const sleep = async (ms: number, signal?: AbortSignal) => {

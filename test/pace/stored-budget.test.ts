@@ -8,7 +8,7 @@ import { createMemoryTable } from '../table/memory-table.ts';
 const breaker = { sinceMs: 1, cause: 'unreachable', probeAtMs: 2 };
 const granted = (budget: Budget): Budget => ({ ...budget, tatMs: (budget.tatMs ?? 0) + 242.4 });
 
-/** A table, and what was asked of it. */
+/** A table, and a log of its requests. */
 function createLogged(table: Table = createMemoryTable()) {
   const log: string[] = [];
   const logged: Table = {
@@ -133,7 +133,7 @@ describe('a process', () => {
     await own.change('grant', (budget) => (budget.breaker ? undefined : granted(budget)));
     await own.read();
 
-    // It read, stored, read, stored, was overtaken and read, and read.
+    // The process read, stored, read, stored, was overtaken and read, and read again.
     expect(seen).toEqual([undefined, undefined, undefined, undefined, breaker, breaker]);
   });
 });

@@ -20,7 +20,7 @@ function createClocks(offMs: number) {
     state.tableMs += ms;
     state.steadyMs += ms;
   };
-  /** `setByMs`: by how many milliseconds the clock is set meanwhile. */
+  /** `setByMs`: the clock is set by this number of milliseconds during the request. */
   const respond = (setByMs = 0) => {
     const seen = awaitDate(
       () => state.tableMs + state.offMs,
@@ -32,7 +32,7 @@ function createClocks(offMs: number) {
     pass(10);
     clock.saw(seen(dateMs));
   };
-  /** A response every `everyMs`, for a while. */
+  /** Responds every `everyMs` for `ms`. */
   const respondFor = (ms: number, everyMs: number) => {
     for (let atMs = 0; atMs < ms; atMs += everyMs) {
       respond();
@@ -221,7 +221,7 @@ test('a server whose Date is sometimes slightly late does not widen the bounds',
   const { clock, state, respondFor, errorMs } = createClocks(0);
   respondFor(10_000, 43);
 
-  // Just after a second has begun, its responses still say the one before.
+  // Shortly after a second begins, the server's responses still have the previous one.
   const atMs = state.tableMs + 30;
   clock.saw({ dateMs: Math.floor(atMs / 1000) * 1000 - 1000, sentMs: atMs, receivedMs: atMs + 20 });
 
@@ -229,7 +229,7 @@ test('a server whose Date is sometimes slightly late does not widen the bounds',
 });
 
 describe('requests for the time', () => {
-  /** A process whose clock is off, and that looks, each time as `look` does. */
+  /** A process whose clock is off and that requests the time by `look`. */
   const lookingWith = (
     offMs: number,
     look?: (respond: (setByMs?: number) => void, looks: number) => Promise<void>,

@@ -12,7 +12,7 @@ type Plan = {
   readonly says: 'Retry-After' | 'nothing';
 };
 
-/** One line in constant use, with responses after 80 ms: which calls were admitted, and when. */
+/** Simulates one line in constant use, with responses after 80 ms. Returns which calls were admitted, and when. */
 function runLine({ cap, hours, limiter, says }: Plan) {
   const calls: { readonly atMs: number; readonly admitted: boolean }[] = [];
   const underWay: { readonly atMs: number; readonly answer: () => void }[] = [];

@@ -1,6 +1,6 @@
 import type { rateOf } from '../../lib/pace/throttle-state.ts';
 
-/** A line whose calls the platform refuses since `refusedAtMs`. */
+/** A throttled budget: the platform refuses calls since `refusedAtMs`. */
 export const refusedAt = (
   refusedAtMs: number,
   given: Partial<Extract<NonNullable<Parameters<typeof rateOf>[0]>, { readonly kind: 'refused' }>> = {},
@@ -16,7 +16,7 @@ export const refusedAt = (
   ...given,
 });
 
-/** A line that continued at `rate`, its last known limit. */
+/** A budget that has recovered to `rate`, its last known limit. */
 export function learnedTo(
   rate: number,
   atMs: number,

@@ -21,7 +21,7 @@ function createFleet(change?: (act: string) => void) {
       clock: { now: () => nowMs + setMs, steady: () => nowMs, sleep: async () => undefined },
     });
     return {
-      /** A call ended now that began at a time, after the worker saw the budget. */
+      /** Reports a call that began at `beganMs` and ends now, after the worker has read the budget. */
       async ended(outcome: 'answered' | 'refused token' | 'unreachable', beganMs = nowMs) {
         breaker.onBudget(await budget.read());
         breaker.ended(outcome, nowMs - beganMs);

@@ -3,24 +3,27 @@ type VirtualClockOptions = {
   readonly lateness?: (() => number) | undefined;
   /** Work in progress outside the event loop, which takes no virtual time. Default: none. */
   readonly underWay?: (() => Promise<void> | undefined) | undefined;
-  /** Nobody waits for anything but promises and what is under way: no turns of the event loop, which cost more. Default: no. */
+  /**
+   * True if the simulated code waits only for promises and `underWay`: then turns of the event loop, which cost more,
+   * are skipped. Default: false.
+   */
   readonly isOnlyPromises?: boolean;
 };
 
 type Sleeper = { readonly atMs: number; readonly wake: () => void };
 
-/** A clock that advances only when somebody sleeps on it, and a sleep that may wake late. Times in milliseconds. */
+/** A virtual clock that advances only while code sleeps on it, with a sleep that may wake late. Times are in milliseconds. */
 export function createVirtualClock({
   lateness = () => 0,
   underWay = () => undefined,
   isOnlyPromises = false,
 }: VirtualClockOptions = {}) {
   let nowMs = 0;
-  /** The next one last: most sleep for a short time, and few are moved for them, however many wait for months. */
+  /** Sorted with the next one last: most sleeps are short, so an insertion moves few entries even if many sleep for months. */
   const sleepers: Sleeper[] = [];
   let wakes = 0;
 
-  /** Sleepers with the same time wake in the order in which they went to sleep. */
+  /** Inserts a sleeper. Sleepers with the same time wake in the order of their insertion. */
   const add = (ms: number, wake: () => void): Sleeper => {
     const sleeper = { atMs: nowMs + ms + lateness(), wake };
     let [from, to] = [0, sleepers.length];
@@ -74,7 +77,7 @@ export function createVirtualClock({
       remove(sleeper);
     },
     run,
-    /** Runs until nothing sleeps any more, and what `work` returns or throws. */
+    /** Runs until nothing sleeps any more, and returns or throws what `work` does. */
     async finish<Value>(work: Promise<Value>): Promise<Value> {
       await Promise.allSettled([work, run()]);
       return work;
@@ -82,10 +85,10 @@ export function createVirtualClock({
   };
 }
 
-/** How often the event loop turns anyway, so that the test runner and a key that stops it get a response. */
+/** After this number of wakes the event loop turns anyway, so that the test runner and Ctrl-C work. */
 const WAKES_A_TURN = 1_000;
 
-/** Until every promise that can make progress has: in one turn of the event loop they all do. */
+/** Waits until no promise can make progress any more: one turn of the event loop runs them all. */
 async function settle(underWay: () => Promise<void> | undefined, isOnlyPromises: boolean): Promise<void> {
   for (;;) {
     if (isOnlyPromises) for (let ticks = 0; ticks < 2; ticks += 1) await new Promise<void>(process.nextTick);

@@ -10,7 +10,7 @@ const END_MS = BACK_MS + 20_000;
 const fleet = (worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
   Array.from({ length: WORKERS }, () => ({ maxWaitMs: 20_000, ...worker }));
 
-/** The shares of the rate that were used while dates were wrong, and a minute after the last of them. */
+/** The used shares of the rate while dates were wrong, and a minute after the last wrong one. */
 async function fleetWith(dateOff: FleetPlan['dateOff'], plan: Partial<FleetPlan> = {}) {
   const workers = plan.workers ?? fleet();
   const given = { rate: RATE, hasDates: true, durationMs: END_MS, ...plan, workers, dateOff };
@@ -28,7 +28,7 @@ async function fleetWith(dateOff: FleetPlan['dateOff'], plan: Partial<FleetPlan>
 
 const isWrong = (atMs: number) => atMs >= 10_000 && atMs < LAST_WRONG_MS;
 
-/** Wrong dates of one worker, at most as many as said, about evenly over 20 s. */
+/** Wrong dates for one worker: at most `count`, spread about evenly over 20 s. */
 function scattered(count: number, worker: number, offsMs: readonly number[]): FleetPlan['dateOff'] {
   let given = 0;
   return (atMs, index) => {
@@ -51,7 +51,7 @@ test.each([
   expect(max).toBeLessThanOrEqual(RATE);
 });
 
-/** Every date is wrong by as much, for 20 s: three in a row agree, and are believed. */
+/** Every date is wrong by the same amount for 20 s. Three in a row agree, and are believed. */
 const all =
   (offMs: number): FleetPlan['dateOff'] =>
   (atMs) =>
@@ -61,7 +61,7 @@ const ofOne =
   (atMs, worker) =>
     worker === 0 && isWrong(atMs) ? offMs : 0;
 
-/** Throttled, and without the table, while the dates are wrong. */
+/** The fleet is throttled, and the table is unavailable, while the dates are wrong. */
 const refuse = (atMs: number) => (atMs >= 14_000 && atMs < 15_000 ? 2_000 : undefined);
 const isUnavailable = (atMs: number, worker: number) => worker === 0 && atMs >= 18_000 && atMs < 21_000;
 

@@ -479,7 +479,7 @@ describe('a call whose sends are recorded', () => {
   test.each([status(429, 1_000), status(503), refused, status(401)])(
     'is tried only once with `once`, whatever the outcome',
     async (result) => {
-      // Even if a fresh token is available.
+      // After the 401 the store would return a new token, but the call is not tried again.
       const secrets = ['old', 'new'];
       const token = secretToken({ fetchSecret: async () => secrets.shift() ?? 'none' });
       const { platform, sent, slept } = fakeCall([result, good], { token });

@@ -1,13 +1,13 @@
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 
-/** The `PlatformError` that the promise rejects with; any other outcome fails the test. */
+/** Returns the `PlatformError` that the promise rejects with. Any other outcome fails the test. */
 export async function caught(promise: Promise<unknown>): Promise<PlatformError> {
   const error = await thrown(promise);
   if (!(error instanceof PlatformError)) throw new Error('expected a PlatformError', { cause: error });
   return error;
 }
 
-/** Whatever the promise rejects with. */
+/** Returns the error that the promise rejects with. */
 export async function thrown(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Everything that anyone could print of a value: its text, its JSON, what inspect shows, and the bytes it holds. */
+/** Everything about a value that could be printed: its text, its JSON, the output of inspect, and its bytes. */
 export function everythingOf(value: unknown): string {
   const words = value instanceof Error ? `${value.message}\n${value.stack}` : String(value);
   const shown = inspect(value, { depth: Infinity, showHidden: true, getters: true, maxStringLength: null });

@@ -53,7 +53,7 @@ export function fakeCall(script: readonly Scripted[], options: FakeOptions = {})
   const slept: number[] = [];
   const events: PlatformEvent[] = [];
   const log: string[] = [];
-  // As in reality, floating-point differences of two times do not add up exactly.
+  // A start value above 0 makes floating-point errors as realistic as with a real clock.
   let nowMs = 1_000_000;
   let turn = 0;
 

@@ -5,7 +5,7 @@ import { clientAt } from './client-at.ts';
 import { everythingOf } from './everything-of.ts';
 import { bytes, json, page, type Reply, startServer } from './scripted-server.ts';
 
-/* A text to score is somebody's own: no error quotes it, whatever of it the platform's response quotes. */
+/* A text to score is private: no error quotes it, even if the platform's response quotes parts of it. */
 
 const TEXT = 'my neighbour Erika was rude to me';
 const inJson = { 'content-type': 'application/json' };

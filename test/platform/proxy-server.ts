@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { listening } from '../listening.ts';
 
-/** What a proxy does with CONNECT: refuses with a status line, hangs up, or connects to a local port. */
+/** How a proxy responds to CONNECT: it rejects with a status line, hangs up, or connects to a local port. */
 export type Tunnel = { readonly refuse: string } | 'hang-up' | { readonly port: number };
 
-/** A proxy on a free port of 127.0.0.1; `connects` are the hosts requested of it. */
+/** Starts a proxy on a free port of 127.0.0.1. `connects`: the hosts in requests to it. */
 export async function startProxy(tunnel: Tunnel) {
   const connects: string[] = [];
   const server = createServer();

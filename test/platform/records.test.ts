@@ -85,10 +85,10 @@ describe('a response', () => {
   });
 });
 
-/** In place of a member: what the platform may send there. */
+/** Values that the platform may send in place of a member. */
 const ODD = [undefined, null, 5, 'x', true, [], ['x'], {}, { id: 'x', log: 5 }];
 
-/** The record with each of its members but `kept` odd in each way. */
+/** Variants of the record: each member except those in `kept` is replaced by each odd value. */
 const oddRecords = (record: Readonly<Record<string, unknown>>, kept: readonly string[]) =>
   Object.keys(record)
     .filter((name) => !kept.includes(name))

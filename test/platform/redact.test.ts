@@ -7,7 +7,7 @@ import { scaled } from '../scale.ts';
 const TOKEN = 'SECRET-5f2c9a/+b=7e41';
 const encoded = (text: string, encoding: BufferEncoding) => Buffer.from(text).toString(encoding);
 
-/** Each is how a text may come back. */
+/** The encodings in which a text may come back. */
 const FORMS = {
   'as it is': (text: string) => text,
   'in lower case': (text: string) => text.toLowerCase(),
@@ -57,7 +57,7 @@ test('no eight consecutive characters of any token are shown, in any form', () =
     from: fc.nat(52),
     length: fc.integer({ min: 8, max: 60 }),
     form: fc.constantFrom(...Object.entries(FORMS)),
-    // Neither is a character of a token or of an encoding.
+    // These characters occur neither in tokens nor in encodings.
     around: fc.tuple(fc.constantFrom('', '«', '« é€😀'), fc.constantFrom('', '»')),
   });
 
@@ -68,7 +68,7 @@ test('no eight consecutive characters of any token are shown, in any form', () =
 
       const shown = redact(`${before}${form(run)}${after}`, token);
 
-      // The last character of base64 says at most four bits of the last one of the run.
+      // The last character of base64 reveals at most four bits of the token's last one.
       const rest = name.includes('base64') ? shown.replace(/\][\w+/-]?=*/, ']') : shown;
       expect(rest).toBe(`${before}[token]${after}`);
     }),

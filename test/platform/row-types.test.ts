@@ -16,13 +16,13 @@ test('a misspelt field of a row does not compile, and fields outside the contrac
 
   const [row] = (await platform.calculations.search(search)).rows;
   if (row === undefined) throw new Error('expected a row');
-  // @ts-expect-error It is spelt lastModified.
+  // @ts-expect-error The member is spelt lastModified.
   const misspelt: unknown = row.lastModifed;
-  // @ts-expect-error The contract does not name it.
+  // @ts-expect-error The contract has no such member.
   const { colour }: { colour: unknown } = row;
 
   expectTypeOf(row.id).toEqualTypeOf<string>();
-  // Nothing may rest on its type: the platform sends what it likes.
+  // Code must not rely on its type, since the platform may send any value.
   expectTypeOf(row.lastModified).toEqualTypeOf<unknown>();
   expect([misspelt, colour, (row as Record<string, unknown>)['colour']]).toEqual([undefined, 'red', 'red']);
 });

@@ -1,6 +1,4 @@
-/*
- * Complete records, as the contract defines them, each a fresh value with the changes that a test needs.
- */
+/* Complete records, as defined by the contract. Each is a new object with the changes that a test needs. */
 
 type Change = Readonly<Record<string, unknown>>;
 

@@ -47,7 +47,7 @@ export const json =
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(printJson(value));
   };
 
-/** Any bytes under any headers. */
+/** A response with any bytes and headers. */
 export const bytes =
   (body: string | Uint8Array, headers: Headers = {}, status = 200): Reply =>
   (response) => {

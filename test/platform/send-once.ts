@@ -14,7 +14,7 @@ export type SendOptions = Partial<PlatformRequest> & {
   readonly proxyEnv?: NetworkEnvironment;
 } & Partial<Pick<TransportOptions, 'maxResponseBytes' | 'bodies' | 'now'>>;
 
-/** One attempt over the real transport: its outcome, and whether the request may have been acted on. */
+/** Makes one attempt over the real transport. Returns its outcome, and whether the request may have been executed. */
 export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
   const {
     token = 'abc',

@@ -7,7 +7,7 @@ import { fakeCall, ok } from './fake-call.ts';
 const row = z.object({ id: z.number(), name: z.string() });
 const pages = { ...searchCalculations, output: () => z.object({ results: z.array(row) }) };
 
-/** The faults of a response that the platform sent. */
+/** The faults that the client finds in a response. */
 async function faultsOf(json: unknown): Promise<readonly string[]> {
   const { platform } = fakeCall([ok(json)]);
   const input = { body: { sort: { field: 'id', ascending: true } } };

@@ -26,7 +26,7 @@ import {
 } from './scripted-server.ts';
 
 const TOKEN = 'SECRET-5f2c9a/+b=7e41';
-/** A part of the token is found where the whole would be, and also where it was cut off or encoded. */
+/** Tests search for this part of the token, which also finds a token that was cut off or encoded. */
 const PART = 'SECRET-5f';
 
 const fileset = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
@@ -36,7 +36,7 @@ const inJson = { 'content-type': 'application/json' };
 
 type SearchOptions = { readonly proxyUrl?: string; readonly timeoutMs?: number };
 
-/** Long enough for a busy machine, where nothing shall time out. */
+/** A timeout that is long enough for a busy machine. */
 const PATIENT_MS = 5_000;
 const IMPATIENT_MS = 60;
 

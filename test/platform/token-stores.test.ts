@@ -5,7 +5,7 @@ import { environmentOf, jsonReply } from '../base/aws/replies.ts';
 import { thrown } from './caught.ts';
 import { startServer } from './scripted-server.ts';
 
-/* How each store is asked for the token. What it refuses is in `test/base/aws/refusals.test.ts`. */
+/* Tests how the token is read from each store. Errors of stores are tested in `test/base/aws/refusals.test.ts`. */
 
 const secretId = 'platform/token';
 const parameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
@@ -74,7 +74,7 @@ test.for([
   },
 );
 
-/** What is read where the secret has this text. */
+/** The token that is read from a secret with this text. */
 async function tokenIn(SecretString: string): Promise<string> {
   await using secrets = await startServer(jsonReply({ SecretString }));
   return await openStoredToken({ location: secretId, environment: environmentOf(secrets) }).read();

@@ -15,7 +15,7 @@ const writeReport = async ({ store }: { readonly store: Store }) => {
   return [];
 };
 
-/** The work after a publication, at noon; `happened` has its steps in order. */
+/** Runs the work after a publication, at noon. `happened`: its steps in order. */
 async function follow(given: {
   readonly write?: typeof writeReport;
   readonly digests?: readonly 'calculations'[];

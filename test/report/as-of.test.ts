@@ -60,7 +60,7 @@ const result = (
 
 const part = (chunk: string) => `scores/b/part-${chunk}-00000000-000000000000.ndjson.gz`;
 
-/** What happened on Monday, then on the days after it. */
+/** Fills a store with the events of Monday and of the following days. */
 async function happenedOnMonday() {
   await publish(monday, [sound, user]);
   await publish(monday, [{ id: 30, title: 'Sales', datasourceId: 'd-1' }], 'cards');
@@ -86,7 +86,7 @@ async function happenedLater() {
   });
 }
 
-/** The result of each door for a store as of Monday. */
+/** The output of each command and reader for a store as of Monday. */
 async function answersOf(of: Store) {
   const now = () => endOf(monday);
   const { signal } = new AbortController();
@@ -176,7 +176,7 @@ test('only Parquet and uses of runs may be written, copied or deleted', async ()
   }
 });
 
-/** Removes a run as a prune does, or as it expires: then `latest.json` still names it. */
+/** Removes a run as a prune does, or as when it expires: then `latest.json` still names it. */
 async function remove(run: Run, how: 'pruned' | 'expired', place: Place = 'calculations') {
   const key = `${publishedFolder(place, run)}_manifest.json`;
   const latest = await readLatest(store, place);

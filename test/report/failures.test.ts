@@ -5,7 +5,7 @@ import { createMemoryStore } from '../store/memory-store.ts';
 
 const MINUTE = 60_000;
 
-/** Calls over a store with a run that no report shows. The test moves the clock; `often` is what was reported. */
+/** Failure tracking over a store with a run that no report shows. The test sets the clock. `often`: the reported failures. */
 async function startCalls(store = createMemoryStore()) {
   const often: number[] = [];
   const clock = { minutes: 0 };

@@ -6,10 +6,10 @@ import { createMemoryStore } from '../store/memory-store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** When the facts are from. */
+/** The time of the facts. */
 const WRITTEN_AT = Date.UTC(2026, 10, 22, 21, 4);
 
-/** Names that would be markup, a script, another direction or nothing to see, if they were not text. */
+/** Names that would be markup, a script, reversed text or invisible if they were not shown as text. */
 export const HOSTILE = [
   '<img src=x onerror=alert(1)>',
   '</script><script>alert(2)</script>',
@@ -40,8 +40,8 @@ const LINKS = {
 export type Sizes = { readonly calculations: number; readonly cards: number; readonly datasets: number };
 
 /**
- * Facts as of a platform of these sizes, the same for the same sizes. The first names are `HOSTILE`. What is said of records
- * is collected from them; runs, batches and jobs are made up.
+ * Facts about a platform of these sizes, always the same for the same sizes. The first names are `HOSTILE`. Facts about
+ * records are collected from generated records; runs, batches and jobs are invented.
  */
 export async function makeFacts(sizes: Sizes): Promise<ReportFacts> {
   const random = randomFrom(7);
@@ -132,7 +132,7 @@ function recordsOf({ calculations, cards, datasets }: Sizes, random: () => numbe
   };
 }
 
-/** What is no record of the platform. */
+/** The invented facts that do not come from records. */
 const others = (): Pick<ReportFacts, 'knownFormulas' | 'formulas' | 'batches' | 'jobs'> => ({
   knownFormulas: {
     total: 3,
@@ -315,7 +315,7 @@ function batch(): ReportFacts['batches'][number] {
   };
 }
 
-/** Numbers from 0 to 1 that look random, the same for the same seed: mulberry32. */
+/** Creates a generator of pseudo-random numbers from 0 to 1, the same for the same seed: mulberry32. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -15,7 +15,7 @@ type Given = {
   readonly write?: (runs: Readonly<Record<string, string>>) => Promise<unknown>;
 };
 
-/** A call this number of minutes after 00:20. */
+/** Renews the report, this number of minutes after 00:20. */
 async function keep({ store, minutes = 0, write = (runs) => report(store, runs) }: Given) {
   const follow = followPublications({
     store,

@@ -17,7 +17,7 @@ async function found(store: MemoryStore, kind: FindableKind, id: string) {
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();
 
-/** Asserts that the users of everything that a store names are those of the naive computation. */
+/** Asserts that the users of every record in a store equal those of the naive computation. */
 async function expectNaive(given: NaiveStore): Promise<void> {
   const store = await publishStore(given, 'lines');
   const { uses, held } = naiveModel(given);

@@ -41,7 +41,10 @@ const card = (id: number, title: string, datasourceId: string) => ({
   datasourceId,
 });
 
-/** Dataset d-1 has calculation 1, to which 2 refers, which card 31 uses, from which the card of a drill drills. */
+/**
+ * Publishes a chain: dataset d-1 has calculation 1, calculation 2 refers to it, card 31 uses 2, and a drill opens from
+ * card 31.
+ */
 async function publishChain() {
   await publish(
     'calculations',

@@ -57,7 +57,7 @@ test('the next writer replaces what a killed writer left of its page, and what a
     key === REPORT_KEY ? Promise.reject(new Error('killed')) : store.put(key, ...given);
 
   await expect(write({ ...store, put }, 1_000)).rejects.toThrow('killed');
-  // What is said of a page never names runs that no page shows.
+  // report/latest.json never names runs that no page shows, so the page is stored first.
   expect(String(store.objects.get(REPORT_PAGE_KEY))).toMatch(/^<!doctype html>/);
   await publishLines(store, { run: tuesday });
   await write(store, 2_000, { calculations: tuesday.id });

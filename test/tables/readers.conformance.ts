@@ -10,8 +10,8 @@ import { monday } from '../snapshot/changes/publish-lines.ts';
 import { publishParquet } from './duckdb/publish-parquet.ts';
 
 /*
- * The examples of docs/parquet.md, run as they are over a published run whose ids no double can hold. An example begins
- * with a comment: the name of its reader, or `inexact`.
+ * Runs the examples of docs/parquet.md unchanged over a published run whose ids no double can hold exactly. An example
+ * begins with a comment: the name of its reader, or `inexact`.
  */
 
 const { pythonReaders, spark } = enginesOf(process.env);
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What an example prints. */
+/** The output of an example. */
 function printed(code: string, command: readonly [string, ...string[]] | undefined): string {
   const [program, ...words] = command ?? [];
   if (program === undefined) throw new Error('expected an engine');
@@ -64,7 +64,7 @@ describe('exact:', () => {
       const text = printed(code, (spark ?? pythonReaders)?.command);
 
       for (const id of IDS) expect(text).toContain(id);
-      // Parquet has times, and the run by its folder.
+      // Parquet has times, and the run from the folder's name.
       if (code.includes('created_at')) {
         expect(text).toContain(monday.id);
         expect(text).toMatch(/2023[-, ]+11[-, ]+14/);

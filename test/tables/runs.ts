@@ -14,7 +14,7 @@ import { platformOf } from '../snapshot/sandbox-call.ts';
 export type TakenRuns = { readonly sandbox: Sandbox; readonly store: Store };
 
 export type TakenRun = {
-  /** When it starts, ISO 8601. */
+  /** The time at which the snapshot starts, ISO 8601. */
   readonly at: string;
   readonly compression?: Compression;
   /** False for a run that a gate may refuse. */
@@ -47,7 +47,7 @@ export async function takeSnapshot(
 /** A record as in the sandbox: its fields, with ids as digits. */
 export type Truth = Readonly<Record<string, unknown>>;
 
-/** What the sandbox holds now, by source: each record by its key. */
+/** The records of the sandbox now, by source and key. */
 export function truthOf({ calculations, files, state }: Sandbox) {
   const table = (records: Iterable<readonly [string, unknown]>) =>
     new Map([...records].map(([key, record]) => [key, record as Truth]));

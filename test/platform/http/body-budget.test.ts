@@ -6,7 +6,7 @@ import { sendOnce } from '../send-once.ts';
 
 const never = new AbortController().signal;
 
-/** Whether a promise has been resolved by now. */
+/** Whether a promise has been resolved yet. */
 async function isResolved(promise: Promise<void>): Promise<boolean> {
   let resolved = false;
   promise.then(

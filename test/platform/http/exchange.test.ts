@@ -119,7 +119,7 @@ describe('a slow DNS resolver', () => {
   const { lookup } = dns;
   afterEach(() => Object.assign(dns, { lookup }));
 
-  /** Answers every question after so long. */
+  /** Delays every DNS lookup by this time. */
   function answerAfter(ms: number) {
     const late = (_: string, __: object, done: (error: null, found: readonly object[]) => void) =>
       void setTimeout(() => done(null, [{ address: '127.0.0.1', family: 4 }]), ms);

@@ -32,7 +32,7 @@ const anyLink = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Often a calculation as it should be. */
+/** A calculation, valid in most cases. */
 const anyCalculation = fc.record(
   {
     name: fc.constantFrom('Revenue', 'Margin', '', null, 7),

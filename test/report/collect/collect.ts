@@ -5,13 +5,13 @@ import type { Store } from '../../../lib/store/store.ts';
 import { publishLines, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
-/** Noon of the day of `wednesday`. */
+/** Noon on the day of the run `wednesday`. */
 const NOON = Date.parse('2026-11-18T12:00:00.000Z');
 
 export const collect = (store: Store, limits?: ListLimits, signal = new AbortController().signal) =>
   collectFacts({ store, now: () => NOON, signal, ...(limits === undefined ? {} : { limits }) });
 
-/** A store with a published run of each place, of these records or lines. */
+/** A store with a published run of each place, with these records or lines. */
 export async function storeOf(records: Partial<Record<Place, readonly unknown[]>>) {
   const store = createMemoryStore();
   for (const [place, values] of Object.entries(records))

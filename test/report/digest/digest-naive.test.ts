@@ -8,7 +8,7 @@ import { anyStore, craftedStore, lineOf } from '../../model/stores.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
-/** Of cards: those of all datasets that calculations use. */
+/** A run of cards with this selection has the cards of all datasets that calculations use. */
 const WHOLE = { selection: { datasets: 'calculations' } };
 
 type Source = 'calculations' | 'cards';
@@ -68,7 +68,7 @@ async function expectNaive(source: Source, given: NaiveStore, later: NaiveStore)
   }
 }
 
-/** `calculation 7` of `calculation Name (7)`. */
+/** Shortens `calculation Name (7)` to `calculation 7`. */
 const thingIn = (line: string): string => line.replace(/^(\S+) .*\(([^()]*)\)(?:, of .*)?$/, '$1 $2');
 
 test('what is newly broken is the difference of the models of both runs, whatever shape links have', async () => {

@@ -7,7 +7,7 @@ import { type Manifest, publishedRuns } from '../../../lib/snapshot/manifest.ts'
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
-/** The digest of Tuesday's run, with these changes against Monday's: its records are those of the changes. */
+/** The digest of Tuesday's run with these changes since Monday's run. Its records are those of the changes. */
 async function digestOf(
   changes: readonly Change[],
   manifest: Partial<Manifest> = {},

@@ -13,7 +13,7 @@ const runOf = (day: string): Run => ({
 });
 const broken = { links: [link('DATA_SOURCE', 'd', { valid: 'GONE' })] };
 
-/** A store with one model for each day, which has this number of calculations, all unused, and this number of broken ones. */
+/** A store with one model for each day, with these numbers of unused and of broken calculations. */
 async function storeOf(days: readonly (readonly [day: string, unused: number, broken: number])[]) {
   const store = createMemoryStore();
   for (const [day, unused, wrong] of days) {

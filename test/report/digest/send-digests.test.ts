@@ -7,7 +7,7 @@ import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts
 const NOON = Date.parse('2026-11-18T12:00:00.000Z');
 const MARK = 'report/digests/calculations.json';
 
-/** Sends, at noon of Wednesday, and returns the runs of the digests that were sent. */
+/** Sends digests at noon of Wednesday, and returns the runs whose digests were sent. */
 async function send(store: MemoryStore, sender?: SendDigest) {
   const mails: PrintedDigest[] = [];
   const warnings: string[] = [];
@@ -26,7 +26,7 @@ async function send(store: MemoryStore, sender?: SendDigest) {
   return { mails, warnings, runs: sent.map(({ run }) => run) };
 }
 
-/** A store with a digest of Monday's run, and these runs after it. */
+/** A store in which the digest of Monday's run was sent, with these later runs. */
 async function afterMonday(...runs: readonly (typeof tuesday)[]) {
   const store = createMemoryStore();
   const mark = { version: 1, run: monday.id };

@@ -18,7 +18,7 @@ const { pythonCatalogs } = enginesOf(process.env);
 const [python, ...words] = pythonCatalogs?.command ?? [''];
 if (python === '') throw new Error('expected the engine pythonCatalogs');
 
-/** Names and columns with everything that may be quoted, and every shape of a link. */
+/** The lineage of names and columns with every character that may be quoted, and of every shape of a link. */
 async function lineageIn(format: LineageFormat): Promise<readonly string[]> {
   const odd = {
     id: 77,

@@ -15,7 +15,7 @@ async function linesOf(store: Store, format: LineageFormat = 'openlineage'): Pro
   return Array.fromAsync((await lineageOf({ store, format }))?.lines() ?? []);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: members of what others define
+// biome-ignore lint/suspicious/noExplicitAny: members of an external format
 const parsed = (lines: readonly string[]): readonly any[] => lines.map((line) => JSON.parse(line));
 const eventsOf = async (store: Store) => parsed(await linesOf(store));
 const aspectsOf = async (store: Store) => JSON.parse((await linesOf(store, 'datahub')).join('\n'));
@@ -69,7 +69,7 @@ describe('events of OpenLineage', () => {
       inputs: [{ namespace: NAMESPACE, name: 'dataset/d-1' }],
     });
     expect(seven.outputs).toMatchObject([{ namespace: NAMESPACE, name: 'calculation/7' }]);
-    // What a whole snapshot lacks is still what it uses.
+    // A record that is missing in a complete snapshot is still an input.
     expect(eight.inputs.map(({ name }: { readonly name: string }) => name)).toEqual([
       'calculation/404',
       'calculation/7',
@@ -124,7 +124,7 @@ test('the DataHub file has calculations as datasets, cards as charts, and owners
     Object.fromEntries(
       aspects
         .filter(({ entityUrn }: { readonly entityUrn: string }) => entityUrn === urn)
-        // biome-ignore lint/suspicious/noExplicitAny: members of what others define
+        // biome-ignore lint/suspicious/noExplicitAny: members of an external format
         .map(({ aspectName, aspect }: any) => [aspectName, aspect.json]),
     );
   const urn = (name: string) =>
@@ -183,7 +183,7 @@ test('if nothing is published, there is no lineage', async () => {
   expect(await lineageOf({ store: createMemoryStore(), format: 'datahub' })).toBeUndefined();
 });
 
-/** Every use of a dataset or a calculation that a naive reading finds, by those that are not gone. */
+/** Asserts that the inputs are all uses of datasets and calculations that a naive search finds, by existing records. */
 async function isAsNaive(given: NaiveStore): Promise<void> {
   const { uses, held } = naiveModel(given);
   const isWhole = (source: 'calculations' | 'cards') =>

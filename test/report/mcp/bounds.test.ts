@@ -11,7 +11,7 @@ import { connect, contextOver } from './connect.ts';
 
 const store = storeOfEach();
 
-/** Texts whose JSON is long, or longer still as a text of JSON, up to beyond the bound. */
+/** Texts whose JSON is long, or even longer when it is escaped again, up to more than the bound. */
 const hostile = fc
   .tuple(
     fc.oneof(
@@ -84,7 +84,7 @@ test('no tool returns more than the bound, whatever the platform, a query or a j
         const { bytes, isError, value } = await server.call(name, args);
         expect({ name, isBounded: bytes <= MAX_RESULT_BYTES }).toEqual({ name, isBounded: true });
         if (isError) continue;
-        // A cursor leads on: something came before it.
+        // A result with a cursor is not empty.
         const { data, nextCursor } = value as { data: Record<string, unknown[]>; nextCursor?: string };
         const items =
           data['matches'] ?? data['changes'] ?? data['jobs'] ?? data['dependents'] ?? data['runs'];
@@ -95,7 +95,7 @@ test('no tool returns more than the bound, whatever the platform, a query or a j
   );
 });
 
-/** SQL whose rows hold these texts. */
+/** Tables whose rows contain these texts. */
 function tablesOf(texts: readonly string[]): Tables {
   const rows = texts.map((text) => [text, { [text]: [text] }]);
   const unused = () => Promise.reject(new Error('not used'));
@@ -160,7 +160,7 @@ describe('a result that does not fit', () => {
   });
 });
 
-/** A store with the results of some jobs, by the names of their objects. */
+/** A store with these results of jobs, by the names of their objects. */
 async function storeOfJobs(jobs: Readonly<Record<string, { readonly id: string; readonly status: string }>>) {
   for (const [name, job] of Object.entries(jobs)) {
     const result = { ...job, type: 'run-function', attempts: 1, finishedAt: '2026-11-19T09:00:00Z' };

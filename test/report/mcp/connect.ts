@@ -4,7 +4,7 @@ import { createMcpServer } from '../../../lib/report/mcp/serve.ts';
 import type { McpContext, Tool } from '../../../lib/report/mcp/tool.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
-/** A context over a store alone: no table, and no DuckDB unless it is given. */
+/** A context with only a store, without a table or DuckDB unless `given` has them. */
 export const contextOver = (store: Store, given: Partial<McpContext> = {}): McpContext => ({
   store: async () => store,
   tables: () => Promise.reject(new Error('no SQL here')),
@@ -17,14 +17,14 @@ export const contextOver = (store: Store, given: Partial<McpContext> = {}): McpC
 
 type Returned = {
   readonly isError: boolean;
-  /** The structured content as JSON, or what is said of an error. */
+  /** The structured content as JSON, or the message of an error. */
   readonly text: string;
   readonly value: Record<string, unknown>;
-  /** The bytes of the result that are sent. */
+  /** The size of the result in bytes, as sent. */
   readonly bytes: number;
 };
 
-/** The SDK's own client, connected in this process to a server with these tools. */
+/** Connects the SDK's own client to a server with these tools in this process. */
 export async function connect(context: McpContext, tools?: Readonly<Record<string, Tool>>) {
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const served = serveStdio(() => createMcpServer({ context, ...(tools && { tools }), version: '0.0.0' }), {
@@ -51,7 +51,7 @@ export async function connect(context: McpContext, tools?: Readonly<Record<strin
   return {
     client,
     call,
-    /** The keys of what a search finds, page by page. */
+    /** The keys that a search finds, page by page. */
     async searchPages(args: Record<string, unknown>): Promise<readonly (readonly string[])[]> {
       const pages: string[][] = [];
       let cursor: unknown;

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { serve } from '../../../lib/report/mcp/serve.ts';
 import type { McpContext, Tool } from '../../../lib/report/mcp/tool.ts';
 
-/** A server over pipes of this process, whose messages are written and read as lines. */
+/** Starts a server over pipes in this process, whose messages are written and read as lines. */
 export async function servePipes(context: McpContext, tools: Readonly<Record<string, Tool>>) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const stop = new AbortController();
@@ -33,7 +33,7 @@ export async function servePipes(context: McpContext, tools: Readonly<Record<str
       input.write(
         messages.map((each) => `${typeof each === 'string' ? each : JSON.stringify(each)}\n`).join(''),
       ),
-    /** The response to the request with this id, once it has come. */
+    /** Waits for the response to the request with this id. */
     async response(id: number): Promise<Record<string, unknown>> {
       for (;;) {
         const found = lines.map((line) => JSON.parse(line)).find((message) => message.id === id);

@@ -3,7 +3,7 @@ import { adjacencyOf } from '../../../lib/model/rules/index.ts';
 import { layersOf } from '../../../lib/report/page/parts/layers.ts';
 import { reachedFrom } from '../../../lib/report/page/state/report.ts';
 
-/** A dataset that twelve calculations are saved on; a card uses the last of them. */
+/** A dataset with twelve calculations, of which a card uses the last. */
 const graph = {
   others: [],
   user: [...Array.from({ length: 12 }, (_, index) => index + 1), 13],

@@ -3,7 +3,7 @@ import { spansOf } from '../../../lib/report/page/charts/spans.ts';
 
 const DAY_MS = 86_400_000;
 
-/** One positive text on each of this number of days, beginning with a Thursday. */
+/** Days with one positive text each, beginning with a Thursday. */
 const daysOf = (length: number) =>
   Array.from({ length }, (_, index) => ({
     day: new Date(Date.UTC(2026, 0, 1) + index * DAY_MS).toISOString().slice(0, 10),

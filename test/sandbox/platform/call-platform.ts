@@ -3,7 +3,7 @@ import { checkOptions, type PlatformOptions } from '../../../lib/sandbox/platfor
 import { createPlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 
-/** Few records, so that a test takes milliseconds, and a wall clock that does not move. */
+/** Options with few records, so that a test takes milliseconds, and with a fixed clock. */
 export const small = {
   calculations: 400,
   datasets: 12,
@@ -17,7 +17,7 @@ export const small = {
 export const smallPlatform = (options: PlatformOptions = {}) =>
   createPlatformApp(checkOptions({ ...small, ...options }));
 
-/** What a platform with these options stores. */
+/** The state of a platform with these options. */
 export const stateOf = (options: PlatformOptions = {}) => createPlatformState(checkOptions(options));
 
 export type PlatformApp = ReturnType<typeof smallPlatform>;
@@ -68,7 +68,7 @@ export type CalculationsPage = {
   readonly degraded: boolean;
 };
 
-/** Searches calculations; by default all of them, in the order of ids. */
+/** Searches calculations. Default: all of them, ordered by id. */
 export async function search(
   platform: PlatformApp,
   body: Readonly<Record<string, unknown>> = {},

@@ -3,13 +3,16 @@ import { anyRecord, recordOf } from '../../../lib/base/index.ts';
 import { idSchema } from '../../../lib/platform/index.ts';
 import type { EndpointName } from '../../../lib/platform/operations/index.ts';
 
-/* What the contract promises of each answer, to the letter: the sandbox keeps it, and no client may rely on it. */
+/*
+ * The exact response of each operation in the contract. The sandbox responds like this, but clients must not rely on
+ * all of it.
+ */
 
 const text = z.nullish(z.string());
 const flag = z.nullish(z.boolean());
 const count = z.nullish(z.number());
 
-/** Epoch milliseconds in some places, ISO text in others: left as received. */
+/** A time: epoch milliseconds in some members, ISO text in others. */
 const timestampSchema = z.union([z.number(), z.string()]);
 const time = z.nullish(timestampSchema);
 const nullableId = z.nullish(idSchema);
@@ -157,7 +160,7 @@ const page = z.looseObject({
   total: z.nullish(z.number()),
 });
 
-/** The answer of each operation. */
+/** The response of each operation. */
 export const contractAnswers: Readonly<Record<EndpointName, z.ZodMiniType>> = {
   updateFormula: calculationSchema,
   searchCalculations: z.looseObject({

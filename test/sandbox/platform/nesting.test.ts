@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { call, type PlatformApp, search, smallPlatform } from './call-platform.ts';
 
-/** The calculations that each formula's text names, by the id of the one that has the formula. */
+/** The ids of the calculations that each formula's text names, by the id of the formula's calculation. */
 function usesByText({
   state: { calculations, formulas },
 }: PlatformApp): ReadonlyMap<string, readonly string[]> {
@@ -16,7 +16,7 @@ function usesByText({
   );
 }
 
-/** The same the other way round, for all that exist: what the texts say that each row must say. */
+/** The ids of the existing calculations whose formulas name each calculation, as its row must list them. */
 function usersByText(platform: PlatformApp): ReadonlyMap<string, readonly string[]> {
   const uses = usesByText(platform);
   const users = new Map([...uses.keys()].map((id) => [id, new Set<string>()]));

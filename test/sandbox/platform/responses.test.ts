@@ -62,7 +62,7 @@ const calls: readonly [Name, Call, number][] = [
   ['getDataFile', { path: '/api/data/v1/data-files/1/details' }, 404],
 ];
 
-/** The shapes of errors: the usual one, that of code functions, and a text where files or texts are forbidden. */
+/** The shapes of errors: the usual one, that of code functions, and plain text if files or texts are forbidden. */
 const usual = z.strictObject({
   status: z.int(),
   statusReason: z.string(),

@@ -30,7 +30,7 @@ const manifestKey = (run: Run) => `${publishedFolder('calculations', run)}${MANI
 const linesOf = (...ids: readonly number[]) =>
   ids.map((id) => JSON.stringify({ id, name: `c${id}`, odd: [id] }));
 
-/** Publishes a run. The lines are in parts of two. */
+/** Publishes a run, with two lines in each part. */
 async function publish(store: Store, run: Run, lines: readonly string[]): Promise<Manifest> {
   const { parts } = await storeRun(store, publishedFolder('calculations', run).slice(0, -1), lines, {
     partRecords: 2,
@@ -56,7 +56,7 @@ const idsOf = async (store: Store, run: Run) =>
 
 type Partitions = TablesToBuild['partitions'] & {};
 
-/** Partitions that are only added. */
+/** Partitions that support only `add`. */
 const partitionsThat = (add: (...added: Parameters<Partitions['add']>) => unknown): Partitions => ({
   add: async (...added) => void (await add(...added)),
   remove: () => Promise.reject(new Error('removed')),
@@ -237,7 +237,7 @@ describe('published runs without tables', () => {
 
   const folderOfMonday = parquetFolder('calculations', monday);
 
-  /** Removes these of what was made. */
+  /** Removes the built objects for which `isLost` returns true. */
   const lose = async (isLost: (key: string) => boolean) => {
     for (const key of [...store.objects.keys()].filter(isLost)) await store.delete(key);
   };
@@ -289,7 +289,7 @@ describe('published runs without tables', () => {
     expect(removed).toEqual([monday.id]);
   });
 
-  /** A store of two runs. */
+  /** A store with two published runs. */
   const publishedTwo = async () => {
     const fresh = createMemoryStore();
     await publish(fresh, monday, linesOf(1, 2, 3));
@@ -297,7 +297,7 @@ describe('published runs without tables', () => {
     return fresh;
   };
 
-  /** Two runs; the first has lost some of its Parquet. */
+  /** A store with two runs, of which the first has lost some of its Parquet. */
   const withALoss = async () => {
     const fresh = await publishedTwo();
     await make(fresh);

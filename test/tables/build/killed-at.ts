@@ -1,7 +1,7 @@
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
 
-/** A store that fails from its operation `last` on, before or after that one is done. */
+/** A store whose operations fail from number `last` on, before or after that one was executed. */
 export function killedAt(store: Store, last: number, when: 'before' | 'after') {
   let operations = 0;
   const act = async <T>(perform: () => Promise<T>): Promise<T> => {
@@ -25,7 +25,7 @@ export function killedAt(store: Store, last: number, when: 'before' | 'after') {
   return { killed, operations: () => operations };
 }
 
-/** Runs something over a store that is killed at each of its operations in turn, and over the whole store after that. */
+/** For each operation in turn, runs work over a store that is killed at it, and then again over the intact store. */
 export async function atEachOperation(
   begin: () => Promise<Store>,
   work: (store: Store) => Promise<unknown>,
@@ -44,10 +44,10 @@ export async function atEachOperation(
   return counted.operations();
 }
 
-/** Each needs stores and queries of its own. */
+/** How many operations are tried in a short run: each needs its own stores and queries. */
 const FEW = 3;
 
-/** A store of which one listing fails: at the object or folder `last`, of all that they find together. */
+/** A store of which one list fails, at the object or folder number `last` of all lists together. */
 function listingUntil(store: Store, last: number) {
   let found = 0;
   async function* counted<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
@@ -66,8 +66,9 @@ function listingUntil(store: Store, last: number) {
 }
 
 /**
- * Runs something over a store of which a listing breaks off, at some of the objects, or at all of them in a full run: it
- * must fail, since whoever took what was found for all would lose the rest. Returns how many were found.
+ * Runs work over a store of which a list breaks off at one object: at some objects in turn, at each in a full run. The
+ * work must fail, since taking an incomplete list for complete would lose the rest. Returns the number of listed
+ * objects.
  */
 export async function atEachListed(
   begin: () => Promise<Store>,

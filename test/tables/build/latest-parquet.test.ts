@@ -27,7 +27,7 @@ beforeEach(() => {
 const filesOf = (run: Run, place: Place = 'calculations') =>
   [0, 1].map((at) => `s3://bucket/sync/${parquetFolder(place, run)}part-0000${at}.parquet\n`).join('');
 
-/** Moves `latest.json` to a run of two parts; these are built as Parquet. */
+/** Moves `latest.json` to a run of two parts, and builds Parquet for `made` of them. */
 async function publish(run: Run, made = 2, place: Place = 'calculations'): Promise<void> {
   const keys = { firstKey: '', lastKey: '' };
   const parts = ['a', 'b'].map((sha256) => ({ key: sha256, records: 1, bytes: 1, sha256, ...keys }));

@@ -10,7 +10,10 @@ const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows of all Parquet files in a folder, which the SQL names `parquet`, with DuckDB: as JSON, long integers as text. */
+/**
+ * Runs SQL with DuckDB over all Parquet files in a folder (the table `parquet`). Returns rows as JSON, long integers as
+ * text.
+ */
 export async function queryFolder(
   store: Store,
   folder: string,

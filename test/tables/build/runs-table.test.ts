@@ -27,7 +27,7 @@ async function rowsIn(of: Store): Promise<readonly Record<string, unknown>[]> {
   return body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
 
-/** The rows of a query here. */
+/** The rows that our own queries read. */
 async function queried(of: Store) {
   await using tables = await openTables(of);
   const { first, faults } = await tables.run(
@@ -41,7 +41,7 @@ describe('the list of published runs', () => {
   test('has one row for each, and marks the latest', async () => {
     await publish(store, monday);
     await publish(store, tuesday);
-    // Listed once the newest is made, and again with what the older one lacked then.
+    // The list is built after the newest run is, and again with the older run.
     await make(store);
 
     const rows = await rowsIn(store);

@@ -9,7 +9,7 @@ import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { atEachOperation } from './killed-at.ts';
 
-/** A store whose objects have tags, as those of S3: a put replaces them. */
+/** A store whose objects have tags as in S3: a put replaces them. */
 type Tagged = Store & { readonly tags: Map<string, string> };
 
 function createTagged(): Tagged {
@@ -60,7 +60,7 @@ const make = (to: Store = store, given = {}) =>
     }),
   );
 
-/** The tags of all that is stored of a run outside `work/`, each once. */
+/** The different tags of all objects of a run outside `work/`. */
 function tagsOf({ id }: Run, { tags } = store): readonly string[] {
   const own = [...tags].filter(([key]) => key.includes(`run=${id}/`) && !key.startsWith('work/'));
   return [...new Set(own.map(([, value]) => value))];

@@ -15,7 +15,7 @@ import { type TakenRun, type Truth, takeSnapshot, truthOf } from '../runs.ts';
 const cleanUp = new AsyncDisposableStack();
 let tables: Tables;
 let sandbox: Sandbox;
-/** What the sandbox held at the time of each round. */
+/** The records of the sandbox at the time of each round of snapshots. */
 const truths: ReturnType<typeof truthOf>[] = [];
 let now: ReturnType<typeof truthOf>;
 let remainingDataFiles: readonly string[];
@@ -27,7 +27,7 @@ const daysAgo = (days: number) =>
   `${new Date(startedAt - days * DAY_MS).toISOString().slice(0, 10)}T06:00:00.000Z`;
 const dayOf = (days: number) => daysAgo(days).slice(0, 10);
 
-/** Takes four rounds; two of them within the last week. */
+/** Takes four rounds of snapshots, two of them within the last week. */
 beforeAll(async () => {
   sandbox = cleanUp.use(
     await startPlatform({
@@ -48,7 +48,7 @@ beforeAll(async () => {
     const filesets = fileSets.map(({ id }) => id);
     await takeSnapshot(runs, { source: 'calculations' }, run);
     await takeSnapshot(runs, { source: 'files', filesets }, run);
-    // One place of all rounds: a round that names fewer datasets would otherwise take another.
+    // All rounds use one place. Otherwise a round with fewer datasets would have another place.
     await takeSnapshot(runs, { source: 'cards', datasets: [...cards], drill: true, as: 'rounds' }, run);
     await takeSnapshot(runs, { source: 'data-files', ids: [...dataFiles] }, run);
   };
@@ -185,7 +185,7 @@ async function writeScores(store: Store): Promise<void> {
   await store.put('scores/june/_summary.json', Buffer.from('{\n}'));
 }
 
-/** Three files with the same content in two FileSets, and one with other content. */
+/** Creates three files with the same content in two FileSets, and one with other content. */
 function repeatFiles({ state }: Sandbox): void {
   const content = { hash: 'ABCDEF0123', hashAlgorithm: 'MD5', size: 2_000 };
   const [first, second] = state.fileSets.map((set) => ({
@@ -225,7 +225,7 @@ describe('the tables of the latest run', () => {
   });
 });
 
-/** A record as SQL has it: names in lower case, and all numbers as text. */
+/** Converts a record to the form that SQL returns: names in lower case, and all numbers as text. */
 function asRead(value: unknown): never {
   const text = JSON.stringify(value, (_, part: unknown) => {
     if (typeof part === 'number') return String(part);
@@ -255,7 +255,7 @@ test('large-and-duplicate-files finds files of 1 GiB, and files with the same co
 describe('changes in SQL', () => {
   type Records = ReadonlyMap<string, Truth>;
 
-  /** What changed between two states of the sandbox: the change, the key and the fields that differ. */
+  /** The differences between two states of the sandbox: the change, the key and the fields that differ. */
   const between = (old: Records, latest: Records) =>
     [...new Set([...old.keys(), ...latest.keys()])].flatMap((name) => {
       const key = name.replace(' ', '/');

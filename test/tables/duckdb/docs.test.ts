@@ -14,7 +14,7 @@ const written = [...docs.matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(
 
 test('if nothing is published, the queries of the docs and the saved ones return no rows, and no error', async () => {
   await using tables = await openTables(createMemoryStore());
-  // In one query, since each has databases of its own.
+  // They are tested in one query, since each query creates its own databases.
   const each = [...written, ...saved.map(savedSql)].map((sql) => `SELECT 1 FROM (\n${sql}\n)`);
 
   expect(await tables.run(each.join('\nUNION ALL '), { maxRows: 1 })).toMatchObject({ rows: 0, faults: [] });

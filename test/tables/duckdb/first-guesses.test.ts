@@ -7,7 +7,7 @@ import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
-/* What people type first, without a look at the columns, over a store whose answers are known. */
+/* Queries that people type first, without looking at the columns, over a store with known results. */
 
 const store = createMemoryStore();
 const put = (key: string, value: unknown) => store.put(key, Buffer.from(`${JSON.stringify(value)}\n`));
@@ -187,7 +187,7 @@ const tables = await openTables(store);
 
 afterAll(() => tables[Symbol.asyncDispose]());
 
-/** A question as a person types it, and the right rows, or the name that the error must suggest. */
+/** A query as a person types it, with the right rows, or with the name that the error must suggest. */
 type Guess = readonly [sql: string, right: readonly (readonly unknown[])[] | string];
 
 const LONG = '123456789012345678901234567890';
@@ -247,7 +247,7 @@ const guesses: readonly Guess[] = [
   ["SELECT count(*) FROM jobs WHERE dt >= '2026-11-21'", [[3]]],
   ["SELECT count(*) FROM jobs WHERE dt = DATE '2026-11-20'", [[1]]],
   ["SELECT count(*) FROM data_files WHERE datetimecreated < '2026-08-01'", [[1]]],
-  // Several tables; only one of them has the column in the type of the comparison.
+  // Several tables, of which only one has the column with the type of the comparison.
   [
     `SELECT name FROM calculations WHERE id > 1500 UNION ALL SELECT id FROM jobs WHERE id = 'f1' ORDER BY 1`,
     [['Margin'], ['Margin'], ['f1']],
@@ -269,7 +269,7 @@ const guesses: readonly Guess[] = [
   ],
   ['SELECT count(*) FROM calculations AS a JOIN calculations AS b USING (id) WHERE id > 1500', [[2]]],
   ['SELECT count(*) FROM calculations c JOIN runs r ON c.created < r.started_at WHERE r.latest', [[20]]],
-  // Queries in queries.
+  // Nested queries.
   ['SELECT count(*) FROM (SELECT id AS number FROM calculations) AS q WHERE q.number > 1500', [[2]]],
   ["SELECT count(*) FROM (SELECT created FROM calculations) WHERE created >= DATE '2026-01-01'", [[3]]],
   ["SELECT count(*) FROM (SELECT created AS at FROM files) q WHERE q.at >= DATE '2026-09-01'", [[2]]],
@@ -290,7 +290,7 @@ const guesses: readonly Guess[] = [
   ],
   ['SELECT name FROM calculations WHERE EXISTS (SELECT 1 FROM runs WHERE id = 1008)', [['Visits']]],
   ['SELECT id AS number FROM calculations WHERE number BETWEEN 1 AND 1008', [['1008']]],
-  // Values of lists, in any case.
+  // Values of enumerations, in any letter case.
   ["SELECT count(*) FROM calculations WHERE status = 'VALID'", [[4]]],
   ["SELECT count(*) FROM calculations WHERE status = 'invalid'", [[1]]],
   ["SELECT count(*) FROM calculations WHERE status <> 'VALID'", [[1]]],
@@ -338,7 +338,7 @@ const guesses: readonly Guess[] = [
     ],
   ],
   ['SELECT name FROM users WHERE user_id = 7', [['Ada']]],
-  // What is wrong, and how much there is.
+  // Problems and totals.
   ['SELECT count(*) FROM calculations WHERE unused', [[4]]],
   ['SELECT name FROM calculations WHERE broken_links', [['Cost']]],
   ['SELECT name, count(*) FROM calculations GROUP BY name HAVING count(*) > 1', [['Margin', 2]]],
@@ -356,7 +356,7 @@ const guesses: readonly Guess[] = [
       ['files', 3],
     ],
   ],
-  // Names that are others here: the error says which.
+  // Names that differ here: the error suggests the right one.
   ['SELECT name FROM cards', 'title'],
   ['SELECT card_type FROM cards', 'type'],
   ['SELECT formula FROM calculations', 'expression'],
@@ -383,7 +383,7 @@ const guesses: readonly Guess[] = [
 const answered = guesses.flatMap(([sql, right]) =>
   typeof right === 'string' ? [] : [[sql, right] as const],
 );
-/** The rows of many queries by one, since each has databases of its own. */
+/** Runs many queries as one, since each query creates its own databases. */
 async function rowsOfEach(queries: readonly string[]) {
   const each = queries.map(
     (sql, at) => `SELECT ${at} AS at, CAST(to_json(list(t)) AS VARCHAR) AS found FROM (\n${sql}\n) AS t`,
@@ -401,7 +401,7 @@ describe('for what people type first', () => {
     expect(new Set(guesses.map(([sql]) => sql)).size).toBeGreaterThan(70);
   });
 
-  // In one query, since a column is compared as the one of its own table.
+  // All examples run in one query, which also shows that a column is compared as that of its own table.
   test('each example finds the right rows or the right hint', async () => {
     const found = await rowsOfEach(answered.map(([sql]) => sql));
 

@@ -19,7 +19,7 @@ import { calculation, rowsOf, runOn } from './published.ts';
 const DAYS = [1, 2, 3, 4, 5, 6];
 
 let read: string[] = [];
-/** One run on odd days, two on even ones. */
+/** The runs of a day: one on odd days, two on even days. */
 function runsOn(day: number): readonly Run[] {
   const morning = runOn('2026-10', day);
   const later = (text: string) => text.replace('T09', 'T15');
@@ -27,7 +27,7 @@ function runsOn(day: number): readonly Run[] {
   return day % 2 === 0 ? [morning, evening] : [morning];
 }
 
-/** A store whose reads of Parquet are recorded by their days: what is not made yet is made of a part first. */
+/** A store that records the days whose Parquet is read. Missing Parquet is first built from the part. */
 function recording(store: Store): Store {
   return {
     ...store,
@@ -53,7 +53,7 @@ const tables = await openTables(await storeWith(runsOn, lines));
 
 afterAll(() => tables[Symbol.asyncDispose]());
 
-/** Runs a query in a session that has copied nothing yet, and returns the days whose parts were read. */
+/** Runs a query in a new session, and returns the days whose parts were read. */
 async function daysReadBy(sql: string): Promise<readonly string[]> {
   read = [];
   await using fresh = await openTables(recording(await storeWith((day) => [runOn('2026-10', day)])));
@@ -203,7 +203,7 @@ test('whatever a query asks of days and runs, its rows are those of all runs', a
   await fc.assert(
     fc.asyncProperty(query, async (sql) => {
       const sorted = `SELECT * FROM (${sql}) ORDER BY ALL`;
-      // A table in memory, about which nothing can be known before it is read.
+      // The same rows in an in-memory table, about which nothing is known before it is read.
       const whole =
         'WITH all_calculations AS MATERIALIZED (SELECT * FROM main.all_calculations LIMIT 1000000000)';
 

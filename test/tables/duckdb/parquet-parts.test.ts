@@ -108,7 +108,7 @@ describe('in a directory', () => {
     const old = await publish(store);
     await publishParquet(store, { run: tuesday, lines: lines.slice(0, 1) });
     const gone = join(folder.path, old.key);
-    // Once the query has found the file, before DuckDB opens it.
+    // The run is removed after the query has found the file, before DuckDB opens it.
     const racing: Store = {
       ...store,
       fileOf: async (key) => {

@@ -16,7 +16,7 @@ import { storeRun } from '../../snapshot/changes/stored-run.ts';
 export type PublishedParquet = {
   readonly run: Run;
   readonly lines: readonly string[];
-  /** Rows that the Parquet has besides, which tell it from the part. Default: none. */
+  /** Additional rows in the Parquet, which distinguish it from the part. Default: none. */
   readonly more?: readonly string[];
 };
 

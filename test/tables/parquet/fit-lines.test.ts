@@ -3,7 +3,7 @@ import { createLineFitter } from '../../../lib/tables/parquet/fit-lines.ts';
 import type { oddTable } from './odd-lines.ts';
 import { fittedRows, queryParquet, writeLines } from './parquet-rows.ts';
 
-/** The row of a line, and how many of its members are in `_other`. */
+/** The row of a line, and the number of its members in `_other`. */
 async function fitted(line: string) {
   const { rows, other } = await fittedRows([line]);
   return { row: rows[0] ?? {}, others: other };

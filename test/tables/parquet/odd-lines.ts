@@ -26,7 +26,7 @@ const numbers = fc.oneof(
   fc.maxSafeInteger().map(String),
   fc.bigInt({ min: -(2n ** 66n), max: 2n ** 66n }).map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
-); // biome-ignore format: one line a kind
+); // biome-ignore format: one line per kind
 
 const texts = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }).map((text) => JSON.stringify(text)),
@@ -55,17 +55,16 @@ const inSpaces = (text: fc.Arbitrary<string>) =>
 const listOf = (element: fc.Arbitrary<string>) =>
   fc.array(inSpaces(element), { maxLength: 4 }).map((elements) => `[${elements.join(',')}]`);
 
-/** Members of any order, some of them more than once. */
+/** An object with these members in any order, some of them repeated. */
 const objectOf = (member: fc.Arbitrary<string>) =>
   fc.array(inSpaces(member), { maxLength: 6 }).map((members) => `{${members.join(',')}}`);
 
-/** A member of an object, as it may be written. */
+/** A member of an object, in any notation. */
 export const member = (name: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc
     .tuple(name, spaces, spaces, value)
     .map(([key, before, after, text]) => `${key}${before}:${after}${text}`);
 
-/** Any JSON, of odd kinds. */
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -75,7 +74,7 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
   ),
 }));
 
-/** Any JSON, of odd kinds. */
+/** Any JSON, including unusual kinds. */
 export const oddJson: fc.Arbitrary<string> = json;
 
 const named = (name: string, value: fc.Arbitrary<string>) =>
@@ -109,7 +108,7 @@ const members = fc.oneof(
   member(texts, json),
 );
 
-/** Lines of NDJSON without their line feeds: records, most of whose members fit `oddTable`, and now and then anything. */
+/** Lines of NDJSON without their line feeds: records, most of whose members fit `oddTable`, and sometimes any other text. */
 export const oddLine = fc.oneof(
   { weight: 9, arbitrary: fc.array(inSpaces(members), { maxLength: 12 }).map((all) => `{${all.join(',')}}`) },
   json,

@@ -12,7 +12,7 @@ import { oddTable } from './odd-lines.ts';
 /** One instance for all queries, since creating it takes longer than most of them. */
 const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
-/** A Parquet file of these lines, each between two other lines, with a row group whenever one is full. */
+/** Writes a Parquet file of these lines, each between two other lines, with a new row group whenever one is full. */
 export function writeLines(lines: readonly string[], table: TableColumns = oddTable) {
   const file = createParquetFile(table);
   const before = '{"id":"before"}\n';
@@ -29,7 +29,7 @@ export function writeLines(lines: readonly string[], table: TableColumns = oddTa
   return { bytes: body, pieces: metadata.row_groups.length, ...counts };
 }
 
-/** The rows of these lines in `oddTable` as DuckDB reads them, and how many members are in `_other`. */
+/** The rows of these lines in `oddTable` as DuckDB reads them, and the number of members in `_other`. */
 export async function fittedRows(lines: readonly string[]) {
   const { bytes, other } = writeLines(lines);
   const rows = await queryParquet(
@@ -39,7 +39,7 @@ export async function fittedRows(lines: readonly string[]) {
   return { rows, other };
 }
 
-/** A fitted value as DuckDB gives it as JSON, with the keys of maps in one order. */
+/** A fitted value as DuckDB returns it in JSON, with the keys of maps sorted. */
 export function asRead(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) {
@@ -50,7 +50,7 @@ export function asRead(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, asRead(part)]));
 }
 
-/** Runs SQL over one Parquet file, which it names `parquet`, with DuckDB: rows as JSON, long integers as text. */
+/** Runs SQL with DuckDB over one Parquet file (the table `parquet`). Returns rows as JSON, long integers as text. */
 export async function queryParquet(
   bytes: Uint8Array,
   sql = 'SELECT * FROM parquet',

@@ -19,7 +19,7 @@ describe('a Parquet file', () => {
           const rows = read.map(asRead);
           const expected = lines.map((line) => fitSlowly(line, oddTable));
           const expectedRows = expected.map(({ row }) => asRead(row));
-          // What says how they differ takes ten times as long as what says that they are the same.
+          // `expect` takes ten times as long, so it is only called to describe a difference.
           if (!isDeepStrictEqual(rows, expectedRows)) expect(rows).toEqual(expectedRows);
           expect(other).toBe(expected.reduce((sum, { others }) => sum + others, 0));
         }),

@@ -2,7 +2,7 @@ import { parseColumnType, type TableColumns } from '../../../lib/tables/parquet/
 
 type ColumnType = ReturnType<typeof parseColumnType>;
 
-/** JSON with its source, read without `JSON.parse`'s numbers and without losing members of the same name. */
+/** A JSON value with its source text, read with exact numbers and with all members of the same name. */
 type Node = { readonly raw: string } & (
   | { readonly kind: 'null' | 'boolean' | 'number' | 'text' }
   | { readonly kind: 'array'; readonly elements: readonly Node[] }
@@ -57,7 +57,7 @@ function readNode(text: string): Node {
   return value();
 }
 
-/** A value that fits, as JSON has it but for integers: `{ fits: false }` if some place in it does not. */
+/** A value that fits its type, as in JSON but with exact integers; `{ fits: false }` if any part of it does not fit. */
 type Fitted = { readonly value: unknown; readonly fits: boolean };
 
 const UNFIT: Fitted = { value: null, fits: false };
@@ -135,13 +135,16 @@ function printLast(node: Node): string {
   return `{${members.join(',')}}`;
 }
 
-/** The JSON unchanged, unless a name is repeated in one of its objects: only the last member of each name stays. */
+/**
+ * Returns the JSON unchanged, unless a name is repeated in one of its objects: then only the last member of each name
+ * stays.
+ */
 function lastAlone(text: string): string {
   const node = readNode(text);
   return repeatsIn(node) ? printLast(node) : text;
 }
 
-/** In any notation: digits, a fraction of zeros, an exponent. */
+/** Parses an integer in any notation: digits, a fraction of zeros, an exponent. */
 function integer(source: string): bigint | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
@@ -154,7 +157,7 @@ function integer(source: string): bigint | undefined {
   return value < -(2n ** 63n) || value >= 2n ** 63n ? undefined : value;
 }
 
-/** The row of a line, and how many members are in `_other`: what `createLineFitter` does, slow and obvious. */
+/** The row of a line, and the number of members in `_other`: `createLineFitter` in a simple and slow form. */
 export function fitSlowly(line: string, table: TableColumns) {
   const node = readNode(line);
   const row: Record<string, unknown> = Object.fromEntries(

@@ -12,7 +12,7 @@ const changes = {
   key: 'changes/here/against=x/part.ndjson.gz',
 };
 
-/** How a table describes its parts. */
+/** The storage descriptor of a table. */
 const description = {
   Columns: [{ Name: 'id', Type: 'string' }],
   Location: 's3://bucket/sync/data-files/',

@@ -7,9 +7,9 @@ import type { openPartitions } from '../../../lib/tables/partitions/partitions.t
 export type GlueUnderTest = {
   /** The partitions of the database for a store at this location. */
   readonly partitionsIn: (location: string) => NonNullable<ReturnType<typeof openPartitions>>;
-  /** How the table describes its parts. */
+  /** The storage descriptor of a table. */
   readonly description: (table: string) => Promise<object>;
-  /** The partitions of a table: values and description of each. */
+  /** The partitions of a table, with the values and storage descriptor of each. */
   readonly stored: (table: string) => Promise<readonly object[]>;
 } & AsyncDisposable;
 
@@ -19,10 +19,7 @@ const values = ['2026-11-16', '20261116T090000Z-aaaaaa'];
 /** The manifest of a run that was not compared. */
 const manifest = { changes: null };
 
-/**
- * What publishing does to partitions, on each service that claims to be Glue. `open` makes a new database; `root` is the
- * folder that its tables are over: none, or that of Parquet.
- */
+/** Tests what publishing does to partitions, on each stand-in for Glue. `open` creates a database. */
 export function describePartitions(name: string, open: () => Promise<GlueUnderTest>): void {
   describe(name, () => {
     test('a partition names the run’s day and name, and describes its parts as the table does, in the run’s folder', async () => {

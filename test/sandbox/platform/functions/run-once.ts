@@ -16,7 +16,7 @@ type FunctionExecution = Extract<FunctionRun, { kind: 'executed' }>['execution']
 
 type FunctionRunnerOptions = Parameters<typeof createFunctionRunner>[0];
 
-/** Limits that a test reaches quickly, a clock that does not move, and a fixed id. */
+/** Limits that a test reaches quickly, a fixed clock, and a fixed id. */
 export const quickOptions = {
   timeLimitMs: 2_000,
   memoryLimitBytes: 32 * 1024 * 1024,
