@@ -43,8 +43,8 @@ const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 
 /**
  * A job that was never executed is given up this long after its first claim, in milliseconds, but only after as many
- * tries as the longest delays allow in that time. So a job does not fail because a clock was set, or because it only
- * waited.
+ * tries as the longest delays allow in that time. So a job does not fail because a clock was changed, or because it
+ * only waited.
  */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;

@@ -26,6 +26,7 @@ export type Allow = z.infer<typeof allowSchema>;
 export const readAllow = (text: string | undefined): Allow =>
   text === undefined ? {} : jsonSetting('SYNC_ALLOW', text, allowSchema);
 
+/** Why SYNC_ALLOW does not allow a job; undefined if it does. */
 export const allowFault = ({ types, ...lists }: Allow, job: Job): string | undefined =>
   types === undefined || types.includes(job.type)
     ? definitionOf(job).allowFault?.(job, lists)

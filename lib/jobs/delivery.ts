@@ -15,6 +15,7 @@ import {
 } from './send-context.ts';
 import { definitionOf, type Job } from './types/job-types.ts';
 
+/** How long this worker may work on the jobs that it claims. */
 export type Lease = {
   /** The time by which all work must be done, in epoch milliseconds; undefined if `holdLease` renews the lease. */
   readonly deadlineMs: number | undefined;
@@ -33,6 +34,7 @@ export type Lease = {
 /** The work on a job during one delivery of its message. */
 type JobDelivery = AsyncDisposable & {
   readonly context: SendContext;
+  /** Aborted if the lease of the job is lost. */
   readonly lost: AbortSignal;
   /** The job's row as last stored; undefined before the job is claimed. */
   readonly row: () => Claim | undefined;
@@ -82,9 +84,12 @@ type DeliveryOptions = {
  * A request that must not be repeated leaves at most this long after SENT was written, in milliseconds. A worker
  * that is delayed longer takes SENT back.
  */
-const SENT_LASTS_MS = 2_000;
+const MAX_SENT_AGE_MS = 2_000;
 
-/** Minimum time between two reads of its row by which a job that sends many requests sees that it was cancelled. */
+/**
+ * A job that sends many requests reads its row to see whether it was cancelled. This is the minimum time between two
+ * such reads.
+ */
 const CANCEL_CHECK_MS = 3_000;
 
 /**
@@ -164,7 +169,7 @@ function createLazyLease(options: DeliveryOptions) {
   };
 }
 
-/** The priority of the job's calls: that of its message, otherwise that of its type. */
+/** The priority of the job's calls: the one in its message, otherwise the one of its type. */
 const priorityOf = (job: Job): Priority =>
   job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 
@@ -193,7 +198,7 @@ function createSendContext(
     // The write took time, so the lease may now be too short for a send, unless the lease is renewed.
     const heldMs = claim.leaseUntilMs - now();
     if (heldMs < (lease.deadlineMs === undefined ? 1 : maxSendMs)) throw tooLate(heldMs);
-    if (!definition.mayRepeat(job)) sendUntilMs = Math.min(now() + SENT_LASTS_MS, claim.leaseUntilMs);
+    if (!definition.mayRepeat(job)) sendUntilMs = Math.min(now() + MAX_SENT_AGE_MS, claim.leaseUntilMs);
   });
   const checkMaySend = (): void => {
     signal.throwIfAborted();
@@ -224,7 +229,7 @@ function createSendContext(
   return { context, requestSent: () => requestSent };
 }
 
-/** Resets the count of workers that died while they ran this job, and lets other jobs run beside it again. */
+/** Resets the count of workers that died while they ran this job, and lets other jobs run at the same time again. */
 async function recordProgress({ worker, slot }: DeliveryOptions, claim: Claim | undefined): Promise<void> {
   if (claim === undefined || claim.takeovers === 0) return;
   const { kind } = await worker.ledger.progress(claim).catch(() => ({ kind: 'lost' }) as const);
@@ -252,12 +257,12 @@ async function isPlatformUnavailable(
  * Creates the check whether a job that can stop between sends was cancelled. It reads the job's row from time to
  * time; a read that fails is made up for by the next one.
  */
-function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, stopsBetween: boolean) {
+function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, mayStopBetweenSends: boolean) {
   let checkedAtMs = now();
   let isCancelled = false;
   return {
     async check(): Promise<void> {
-      if (!stopsBetween || now() - checkedAtMs < CANCEL_CHECK_MS) return;
+      if (!mayStopBetweenSends || now() - checkedAtMs < CANCEL_CHECK_MS) return;
       checkedAtMs = now();
       const found = await ledger.read(job.id).catch(() => undefined);
       isCancelled ||= found?.cancelled === true;

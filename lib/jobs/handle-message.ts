@@ -18,8 +18,9 @@ import { publishEnd } from './redrive.ts';
 import { type JobFinished, storeRefused } from './result.ts';
 import { type JobClock, JobLostError, UnfinishedError } from './send-context.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
+import { definitionOf, type Job, type Runners, runJob } from './types/job-types.ts';
 
+/** A job that has ended, as it is reported to the caller of a worker. */
 export type EndedJob = Omit<JobFinished, 'result'> & {
   /** Milliseconds since this worker took the job; undefined if the job had already ended by then. */
   readonly tookMs?: number | undefined;
@@ -46,7 +47,7 @@ export type Worker = JobClock & {
   readonly inHand?: InHand | undefined;
   /** The maximum time that a send of the job may take, in milliseconds. */
   readonly maxSendMs: (job: Job) => number;
-  /** The slots in which jobs run, beside one another or alone. Absent: each job runs as if it were alone. */
+  /** The slots in which jobs run, together or alone. Absent: each job runs as if it were alone. */
   readonly slots?: Slots | undefined;
   /** Stops jobs while the platform is unavailable. Absent: jobs are never stopped. */
   readonly breaker?: NonNullable<Parameters<typeof createDelivery>[0]['worker']['breaker']>;
@@ -63,7 +64,8 @@ type Handled =
 const DONE: Handled = { kind: 'done' };
 
 /**
- * If another worker has a message's job, the message is delivered again this long after that worker's lease ends.
+ * If another worker has a message's job, the message is delivered again this long after that worker's lease ends, in
+ * milliseconds.
  */
 const AFTER_LEASE_MS = 1_000;
 
@@ -185,7 +187,7 @@ async function notClaimed(
 }
 
 /**
- * Waits until the platform is available; that costs fewer invocations than to requeue the message. Returns whether the
+ * Waits until the platform is available; that costs fewer invocations than requeueing the message. Returns whether the
  * job may begin: false if the platform stays unavailable, or a send could take longer than the time left.
  */
 async function mayBegin(
@@ -208,7 +210,7 @@ async function mayBegin(
 
 /**
  * Replaces a message without an id by a copy that has the queue's id of the message, before anything else is done.
- * Without it, a later copy, such as a dead letter that is moved back, would get a new id on the queue and be a
+ * Without this id, a later copy, such as a dead letter that is moved back, would get a new id on the queue and be a
  * second job. The ledger stores the sender of the original message.
  */
 async function assignId(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
@@ -235,7 +237,7 @@ async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
   worker.logger.info({ receives: task.message.receives }, 'job started');
   let outcome: RunOutcome;
   try {
-    outcome = await runBy(worker.runners, job, delivery.context);
+    outcome = await runJob(worker.runners, job, delivery.context);
   } catch (thrown) {
     const unconfirmed = await delivery.close();
     if (unconfirmed !== undefined && mayBeStored(unconfirmed, thrown)) {
@@ -281,7 +283,7 @@ const mayBeStored = (unconfirmed: Claim, thrown: unknown): boolean =>
 
 /** What stopped the work on a job early, for `afterFailure`. */
 function whyEnded(thrown: unknown, { job, delivery }: Task, { stop }: Lease): unknown {
-  // The platform's response decides, even if the worker was stopped or lost its lease meanwhile.
+  // The platform's response decides, even if the worker was stopped or lost its lease in the meantime.
   if (thrown instanceof PlatformError) return thrown;
   if (delivery.lost.aborted) return new JobLostError(`job ${job.id}: its lease was lost`);
   const error = thrownError(thrown);
@@ -311,13 +313,14 @@ async function requeueAfterFailure(
   // A delivery that made no claim, and counts as nothing, has nothing to record.
   if (delivery.row() === undefined && counts === 'nothing') return later;
   const claim = await delivery.claim();
-  // Only this worker knows that nothing was executed. Without this write the job would end as unknown, or stay so.
+  // Only this worker knows that nothing was executed. Without this write, the job would end as unknown, or stay
+  // unknown.
   const released = await releaseClaim(claim, { requestSent, counts }, worker, lease);
   return released === 'called-unknown' ? sendAgain(message) : later;
 }
 
 /**
- * Releases a claim, and retries until time is up. If the job ended as unknown meanwhile, stages the proof that no
+ * Releases a claim, and retries until time is up. If the job ended as unknown in the meantime, stages the proof that no
  * request was sent.
  */
 const releaseClaim = (
@@ -349,7 +352,7 @@ async function publishResult(
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
   logger.info({ status, attempts: ended.attempts, tookMs, result }, 'job ended');
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
-  // A job that runs again needs a message, and another delivery may have deleted this one meanwhile.
+  // A job that runs again needs a message, and another delivery may have deleted this one in the meantime.
   return runsAgain(ended) ? sendAgain(message) : DONE;
 }
 

@@ -48,7 +48,7 @@ export function adviceFor(
 /**
  * The advice as a sentence, with the command line for a POSIX shell. Ids of jobs need no quotes there.
  */
-export function adviceWords(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
+export function adviceSentence(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
   const { say, command, id, batch } = adviceFor(jobsId, status, error);
   if (command === undefined) return `${say}.`;
   if (batch !== undefined) return `${say}: platform-sync ${command} --batch=${batch}`;

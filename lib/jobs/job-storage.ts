@@ -7,10 +7,11 @@ import type { Store } from '../store/index.ts';
 import { type CheckTable, checkedTable, openTable, type Table, tableCheckOf } from '../table/index.ts';
 import type { JobRow } from './ledger/job-row.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
-import { ledgerCheckOf } from './ledger-check.ts';
+import { createLedgerCheck } from './ledger-check.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { createScoreCache, type parseCacheRow, type ScoreCache } from './texts/cache/score-cache.ts';
 
+/** The store and the table that all jobs share, and what jobs keep in them. */
 export type JobStorage = {
   readonly store: Store;
   readonly table: Table;
@@ -29,7 +30,7 @@ export async function openJobStorage(
   const { PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const tableName = needed(session.settings, 'SYNC_TABLE');
   const store = await session.store();
-  const checkTable = ledgerCheckOf(tableName, session.environment, session);
+  const checkTable = createLedgerCheck(tableName, session.environment, session);
   const { table, ...time } = await openTimedTable(tableName, session.environment, checkTable);
   const { host } = new URL(PLATFORM_BASE_URL);
   const ledger = createLedger({ table, ...time });
@@ -56,7 +57,7 @@ export async function openJobState(environment: Environment, store: Store) {
   return { ledger: createLedger(timed), batches: { store, newToken: randomUUID, ...timed } };
 }
 
-/** The fields of rows that say when a lease ends: of a job, and of a text. */
+/** The fields of rows that say when the lease of a job, or of a text, ends. */
 export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (
   | keyof JobRow
   | keyof ReturnType<typeof parseCacheRow>
@@ -64,7 +65,7 @@ export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonl
 
 /**
  * The table's time is known if its uncertainty is at most this, in milliseconds. A response may take that long, and
- * a lease is renewed far longer than this before it ends.
+ * when a lease is renewed, far more time than this is left of it.
  */
 const MAX_UNCERTAINTY_MS = 8_000;
 

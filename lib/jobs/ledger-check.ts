@@ -16,7 +16,7 @@ import {
 } from '../table/index.ts';
 import { blankRow, endStates, type JobRow, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { objectIn } from './message/check-message.ts';
+import { parseObject } from './message/check-message.ts';
 import { NO_LIMIT, responseIn, stagedOutcome } from './result.ts';
 import { inGroups } from './results/read-listed.ts';
 import {
@@ -39,7 +39,7 @@ import { createScoreCache } from './texts/cache/score-cache.ts';
  * and the scores of the batch that is to be sent. With `NEW_LEDGER` it copies what the ledger lacks from the store.
  * Throws a `bad-table` TableError.
  */
-export function ledgerCheckOf(
+export function createLedgerCheck(
   table: string,
   environment: Environment,
   given?: Partial<Pick<Checked, 'batch'>> & {
@@ -65,8 +65,8 @@ type Checked = {
 async function checkEnds({ table, environment, batch }: Checked, store: Store): Promise<void> {
   const isNew = environment[NEW_LEDGER] !== undefined;
   const isWhole = isNew || sqlitePath(table) !== undefined;
-  // Results are read before the ledger: a job that ends meanwhile is in the ledger before it has a result.
-  const results = await (isWhole ? Array.fromAsync(endedIn(store)) : newestIn(store));
+  // Results are read before the ledger: a job that ends in the meantime is in the ledger before it has a result.
+  const results = await (isWhole ? Array.fromAsync(listResults(store)) : resultsOfNewestDay(store));
   const { createLedger, ROW_LIFETIME_MS } = await import('./ledger/ledger.ts');
   const opened = await openTable(table, environment);
   // Rows expire by the table's clock, so their age is computed by that clock.
@@ -75,7 +75,7 @@ async function checkEnds({ table, environment, batch }: Checked, store: Store): 
     dateMs = seen.dateMs;
   });
   const ledger = createLedger(opened);
-  const known = await knownOf(results, ledger, isWhole);
+  const known = await endedIds(results, ledger, isWhole);
   const mayHaveExpired = ({ dt }: StoredResult) => Date.parse(dt) + ROW_LIFETIME_MS - DAY_MS < dateMs;
   const unknown: UnknownChunk[] = results
     .filter((each) => !known.has(each.id) && !mayHaveExpired(each))
@@ -93,7 +93,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 type StoredResult = { readonly id: string; readonly key: string; readonly dt: string };
 
-async function* endedIn(store: Store, folder = 'results/'): AsyncGenerator<StoredResult> {
+async function* listResults(store: Store, folder = 'results/'): AsyncGenerator<StoredResult> {
   for await (const { key } of store.list(folder)) {
     const [, dt = '', segment = ''] = /\/dt=([^/]+)\/([^/]+)\.json$/.exec(key) ?? [];
     const id = idOfSegment(segment);
@@ -105,13 +105,13 @@ async function* endedIn(store: Store, folder = 'results/'): AsyncGenerator<Store
 const MAX_COMPARED = 5;
 
 /** Some results of the newest day of each type: if a table lost rows, it lost the newest ones. */
-async function newestIn(store: Store): Promise<readonly StoredResult[]> {
+async function resultsOfNewestDay(store: Store): Promise<readonly StoredResult[]> {
   const found: StoredResult[] = [];
   for await (const type of store.folders('results/')) {
     const days = await Array.fromAsync(store.folders(`${type}/`));
     const newest = days.toSorted().at(-1);
     let compared = 0;
-    for await (const each of newest === undefined ? [] : endedIn(store, `${newest}/`)) {
+    for await (const each of newest === undefined ? [] : listResults(store, `${newest}/`)) {
       found.push(each);
       compared += 1;
       if (compared === MAX_COMPARED) break;
@@ -121,7 +121,7 @@ async function newestIn(store: Store): Promise<readonly StoredResult[]> {
 }
 
 /** The ids of the jobs that have ended, according to the ledger. */
-async function knownOf(results: readonly StoredResult[], ledger: Ledger, isWhole: boolean) {
+async function endedIds(results: readonly StoredResult[], ledger: Ledger, isWhole: boolean) {
   const known = new Set<string>();
   const add = (row: JobRow | undefined) => {
     if (row?.outcome !== undefined || row?.earlierFinishedAt !== undefined) known.add(row.id);
@@ -131,7 +131,7 @@ async function knownOf(results: readonly StoredResult[], ledger: Ledger, isWhole
   return known;
 }
 
-/** A chunk whose part is in the store, although the table has neither the chunk's end nor its scores. */
+/** A chunk whose part is in the store, even though the table has neither the chunk's end nor its scores. */
 type UnknownChunk = {
   /** The id of the chunk's job. */
   readonly id: string;
@@ -141,11 +141,11 @@ type UnknownChunk = {
 
 /**
  * Finds chunks with scores in the store that the table does not have, which shows that the table is an older copy. A
- * part that no row names may also come from a killed worker, but the scores of such a part are in the cache.
+ * part that no row refers to may also come from a killed worker, but the scores of such a part are in the cache.
  * `folder`: the folder of one batch. Default: all batches.
  */
 async function* unknownChunks(storage: BatchStorage, folder = SCORES_FOLDER): AsyncGenerator<UnknownChunk> {
-  for await (const group of inGroups(partsIn(storage, folder), 100)) {
+  for await (const group of inGroups(listParts(storage, folder), 100)) {
     const rows = await readChunkRows(
       group.map(({ chunkId }) => chunkId),
       storage,
@@ -163,7 +163,7 @@ async function* unknownChunks(storage: BatchStorage, folder = SCORES_FOLDER): As
   }
 }
 
-async function* partsIn(
+async function* listParts(
   { store }: BatchStorage,
   folder: string,
 ): AsyncGenerator<{ readonly chunkId: ChunkId; readonly key: string }> {
@@ -215,7 +215,7 @@ const lostBy = (table: string): string =>
 /** Stores the outcome of a job in the ledger, from its result. Skips an unreadable result, which the next check reports. */
 async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store): Promise<void> {
   const text = (await store.get(key, NO_LIMIT))?.body.toString().trim() ?? '';
-  const result = resultSchema.safeParse(objectIn(text));
+  const result = resultSchema.safeParse(parseObject(text));
   if (!result.success) return;
   const { type, status, attempts, startedAt, finishedAt, sender, error, note } = result.data;
   const response = responseIn(text);

@@ -16,7 +16,7 @@ import { type EndedJobRow, hasEnded, isSettled, type Outcome } from './ledger/jo
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { openWorker, renewedLease } from './open-worker.ts';
 import { senderHere } from './queue/open-queue.ts';
-import { askedJob, publishEnd } from './redrive.ts';
+import { parseJobMessage, publishEnd } from './redrive.ts';
 import { responseOf } from './result.ts';
 import { readListed } from './results/read-listed.ts';
 import { csvLines, ndjsonLines } from './texts/output/added-columns.ts';
@@ -66,8 +66,8 @@ export async function openLocalWorker(
       >,
     ) => work({ ...parts, ...queue }),
     /** Runs each job of a file to its end. Returns the counts of jobs that had already ended. */
-    async runFile(jobs: JobFile): Promise<EndedBefore> {
-      const before = noneBefore();
+    async runFile(jobs: JobFile): Promise<EndedCounts> {
+      const before = noneEnded();
       await runRows(jobs.rows(), {
         ...parts,
         sender: senderHere(),
@@ -94,10 +94,10 @@ type RunRowsOptions = Pick<Parameters<typeof work>[0], 'worker' | 'lease' | 'sig
 /** Maximum rows that run or wait at the same time, since their messages are in memory. */
 const MAX_OPEN = 500;
 
-/** How often to check whether another process has ended the job of a waiting row. */
+/** The time between two checks whether another process has ended the job of a waiting row, in milliseconds. */
 const CHECK_EVERY_MS = 2_000;
 
-/** How long a row waits if the table or the store is unavailable. */
+/** How long a row waits if the table or the store is unavailable, in milliseconds. */
 const AFTER_OUTAGE_MS = 10_000;
 
 /**
@@ -178,28 +178,28 @@ async function tryRow(
 }
 
 /**
- * Stores what a killed process may not have stored of an ended job: the additions of its type, or the result with
- * the outcome that a person reported.
+ * Stores what a killed process may not have stored of an ended job: the additions of its type, or the result with the
+ * outcome that a user reported.
  */
 async function complete(row: EndedJobRow, body: string, { store, batches }: Worker): Promise<void> {
-  const asked = askedJob(row.id, body);
-  if (asked !== undefined && (isSettled(row) || definitionOf(asked.job).afterEnd !== undefined))
-    await publishEnd({ ...row, type: asked.job.type }, asked, { store, batches });
+  const message = parseJobMessage(row.id, body);
+  if (message !== undefined && (isSettled(row) || definitionOf(message.job).afterEnd !== undefined))
+    await publishEnd({ ...row, type: message.job.type }, message, { store, batches });
 }
 
 /**
  * How many jobs of a file had already ended, by outcome, and when the first and the last of them ended, in
  * epoch milliseconds.
  */
-export type EndedBefore = Record<
+export type EndedCounts = Record<
   'ended' | Outcome['status'] | 'firstMs' | 'lastMs' | 'otherContent',
   number
 > & {
-  /** The maximum calls that are no longer needed, by job type. */
+  /** The maximum number of calls that are no longer needed, by job type. */
   readonly calls: Record<string, number>;
 };
 
-const noneBefore = (): EndedBefore => ({
+const noneEnded = (): EndedCounts => ({
   ended: 0,
   done: 0,
   failed: 0,
@@ -210,7 +210,7 @@ const noneBefore = (): EndedBefore => ({
   calls: {},
 });
 
-function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobRow): void {
+function addEnded(before: EndedCounts, { outcome, finishedAt }: EndedJobRow): void {
   before.ended += 1;
   before[outcome.status] += 1;
   before.firstMs = Math.min(before.firstMs, finishedAt);
@@ -221,16 +221,16 @@ function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobRow): vo
  * Counts the jobs of a file that have already ended, according to the configured ledger. Undefined if there is no
  * ledger, or it cannot be read, for example by a user who may only submit. Creates no ledger.
  */
-export async function endedBeforeHere(
+export async function countEndedJobs(
   jobs: JobFile,
   environment: Environment,
-): Promise<EndedBefore | undefined> {
+): Promise<EndedCounts | undefined> {
   const { SYNC_TABLE: tableName } = readSyncSettings(environment);
   if (tableName === undefined) return undefined;
   const path = sqlitePath(tableName);
-  if (path !== undefined && !existsSync(path)) return noneBefore();
+  if (path !== undefined && !existsSync(path)) return noneEnded();
   try {
-    return await endedBefore(jobs, createLedger(await openTimedTable(tableName, environment)));
+    return await countEnded(jobs, createLedger(await openTimedTable(tableName, environment)));
   } catch (error) {
     if (error instanceof ServiceError) return undefined;
     throw error;
@@ -240,9 +240,9 @@ export async function endedBeforeHere(
 const CONCURRENT_READS = 16;
 
 /** Reads the ledger's row of each job of a file. */
-async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise<EndedBefore> {
-  const before = noneBefore();
-  const read = async (asked: FileRow) => ({ ...asked, row: await ledger.read(asked.id) });
+async function countEnded(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise<EndedCounts> {
+  const before = noneEnded();
+  const read = async (job: FileRow) => ({ ...job, row: await ledger.read(job.id) });
   for await (const { row, contentHash, type, calls } of readListed(jobs.rows(), {
     read,
     concurrency: CONCURRENT_READS,
@@ -258,7 +258,7 @@ async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise
 
 type RunOutputOptions = CsvWishes & {
   readonly file: string;
-  /** The file with the jobs or rows: the output gets its mode. */
+  /** The file with the jobs or rows: the output file gets its permissions. */
   readonly sourceFile?: string | undefined;
   readonly format: OutputFormat;
   readonly ledger: Pick<Ledger, 'read'>;
@@ -273,17 +273,17 @@ async function writeRunOutput(jobs: JobFile, options: RunOutputOptions): Promise
   const { file, format, sourceFile } = options;
   const { encoding, isMarked } = format.format === 'csv' ? csvOutput(format, jobs, options) : {};
   const { isGzipped } = format;
-  return writeTextFile(file, () => linesOf(jobs, options), { isGzipped, encoding, isMarked, sourceFile });
+  return writeTextFile(file, () => outputLines(jobs, options), { isGzipped, encoding, isMarked, sourceFile });
 }
 
-async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerator<string> {
+async function* outputLines(jobs: JobFile, options: RunOutputOptions): AsyncGenerator<string> {
   const { rows, csv } = jobs;
   const columns = csv?.names;
   const isCsv = options.format.format === 'csv';
   // A row of NDJSON already has the id of its job.
   const withId = columns !== undefined;
   const read = async (row: FileRow) => {
-    const { status, response, error } = await addedTo(row, options);
+    const { status, response, error } = await addedCells(row, options);
     const json = (text: string) => (isCsv || text === '' ? text : JSON.stringify(text));
     return {
       record: withId ? (row.fields ?? []) : row.body,
@@ -297,7 +297,7 @@ async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerato
   else yield* ndjsonLines(found, { names, added });
 }
 
-async function addedTo({ id, contentHash }: FileRow, { ledger, store }: RunOutputOptions) {
+async function addedCells({ id, contentHash }: FileRow, { ledger, store }: RunOutputOptions) {
   const row = await ledger.read(id);
   if (row?.contentHash !== undefined && row.contentHash !== contentHash)
     return { status: 'failed', response: '', error: OTHER_CONTENT };

@@ -2,7 +2,7 @@ import { lowerCase } from '../model/rules/index.ts';
 import { type Environment, needed, readSyncSettings } from '../settings.ts';
 import type { JobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { ledgerCheckOf } from './ledger-check.ts';
+import { createLedgerCheck } from './ledger-check.ts';
 import { openQueue } from './queue/open-queue.ts';
 import type { Polls } from './queue/queue.ts';
 import { executedJobs, findFailedMessage, moveDeadLetters, redriveBatch, redriveFailed } from './redrive.ts';
@@ -29,7 +29,7 @@ export async function openRedrive(options: {
   readonly ledger: Ledger;
   readonly batches: BatchStorage;
   readonly signal: AbortSignal;
-  /** Whether to reopen all jobs that the platform executed, too. */
+  /** Whether to also reopen all jobs that the platform executed. */
   readonly executed: boolean;
   readonly polls?: Polls | undefined;
 }) {
@@ -37,14 +37,14 @@ export async function openRedrive(options: {
   const { ledger, batches, signal, executed } = given;
   const settings = readSyncSettings(environment);
   const queue = await openQueue(needed(settings, 'SYNC_QUEUE_URL'), environment);
-  await ledgerCheckOf(needed(settings, 'SYNC_TABLE'), environment)();
+  await createLedgerCheck(needed(settings, 'SYNC_TABLE'), environment)();
   const parts = { ...given, store: batches.store, queue };
   const { SYNC_DEAD_LETTER_URL: deadUrl } = settings;
   return {
     /** Whether a job is known: by its row in the ledger or, if the row has expired, by its stored message. */
     isKnown: async (id: string): Promise<boolean> =>
       (await ledger.read(id)) !== undefined || (await findFailedMessage(batches.store, id)) !== undefined,
-    /** The jobs that would run again although the platform executed them. */
+    /** The jobs that would run again even though the platform has executed them. */
     executedAgain: async (ids: readonly string[]): Promise<readonly JobRow[]> =>
       ids.length > 0 || executed ? executedJobs(ids, parts) : [],
     batch: async (batch: string): Promise<RedriveReport> => ({

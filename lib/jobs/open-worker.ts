@@ -15,7 +15,7 @@ import type { Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { openQueue } from './queue/open-queue.ts';
 import type { QueueMessage } from './queue/queue.ts';
-import { eventsTo } from './redrive.ts';
+import { openEventBus } from './redrive.ts';
 import { RequeueError } from './send-context.ts';
 import { createDailyUsageCounter } from './texts/daily-usage.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
@@ -26,7 +26,10 @@ type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
-/** Opens a worker. Throws `SettingsError` for a wrong setting, and a `bad-table` TableError for another table. */
+/**
+ * Opens a worker. Throws `SettingsError` if a setting is invalid, and a `bad-table` TableError if the table belongs to
+ * another store.
+ */
 export async function openWorker(
   session: Session,
   storage: JobStorage,
@@ -66,7 +69,7 @@ export async function openWorker(
 function createFinishedReporter({ settings, environment, logger }: Session): Worker['reportFinished'] {
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = settings;
   if (bus === undefined) return async (event) => logger.info({ event }, 'JobFinished');
-  const reporter = once(() => eventsTo(bus, store, environment));
+  const reporter = once(() => openEventBus(bus, store, environment));
   return async (event) => (await reporter())(event);
 }
 
@@ -112,10 +115,10 @@ const TO_RESPOND_MS = 1_000;
 const MAX_INVOCATION_MS = 900_000;
 
 /**
- * The lease in an invocation that has `remainingMs` left, measured by `steady`, a clock that is never set.
- * The lease outlasts the invocation, and is never renewed.
+ * The lease in an invocation that has `remainingMs` left, measured by `steady`, a clock that is never changed. The
+ * lease outlasts the invocation, and is never renewed.
  */
-export function leaseOf(
+export function invocationLease(
   remainingMs: number,
   { now, steady = () => performance.now() }: Pick<Clock, 'now' | 'steady'>,
 ): Lease {
@@ -151,7 +154,7 @@ export function renewLease(options: {
   readonly claim: Claim;
   readonly leaseMs: number;
   readonly now: () => number;
-  /** Milliseconds on a clock that is never set. Default: `now`. */
+  /** Milliseconds on a clock that is never changed. Default: `now`. */
   readonly steady?: () => number;
   /** Rejects when the signal is aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -160,7 +163,7 @@ export function renewLease(options: {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
-  /** When the lease ends by the steady clock, which does not change when the other clock is set. */
+  /** When the lease ends by the steady clock, which keeps running evenly if the other clock is changed. */
   const endOf = (held: Claim) => steady() + held.leaseUntilMs - now();
   let endMs = endOf(claim);
   let underWay: Promise<void> = Promise.resolve();
@@ -219,7 +222,7 @@ export async function openInvocationWorker(session: Session, hooks: WorkerHooks)
      * be delivered again.
      */
     run(messages: readonly QueueMessage[], remainingMs: number): Promise<readonly string[]> {
-      const lease = leaseOf(remainingMs, ledger);
+      const lease = invocationLease(remainingMs, ledger);
       return runBatch(messages, { worker, lease, queue, concurrency: settings.PLATFORM_CONCURRENCY });
     },
     /**

@@ -9,9 +9,10 @@ type OldJob = { readonly id: string; readonly finishedAt: number };
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 
 /**
- * Finds the jobs that ended before a moment, oldest first. `before` computes the moment from the time of the newest end.
- * `prune` reduces their rows to the outcome, so that the jobs do not run again; their results have everything else. It
- * returns the ids of the jobs whose rows stay: their results are not in the store, or they were reopened meanwhile.
+ * Finds the jobs that ended before a cutoff, oldest first. `before` returns the cutoff, given the time at which the
+ * newest job ended, both in epoch milliseconds. `prune` removes everything but the outcome from their rows. The outcome
+ * stays, so that the jobs never run again; the rest is in their results. It returns the ids of the jobs that were not
+ * pruned: their result is missing, or they were reopened in the meantime.
  */
 export async function findOldJobs(before: (newestMs: number) => number, parts: PruneParts) {
   const ended: OldJob[] = [];

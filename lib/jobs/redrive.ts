@@ -143,7 +143,9 @@ export async function redriveFailed(
   return sendReopened(reopened(), parts);
 }
 
-/** The jobs among these ids, or among all failed jobs, that the platform executed. To reopen them repeats their effects. */
+/**
+ * The jobs among these ids, or among all failed jobs, that the platform executed. Reopening them repeats their effects.
+ */
 export async function executedJobs(
   ids: readonly string[],
   { store, ledger, signal }: Pick<RedriveParts, 'store' | 'ledger' | 'signal'>,
@@ -166,16 +168,16 @@ async function reopen(
   const before = await ledger.read(id);
   // Without its message, a reopened job would wait forever.
   if (body === undefined) return leftAsIs(id, before);
-  const asked = askedJob(id, body);
-  if (asked !== undefined && before && (mayReopen(before, options) || before.state === 'CLAIMED')) {
-    const definition = definitionOf(asked.job);
-    const fault = await definition.reopenFault?.(asked.job, before, { store });
+  const message = parseJobMessage(id, body);
+  if (message !== undefined && before && (mayReopen(before, options) || before.state === 'CLAIMED')) {
+    const definition = definitionOf(message.job);
+    const fault = await definition.reopenFault?.(message.job, before, { store });
     if (fault !== undefined) return leftAsIs(id, before, fault);
-    await definition.beforeReopen?.(asked.job, { store, batches });
+    await definition.beforeReopen?.(message.job, { store, batches });
   }
   const { row } = await ledger.reopen(id, options);
   // `jobs resolve` may have been killed before it stored the result and the additions of the job's type.
-  if (row !== undefined && isSettled(row)) await publishEnd(row, asked, { store, batches });
+  if (row !== undefined && isSettled(row)) await publishEnd(row, message, { store, batches });
   // The message of a done job is not needed any more. Other jobs may fail while this runs, so their messages stay.
   if (row?.state === 'DONE') await store.delete(failedKey(id));
   // A job that is CLAIMED without having been reopened here may lack its message: an earlier redrive may have died
@@ -232,10 +234,10 @@ type MoveParts = {
 };
 
 /**
- * How many times the usual number of quiet polls to wait for dead letters that another process has received: longer
+ * How many times the usual number of empty polls to wait for dead letters that another process has received: longer
  * than a minute, and than `MOVE_SECONDS`.
  */
-const MAX_QUIET_ROUNDS = 5;
+const MAX_EMPTY_ROUNDS = 5;
 
 /**
  * Moves dead letters back to the queue until no more arrive. Each is sent before it is deleted; those that cannot be
@@ -252,7 +254,7 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
   const notMoved = new Map<string, string>();
   const isEmpty = createEmptyCheck(from, polls);
   let moved = 0;
-  for (let quiet = 0; quiet < MAX_QUIET_ROUNDS * polls.quiet; quiet += 1) {
+  for (let quiet = 0; quiet < MAX_EMPTY_ROUNDS * polls.quiet; quiet += 1) {
     signal?.throwIfAborted();
     const received = await from.receive({ max: 10, waitSeconds, visibilitySeconds: MOVE_SECONDS });
     // A message that could not be moved is received again after a while.
@@ -271,7 +273,7 @@ const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
   Array.from(errors, ([id, error]) => ({ id, error }));
 
 /** The body of a message, with the id of its job, since the queue's id of the message will change. */
-function namedBody({ messageId, body }: QueueMessage): string {
+function bodyWithId({ messageId, body }: QueueMessage): string {
   const parsed = parseMessage(body, { messageId, allow: {} });
   return parsed.kind === 'job' && !parsed.hasExplicitId ? withId(body, messageId) : body;
 }
@@ -282,7 +284,7 @@ async function moveBatch(
   { from, to, notMoved }: Pick<MoveParts, 'from' | 'to'> & { readonly notMoved: Map<string, string> },
 ): Promise<number> {
   if (messages.length === 0) return 0;
-  const unsent = await sendAll(to, messages.map(namedBody));
+  const unsent = await sendAll(to, messages.map(bodyWithId));
   for (const [index, { messageId, receipt }] of messages.entries()) {
     const error = unsent.get(index);
     if (error === undefined) await from.delete(receipt);
@@ -300,8 +302,8 @@ export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): 
   (await getBounded(store, failedKey(id), 2 * MAX_MESSAGE_BYTES))?.body.toString();
 
 /**
- * Settles an unknown job with the outcome that a person reports, and publishes the result. `hasMessage`: false if
- * the job's message is not stored, so that the additions of the job's type are missing.
+ * Settles an unknown job with the outcome that a user reports, and publishes the result. `hasMessage`: false if the
+ * job's message is not stored, so that the additions of the job's type are missing.
  */
 export async function resolveJob(
   id: string,
@@ -315,19 +317,19 @@ export async function resolveJob(
   const { store } = batches;
   // The event bus is opened first, since its client may not be installed.
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: location } = readSyncSettings(environment);
-  const reportFinished = bus === undefined ? undefined : await eventsTo(bus, location, environment);
+  const reportFinished = bus === undefined ? undefined : await openEventBus(bus, location, environment);
   // The message is read first, since a redrive deletes the message of a done job.
   const body = await findFailedMessage(store, id);
   const { kind, row } = await ledger.resolve(id, resolution);
   // The outcome in the ledger is published even if this command reports another: an earlier command may have been
   // killed after it wrote the ledger.
   const isPublished = row !== undefined && isSettled(row);
-  if (isPublished) await publishEnd(row, askedJob(id, body), { store, batches, reportFinished });
+  if (isPublished) await publishEnd(row, parseJobMessage(id, body), { store, batches, reportFinished });
   return { kind, row, isPublished, hasMessage: body !== undefined };
 }
 
-/** Opens the event bus of jobs that end. Throws `PeerMissingError` if its client is not installed. */
-export async function eventsTo(bus: string, store: string, environment: Environment) {
+/** Opens the event bus on which ended jobs are reported. Throws `PeerMissingError` if its client is not installed. */
+export async function openEventBus(bus: string, store: string, environment: Environment) {
   const { sendToEventBridge } = await loadPeer(
     '@aws-sdk/client-eventbridge',
     () => import('./event-bridge.ts'),
@@ -336,10 +338,10 @@ export async function eventsTo(bus: string, store: string, environment: Environm
 }
 
 /** A message and its job. */
-type AskedJob = { readonly job: Job; readonly body: string };
+type JobMessage = { readonly job: Job; readonly body: string };
 
 /** The job of a stored message; undefined if the message is invalid. */
-export function askedJob(id: string, body: string | undefined): AskedJob | undefined {
+export function parseJobMessage(id: string, body: string | undefined): JobMessage | undefined {
   const parsed = body === undefined ? undefined : parseMessage(body, { messageId: id, allow: {} });
   return body !== undefined && parsed?.kind === 'job' ? { job: parsed.job, body } : undefined;
 }
@@ -351,7 +353,7 @@ export function askedJob(id: string, body: string | undefined): AskedJob | undef
  */
 export async function publishEnd(
   ended: Parameters<typeof writeResult>[1],
-  asked: AskedJob | undefined,
+  message: JobMessage | undefined,
   options: {
     readonly store: Store;
     readonly batches: BatchStorage;
@@ -362,9 +364,9 @@ export async function publishEnd(
   const { store, batches, reportFinished } = options;
   const { id, type, outcome } = ended;
   const result = await writeResult(store, ended);
-  if (asked !== undefined) {
-    if (outcome.status !== 'done') await storeFailedMessage(store, id, asked.body);
-    await definitionOf(asked.job).afterEnd?.(asked.job, ended, { store, batches });
+  if (message !== undefined) {
+    if (outcome.status !== 'done') await storeFailedMessage(store, id, message.body);
+    await definitionOf(message.job).afterEnd?.(message.job, ended, { store, batches });
   }
   await reportFinished?.({ id, type, status: outcome.status, result });
   return result;

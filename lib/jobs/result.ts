@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { freeMemory } from '../base/json/index.ts';
 import { keySegment, missingObject, type Store, type StoredObject, updateObject } from '../store/index.ts';
 import type { EndedJobRow, JobError, Outcome, RunOutcome } from './ledger/job-row.ts';
-import { objectIn } from './message/check-message.ts';
+import { parseObject } from './message/check-message.ts';
 import type { QueueMessage } from './queue/queue.ts';
 import { readListed } from './results/read-listed.ts';
 
@@ -11,11 +11,12 @@ type TypedJobRow = EndedJobRow & { readonly type: string };
 
 type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 
+/** The key of a job's result in the store. */
 export const resultKey = ({ type, dt, id }: ResultOf): string =>
   `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
 /**
- * The limit for reading a result: larger than any response can be, since a JavaScript string holds half as much.
+ * The limit for reading a result. No response can be this large, since a JavaScript string holds at most half as much.
  */
 export const NO_LIMIT = { maxBytes: 1024 * 1024 * 1024 };
 
@@ -139,7 +140,7 @@ export type JobFinished = {
   readonly result: string;
 };
 
-type ResultsWanted = {
+type ResultFilter = {
   /** Only jobs of this type. Default: all. */
   readonly type?: string | undefined;
   /** Only jobs that were first claimed on this day, `2026-11-22`; needs `type`. Default: all. */
@@ -157,10 +158,10 @@ const CONCURRENT_READS = 16;
  */
 const MAX_JOB_MS = 31 * 24 * 3_600_000;
 
-/** The results in a store, by type, day and id. A result that is not JSON has only its key. */
+/** The results in a store, by type, day and id. Of a result that is not JSON, only the key is returned. */
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
-  { sinceMs, signal, ...wanted }: ResultsWanted,
+  { sinceMs, signal, ...wanted }: ResultFilter,
 ): AsyncGenerator<
   | {
       readonly key: string;
@@ -170,16 +171,16 @@ export async function* storedResults(
     }
   | { readonly key: string; readonly value: undefined }
 > {
-  const keys = wantedKeys(store, { ...wanted, sinceMs, signal });
+  const keys = matchingKeys(store, { ...wanted, sinceMs, signal });
   const read = (key: string, aborted: AbortSignal) => readResult(store, key, aborted);
   for await (const result of readListed(keys, { read, concurrency: CONCURRENT_READS, signal }))
     if (result !== undefined && (result.value === undefined || endedSince(result.value, sinceMs)))
       yield result;
 }
 
-async function* wantedKeys(
+async function* matchingKeys(
   store: Pick<Store, 'list'>,
-  { type, day: only, sinceMs, signal }: ResultsWanted,
+  { type, day: only, sinceMs, signal }: ResultFilter,
 ): AsyncGenerator<string> {
   const firstDay =
     sinceMs === undefined ? '' : new Date(Math.max(0, sinceMs - MAX_JOB_MS)).toISOString().slice(0, 10);
@@ -206,14 +207,14 @@ export async function findResult(
 }
 
 async function readResult(store: Pick<Store, 'get'>, key: string, signal?: AbortSignal) {
-  const body = await bytesOfResult(store, key, signal);
+  const body = await readResultBytes(store, key, signal);
   if (body === undefined) return undefined;
   const text = body.toString().trim();
-  return { key, text, value: objectIn(text) };
+  return { key, text, value: parseObject(text) };
 }
 
 /** Reads the bytes of a result; undefined if it was deleted. */
-export async function bytesOfResult(
+export async function readResultBytes(
   store: Pick<Store, 'get'>,
   key: string,
   signal?: AbortSignal,

@@ -9,6 +9,7 @@ export type JobClock = {
   readonly random: () => number;
 };
 
+/** What the runner of a job needs to send requests to the platform. */
 export type SendContext = {
   readonly signal: AbortSignal;
   readonly priority?: Priority | undefined;
@@ -24,7 +25,9 @@ export type SendContext = {
    * platform. Default: false.
    */
   readonly isPlatformUnavailable?: (() => Promise<boolean>) | undefined;
-  /** To be called once a part of the job's work was stored, so that it need not be repeated. Default: not called. */
+  /**
+   * To be called after a part of the job's work has been stored, so that it need not be repeated. Default: not called.
+   */
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Registers a callback that runs when this worker is finished with the job. Default: not registered. */
   readonly hold?: ((release: () => void) => void) | undefined;
@@ -48,6 +51,7 @@ class JobStoppedError extends Error {
   }
 }
 
+/** Thrown if another worker has the job now, so that this worker must not continue with it. */
 export class JobLostError extends JobStoppedError {
   override readonly name = 'JobLostError';
 }

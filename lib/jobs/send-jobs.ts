@@ -2,7 +2,7 @@ import { AwsError, isPassing } from '../base/aws/index.ts';
 import { sleep as realSleep } from '../base/index.ts';
 import { sqlitePath } from '../locations.ts';
 import { type Environment, needed, readSyncSettings } from '../settings.ts';
-import { ledgerCheckOf } from './ledger-check.ts';
+import { createLedgerCheck } from './ledger-check.ts';
 import { openQueue } from './queue/open-queue.ts';
 import { batchesOf, type Queue, queueWaitMs, UnsentError, type UnsentMessage } from './queue/queue.ts';
 
@@ -25,10 +25,10 @@ type SendOptions = {
  */
 async function checkLedger(environment: Environment): Promise<void> {
   const { SYNC_TABLE: table } = readSyncSettings(environment);
-  if (table !== undefined && sqlitePath(table) !== undefined) await ledgerCheckOf(table, environment)();
+  if (table !== undefined && sqlitePath(table) !== undefined) await createLedgerCheck(table, environment)();
 }
 
-/** Checks that the ledger is the store's, and then sends jobs to the configured queue, as `sendJobs` does. */
+/** Checks that the ledger belongs to the store, and then sends jobs to the configured queue, as `sendJobs` does. */
 export async function submitJobs(
   jobs: Parameters<typeof sendJobs>[0],
   parts: Pick<SendOptions, 'signal' | 'onUnavailable'> & { readonly environment: Environment },
@@ -39,17 +39,15 @@ export async function submitJobs(
   return sendJobs(jobs, { queue, ...options });
 }
 
-/**
- * Sending is given up when the queue has accepted no message for this long, in milliseconds.
- */
+/** Sending is given up after the queue has accepted no message for this long, in milliseconds. */
 const MAX_OUTAGE_MS = 300_000;
 
 /**
- * Sends jobs in batches. A job that cannot be sent does not stop the rest. During an outage of the queue, unsent
- * jobs are sent again for five minutes; a job runs only once, because of its id. Sending ends immediately if the
- * queue cannot be used at all, or was never reached, since its address is most likely wrong. `ids`: the jobs that are
- * certainly on the queue. `notSent`: all other jobs. `error`: what stopped the sending, or an `UnsentError` about all
- * jobs that were not sent; undefined if all were sent.
+ * Sends jobs in batches. A job that cannot be sent does not stop the rest. During an outage of the queue, unsent jobs
+ * are sent again for five minutes; a job runs only once, because of its id. Sending ends immediately if the queue
+ * cannot be used at all. It also ends if the queue was never reached, since its address is most likely wrong. `ids`:
+ * the jobs that are certainly on the queue. `notSent`: all other jobs. `error`: what stopped the sending, or an
+ * `UnsentError` about all jobs that were not sent; undefined if all were sent.
  */
 export async function sendJobs(
   jobs: readonly { readonly id: string; readonly body: string }[],
@@ -58,7 +56,9 @@ export async function sendJobs(
   const { signal } = options;
   const unsent = new Map<number, UnsentMessage>();
   const send = createSender(jobs, unsent, options);
-  let [tried, last, stopped]: [number, UnsentError | undefined, unknown] = [0, undefined, undefined];
+  let tried = 0;
+  let last: UnsentError | undefined;
+  let stopped: unknown;
   try {
     for (const { length } of batchesOf(jobs.map(({ body }) => body))) {
       signal.throwIfAborted();
@@ -113,9 +113,11 @@ function createSender(
 
 const isUnavailable = ({ cause }: UnsentMessage): boolean => isPassing(new AwsError('queue', 'send', cause));
 
+/** Whether the queue could not be reached for a message. */
 const isUnreached = ({ cause }: UnsentMessage): boolean =>
   new AwsError('queue', 'send', cause).failure.kind === 'unreachable';
 
+/** The `UnsentError` that sending threw; undefined if all messages were sent. Rethrows any other error. */
 const unsentErrorOf = (sent: Promise<void>): Promise<UnsentError | undefined> =>
   sent.then(
     () => undefined,

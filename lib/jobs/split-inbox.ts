@@ -57,8 +57,8 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * Wraps the storage so that its calls end when `until` is aborted. Otherwise a call of S3 may take minutes, and no
- * time would be left to report the outcome of the request.
+ * Wraps the storage so that its calls end when `until` is aborted. Otherwise a call to S3 may take minutes, and no time
+ * would be left to report the outcome of the request.
  */
 function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
   const store = storeUntil(storage.store, until);
@@ -160,11 +160,11 @@ async function* read(store: Store, key: string): AsyncGenerator<Uint8Array> {
   yield* stream;
 }
 
-const A_KEY = 'the key of an object in the store';
+const EXPECTED_KEY = 'the key of an object in the store';
 
 const inboxSchema = z.strictObject(
   {
-    object: z.string({ error: A_KEY }).check(z.refine(isKey, { error: A_KEY })),
+    object: z.string({ error: EXPECTED_KEY }).check(z.refine(isKey, { error: EXPECTED_KEY })),
     text: filledText,
     id: z.optional(filledText),
     columns: z.optional(

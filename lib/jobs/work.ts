@@ -22,7 +22,7 @@ type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** How many short jobs, and besides them how many long jobs (`sendsMany`), run at the same time. */
+  /** How many short jobs run at the same time, and also how many long jobs (`sendsMany`). */
   readonly concurrency: number;
   /** The visibility timeout of a received message, in seconds. It is extended while the message's job runs. */
   readonly visibilitySeconds: number;
@@ -41,14 +41,14 @@ type WorkOptions = {
   readonly waitToExtend?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** How to poll a queue that has no polls of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
-  /** Whether a person is watching: if so, work fails immediately if the queue cannot be reached. Default: false. */
+  /** Whether a user is watching: if so, work fails immediately if the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
 };
 
 /**
- * Consumes a queue in this process, as the deployed worker would, until it is stopped or the queue is empty.
- * It takes only as many messages as it can run, and none while the table or the store is unavailable.
- * Throws permanent errors of the queue, and a failure of the disk, once all running jobs have finished.
+ * Consumes a queue in this process, as the deployed worker would, until it is stopped or the queue is empty. It takes
+ * only as many messages as it can run, and none while the table or the store is unavailable. Throws permanent errors of
+ * the queue, and a failure of the disk, after all running jobs have finished.
  */
 export async function work(
   options: WorkOptions,
@@ -125,8 +125,9 @@ function createHandling(options: WorkOptions) {
 }
 
 /**
- * How often a worker polls if it has room only for short or only for long jobs. A queue that knows types scans all due
- * messages, which takes 0.1 µs each. Any other queue returns messages of both, and the worker requeues the unsuitable.
+ * The time between two polls, in milliseconds, while a worker has room only for short jobs or only for long jobs. A
+ * queue that knows types scans all due messages, which takes 0.1 µs each. Any other queue returns messages of both
+ * kinds, and the worker requeues those for which it has no room.
  */
 const pollMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 
@@ -191,8 +192,8 @@ async function checkServices({ ledger, store }: Worker): Promise<false> {
 const NO_UNAVAILABLE_DELAY = { minDelayMs: 0, spreadMs: 1_000 };
 
 /**
- * How often a worker checks whether the table and the store are available again. A check takes two reads, and all
- * jobs of the worker wait for it.
+ * The time between two checks whether the table and the store are available again, in milliseconds. A check takes two
+ * reads, and all jobs of the worker wait for it.
  */
 const waitMs = () => 1_000;
 const SERVICES = 'the table or the store';
@@ -232,7 +233,7 @@ async function untilAvailable<T>(
   });
 }
 
-/** Handles a message, hides it from other workers meanwhile, and deletes it if its job is done. */
+/** Handles a message, hides it from other workers while it does so, and deletes it if its job is done. */
 async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledDelivery> {
   const { worker, lease, queue } = options;
   const stopHiding = extendVisibility(message, options);
@@ -344,16 +345,19 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
 }
 
 /*
- * Waiting must not use up receives. The queue moves a message to the dead letters after 1,000 receives, which
- * a pause of 17 hours would reach, and deletes it when it is 14 days old. So a message that was received
- * often, or is old, is replaced by a copy. The copy names the same job, so if a crash leaves both messages, they are
- * two deliveries of one job. A message that cannot be handled is not copied.
+ * Waiting must not use up receives. The queue moves a message to the dead letters after 1,000 receives, which a pause
+ * of 17 hours would reach, and deletes it when it is 14 days old. So a message that was received often, or is old, is
+ * replaced by a copy. The copy has the id of the same job, so if a crash leaves both messages, they are two deliveries
+ * of one job. A message that cannot be handled is not copied.
  */
 
 /** A message is copied after this many receives: far below the queue's limit, but so many that copies are rare. */
 const MAX_RECEIVES = 200;
 
-/** With a lower limit of the queue, a message is copied at its last receive but one, which a dying worker may use up. */
+/**
+ * If the queue's limit is lower, a message is copied at its second-to-last receive: the last one is a reserve in case
+ * the worker dies.
+ */
 const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MAX_RECEIVES, maxReceives - 1);
 
 /**
@@ -395,7 +399,7 @@ async function requeue(
   }
 }
 
-/** The body for a copy of a message, with the id of its job; undefined if the message does not name a valid job. */
+/** The body for a copy of a message, with the id of its job; undefined if the message is invalid. */
 async function copyOf(message: QueueMessage, worker: Worker): Promise<string | undefined> {
   const { body, sender } = message;
   const { ledger } = worker;
@@ -416,8 +420,8 @@ function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
 }
 
 /**
- * Replaces a message by a new one with this body, which must name the job. The new message is sent before the old
- * one is deleted, so a crash in between leaves both. If this throws `AwsError`, the old message is delivered again.
+ * Replaces a message by a new one with this body, which must have the id of the job. The new message is sent before the
+ * old one is deleted, so a crash in between leaves both. If this throws `AwsError`, the old message is delivered again.
  */
 async function replaceMessage(
   { receipt }: QueueMessage,
@@ -430,8 +434,8 @@ async function replaceMessage(
 }
 
 /**
- * Handles messages, each time up to `concurrency` of short and of long jobs. Returns the ids of the messages that
- * must be delivered again.
+ * Handles messages: those of up to `concurrency` short jobs, and of as many long jobs, at the same time. Returns the
+ * ids of the messages that must be delivered again.
  */
 export async function runBatch(
   messages: readonly QueueMessage[],

@@ -4,7 +4,7 @@ import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { redriveBatch } from '../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../lib/jobs/types/job-types.ts';
-import { leaseOf, messageOf } from './fake-worker.ts';
+import { invocationLease, messageOf } from './fake-worker.ts';
 import { scoredBatch } from './scored-batch.ts';
 
 const CHUNK = 'b1.chunk-00000';
@@ -61,7 +61,7 @@ test('a cancelled job whose worker died is ended by the next worker, which sends
   expect((await batch.ledger.cancel(CHUNK, { stops })).kind).toBe('stopping');
   batch.clock.nowMs += 2_000;
 
-  await handleMessage(messageOf(body), batch.worker, leaseOf(batch));
+  await handleMessage(messageOf(body), batch.worker, invocationLease(batch));
 
   expect(batch.paid).toEqual([]);
   expect(await batch.stored(RESULT)).toMatchObject({ status: 'failed', error: cancelled });
@@ -88,7 +88,7 @@ test('a job that cannot check whether it was cancelled, since the table is unava
   const worker = { ...batch.worker, ledger: { ...batch.ledger, read } };
   const [body = ''] = batch.queue.bodies();
 
-  await handleMessage(messageOf(body), worker, leaseOf(batch));
+  await handleMessage(messageOf(body), worker, invocationLease(batch));
 
   expect(batch.paid).toHaveLength(8);
 });

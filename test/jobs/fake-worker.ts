@@ -57,7 +57,7 @@ export function fakeWorker(runners: Partial<Runners>) {
       return handleMessage(
         message,
         { ...worker, ...other.worker },
-        { ...leaseOf({ clock }), ...other.lease },
+        { ...invocationLease({ clock }), ...other.lease },
       );
     },
   };
@@ -73,7 +73,7 @@ const never = () => Promise.reject(new Error('no runner'));
 const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never])) as Record<JobType, typeof never>;
 
 /** A lease with a deadline in two minutes, as in a deployed function. */
-export function leaseOf({ clock }: { readonly clock: { readonly nowMs: number } }): Lease {
+export function invocationLease({ clock }: { readonly clock: { readonly nowMs: number } }): Lease {
   const deadlineMs = clock.nowMs + 120_000;
   return {
     deadlineMs,

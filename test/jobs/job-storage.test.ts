@@ -7,7 +7,7 @@ import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';
 import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
-import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, invocationLease, runFunctionJob } from './fake-worker.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -33,8 +33,8 @@ const sessionOf = (aws: TestAws) =>
 /** A store in memory, since one in a directory compares file times with the clock. */
 const memoryStoreOf = ({ store }: Worker) => ({ ...store, ...createMemoryStore() });
 
-const leaseWithoutEnd = (fake: Parameters<typeof leaseOf>[0]): Lease => ({
-  ...leaseOf(fake),
+const leaseWithoutEnd = (fake: Parameters<typeof invocationLease>[0]): Lease => ({
+  ...invocationLease(fake),
   deadlineMs: undefined,
   leaseMs: 30_000,
   writeUntilMs: () => Number.POSITIVE_INFINITY,

@@ -4,7 +4,7 @@ import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
-import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, invocationLease, runFunctionJob } from './fake-worker.ts';
 
 test('a worker that is killed while its jobs wait for their slots leaves at most one that counts as sent', async () => {
   const clock = createVirtualClock();
@@ -26,7 +26,7 @@ test('a worker that is killed while its jobs wait for their slots leaves at most
   const put: typeof table.put = async (...given) => sleep(40).then(() => table.put(...given));
   const ledger = createLedger({ table: { ...table, put }, now });
   const worker = { ...fake.worker, store: createMemoryStore(), ledger, now, sleep };
-  const lease = leaseOf({ clock: { nowMs: 0 } });
+  const lease = invocationLease({ clock: { nowMs: 0 } });
   const sentFor: number[] = [];
 
   const handled = Array.from({ length: 8 }, (_, index) =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { leaseOf } from '../../lib/jobs/open-worker.ts';
+import { invocationLease } from '../../lib/jobs/open-worker.ts';
 
 test.each([400_000, 20_000, 3_000])('a lease outlasts an invocation that has %i ms left', (leftMs) => {
-  const { leaseMs } = leaseOf(leftMs, { now: () => 1_000_000, steady: () => 5 });
+  const { leaseMs } = invocationLease(leftMs, { now: () => 1_000_000, steady: () => 5 });
 
   expect(leaseMs).toBeGreaterThan(leftMs);
 });
@@ -13,7 +13,7 @@ test.each([-MONTH_MS, MONTH_MS])(
   'a lease does not depend on a clock that is set by %i ms during an invocation',
   (offMs) => {
     let [nowMs, steadyMs] = [1_000_000, 5];
-    const lease = leaseOf(400_000, { now: () => nowMs, steady: () => steadyMs });
+    const lease = invocationLease(400_000, { now: () => nowMs, steady: () => steadyMs });
 
     nowMs += offMs + 100_000;
     steadyMs += 100_000;
@@ -25,5 +25,5 @@ test.each([-MONTH_MS, MONTH_MS])(
 );
 
 test('a lease is not a month longer if the clock is a month slow when an invocation begins', () => {
-  expect(leaseOf(MONTH_MS, { now: () => 0, steady: () => 0 }).leaseMs).toBe(902_000);
+  expect(invocationLease(MONTH_MS, { now: () => 0, steady: () => 0 }).leaseMs).toBe(902_000);
 });

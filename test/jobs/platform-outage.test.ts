@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Lease } from '../../lib/jobs/delivery.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
-import { leaseOf } from '../../lib/jobs/open-worker.ts';
+import { invocationLease } from '../../lib/jobs/open-worker.ts';
 import type { RunJob } from '../../lib/jobs/send-context.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { runBatch } from '../../lib/jobs/work.ts';
@@ -76,7 +76,7 @@ test.for([
         const count = (invocations.get(hour) ?? 0) + 1;
         if (isOutage()) invocations.set(hour, count);
         if (isOutage() && hour >= 0 && count > WORKERS * maxPerHour) return;
-        const lease: Lease = leaseOf(LIMIT_MS, { now, steady: now });
+        const lease: Lease = invocationLease(LIMIT_MS, { now, steady: now });
         const given = { worker: { ...fake.worker, ...mine }, lease, queue, concurrency: 8 };
         const failed = await runBatch(messages, given);
         for (const { messageId, receipt } of messages)

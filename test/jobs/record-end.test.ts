@@ -8,7 +8,7 @@ import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, invocationLease, runFunctionJob } from './fake-worker.ts';
 
 const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
@@ -230,7 +230,7 @@ describe('a job whose lease expired after its send', () => {
 
 describe('a lease that is lost while the response is on its way', () => {
   const lossy = (fake: Fake, lost: AbortController): Lease => ({
-    ...leaseOf(fake),
+    ...invocationLease(fake),
     deadlineMs: undefined,
     leaseMs: 1_000,
     holdLease: () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined }),

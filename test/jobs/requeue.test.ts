@@ -6,7 +6,7 @@ import { RequeueError } from '../../lib/jobs/send-context.ts';
 import { handleDelivery } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { countingQueue } from './counting-queue.ts';
-import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, invocationLease, runFunctionJob } from './fake-worker.ts';
 
 const HOUR = 3_600_000;
 
@@ -31,7 +31,7 @@ async function drain(
   clock: Clock,
 ): Promise<void> {
   for (let message = next(); message !== undefined; message = next()) {
-    const handled = await handleDelivery(message, { worker, queue, lease: leaseOf({ clock }) });
+    const handled = await handleDelivery(message, { worker, queue, lease: invocationLease({ clock }) });
     if (handled.kind === 'done') await queue.delete(message.receipt);
     if (handled.kind === 'failed' && handled.delayMs === undefined)
       await queue.delay(message.receipt, 60_000);
@@ -107,7 +107,7 @@ describe('a waiting message', () => {
       const { nowMs } = clock;
       const message = { ...counting.next(), receives: 200 } as QueueMessage;
 
-      await handleDelivery(message, { worker, queue: counting.queue, lease: leaseOf({ clock }) });
+      await handleDelivery(message, { worker, queue: counting.queue, lease: invocationLease({ clock }) });
       counting.next();
 
       expect(counting.seen.copies).toBe(1);

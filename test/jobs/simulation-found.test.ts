@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, invocationLease, messageOf, runFunctionJob } from './fake-worker.ts';
 
 /* Defects that the simulation once found, each as a plain test. */
 
 /** A lease that logs its release. */
-const loggedLease = (bench: Parameters<typeof leaseOf>[0], order: string[]) => ({
-  ...leaseOf(bench),
+const loggedLease = (bench: Parameters<typeof invocationLease>[0], order: string[]) => ({
+  ...invocationLease(bench),
   holdLease: () => ({
     signal: new AbortController().signal,
     [Symbol.asyncDispose]: async () => void order.push('give the lease up'),

@@ -4,7 +4,7 @@ import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import type { SendContext } from '../../lib/jobs/send-context.ts';
 import { runBatch, work } from '../../lib/jobs/work.ts';
-import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, invocationLease, messageOf, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
 
 const { id: _, ...unnamed } = runFunctionJob;
@@ -22,7 +22,7 @@ function countingWorker() {
   const drain = (queue: Queue) =>
     work({
       worker: fake.worker,
-      lease: leaseOf(fake),
+      lease: invocationLease(fake),
       queue,
       concurrency: 1,
       visibilitySeconds: 60,
@@ -72,7 +72,7 @@ test('if the queue refuses the new message, the old one stays, and nothing runs'
   const messages = await queue.receive({ max: 1, waitSeconds: 0, visibilitySeconds: 60 });
   const failed = await runBatch(messages, {
     worker: fake.worker,
-    lease: leaseOf(fake),
+    lease: invocationLease(fake),
     queue,
     concurrency: 1,
   });
@@ -93,7 +93,7 @@ test('a message is deleted only after the queue accepts its replacement', async 
   };
 
   const messages = await memory.receive({ max: 1, waitSeconds: 0, visibilitySeconds: 60 });
-  const parts = { worker: fake.worker, lease: leaseOf(fake), queue: { ...memory, send }, concurrency: 1 };
+  const parts = { worker: fake.worker, lease: invocationLease(fake), queue: { ...memory, send }, concurrency: 1 };
   expect(await runBatch(messages, parts)).toEqual([]);
 
   expect(memory.bodies()).toEqual([JSON.stringify({ id: 'm-1', ...unnamed })]);
@@ -104,7 +104,7 @@ test('the result names who sent the first message, not the worker that replaced 
   await fake.handle(unnamed, { message: { messageId: 'm-7', sender: 'AIDASENDER' } });
   const replaced = { ...messageOf({ ...unnamed, id: 'm-7' }, 'm-8'), sender: 'AROAWORKER' };
 
-  await handleMessage(replaced, fake.worker, leaseOf(fake));
+  await handleMessage(replaced, fake.worker, invocationLease(fake));
 
   expect(await fake.stored('results/run-function/dt=2026-11-21/m-7.json')).toMatchObject({
     status: 'done',

@@ -7,7 +7,7 @@ import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import { RequeueError } from '../../lib/jobs/send-context.ts';
 import { work } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
+import { fakeWorker, invocationLease, runFunctionJob } from './fake-worker.ts';
 import { forgetfulQueue } from './forgetful-queue.ts';
 import { memoryQueue } from './memory-queue.ts';
 
@@ -34,7 +34,7 @@ test.for([1, 2, 3, 4, 5, 6])(
     const counts = await work({
       ...options,
       worker: fake.worker,
-      lease: { ...leaseOf(fake), deadlineMs: undefined },
+      lease: { ...invocationLease(fake), deadlineMs: undefined },
       queue,
       sleep: queue.sleep,
     });
@@ -52,7 +52,7 @@ test('with a queue whose counts are exact, work does not wait for an empty poll'
   const counts = await work({
     ...options,
     worker: fake.worker,
-    lease: leaseOf(fake),
+    lease: invocationLease(fake),
     queue: {
       ...queue,
       polls: { waitSeconds: 0.25, quiet: 1, areCountsExact: true },
@@ -89,7 +89,7 @@ describe('a queue that is unavailable', () => {
       const counts = await work({
         ...options,
         worker: { ...fake.worker, logger },
-        lease: leaseOf(fake),
+        lease: invocationLease(fake),
         queue: {
           ...queue,
           receive: async (asked) => {
@@ -125,7 +125,7 @@ describe('a queue that is unavailable', () => {
       drain: false,
       signal: stop.signal,
       worker: fake.worker,
-      lease: leaseOf(fake),
+      lease: invocationLease(fake),
       queue: { ...memoryQueue(), receive: () => Promise.reject(awsError('ECONNREFUSED')) },
       sleep: async () => stop.abort(),
     });
@@ -141,7 +141,7 @@ describe('a queue that is unavailable', () => {
       const ended = work({
         ...options,
         worker: fake.worker,
-        lease: leaseOf(fake),
+        lease: invocationLease(fake),
         queue: { ...memoryQueue(), receive: () => Promise.reject(awsError(code)) },
         sleep,
       });
@@ -170,7 +170,7 @@ test('work receives nothing while the table is unavailable: only the messages in
   const counts = await work({
     ...options,
     worker: { ...fake.worker, ledger },
-    lease: { ...leaseOf(fake), deadlineMs: undefined },
+    lease: { ...invocationLease(fake), deadlineMs: undefined },
     queue: {
       ...queue,
       receive: async (asked) => {
@@ -207,7 +207,7 @@ test('long polls are used even while a job runs', async () => {
     return queue.receive(asked);
   };
 
-  await work({ ...options, worker: fake.worker, lease: leaseOf(fake), queue: { ...queue, receive }, sleep });
+  await work({ ...options, worker: fake.worker, lease: invocationLease(fake), queue: { ...queue, receive }, sleep });
 
   expect(waits.length).toBeGreaterThan(5);
   expect(new Set(waits)).toEqual(new Set([2]));
@@ -227,7 +227,7 @@ test('a message whose deletion gets no response is logged as a warning that name
   };
 
   const worker = { ...fake.worker, logger };
-  const counts = await work({ ...options, signal: stop.signal, worker, lease: leaseOf(fake), queue, sleep });
+  const counts = await work({ ...options, signal: stop.signal, worker, lease: invocationLease(fake), queue, sleep });
 
   expect(counts).toEqual({ done: 0, later: 0, failed: 1 });
   expect(JSON.parse(logged.join())).toMatchObject({
@@ -255,7 +255,7 @@ test('a refused delay is logged as a warning, and the job counts as requeued', a
   };
 
   const worker = { ...fake.worker, logger };
-  const counts = await work({ ...options, signal: stop.signal, worker, lease: leaseOf(fake), queue, sleep });
+  const counts = await work({ ...options, signal: stop.signal, worker, lease: invocationLease(fake), queue, sleep });
 
   expect(counts).toEqual({ done: 0, later: 1, failed: 0 });
   expect(logged.join()).toContain('the message was not delayed');
@@ -283,7 +283,7 @@ test('the visibility timeout of a requeued message is no longer extended', async
     await turn();
     signal.throwIfAborted();
   };
-  const parts = { ...options, worker: fake.worker, lease: leaseOf(fake), queue, sleep, waitToExtend };
+  const parts = { ...options, worker: fake.worker, lease: invocationLease(fake), queue, sleep, waitToExtend };
 
   await work({ ...parts, drain: false, signal: stop.signal });
   for (let turns = 0; turns < 5; turns += 1) await turn();

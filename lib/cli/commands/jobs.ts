@@ -1,6 +1,6 @@
 import { errorText, shownJson } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
-import { adviceWords, findResult, openQueue, type Queue } from '../../jobs/index.ts';
+import { adviceSentence, findResult, openQueue, type Queue } from '../../jobs/index.ts';
 import { isPruned, type JobRow } from '../../jobs/types/index.ts';
 import { lowerCase } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
@@ -82,7 +82,7 @@ async function showJob(id: string, terminal: Terminal): Promise<Ended> {
   terminal.out(shownJson((await resultOf(row, batches.store)) ?? printJson(jobWithoutResult(row), 2)));
   const { outcome } = row;
   if (outcome?.status === 'failed' || outcome?.status === 'unknown')
-    terminal.err(shown(adviceWords(id, outcome.status, outcome.error)));
+    terminal.err(shown(adviceSentence(id, outcome.status, outcome.error)));
   return 'done';
 }
 

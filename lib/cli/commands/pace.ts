@@ -1,4 +1,4 @@
-import { ledgerCheckOf } from '../../jobs/index.ts';
+import { createLedgerCheck } from '../../jobs/index.ts';
 import { warnOfUnsharedTable } from '../../locations.ts';
 import {
   type Budget,
@@ -28,7 +28,7 @@ export default (async (_, flags, terminal) => {
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   // The table is checked, since a pause in a table that no worker reads would have no effect.
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
-  const checkOf = environment[NEW_LEDGER] ? ledgerCheckOf : tableCheckOf;
+  const checkOf = environment[NEW_LEDGER] ? createLedgerCheck : tableCheckOf;
   if (change !== undefined && isAsked) await checkOf(tableName, environment)();
   await setBudget(flags, item);
   const status = await readPaceStatus(item, PLATFORM_RATE);

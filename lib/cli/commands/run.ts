@@ -1,4 +1,4 @@
-import { endedBeforeHere, type JobFile, OTHER_CONTENT, type openLocalWorker } from '../../jobs/index.ts';
+import { countEndedJobs, type JobFile, OTHER_CONTENT, type openLocalWorker } from '../../jobs/index.ts';
 import { costWords, maxCostWords, moneyFor } from '../../prices.ts';
 import type { Session } from '../../session.ts';
 import { readSettings, type Settings } from '../../settings.ts';
@@ -26,7 +26,7 @@ export default (async ([given], typed, terminal) => {
   const jobs = await checkedJobs(flags, { undone: 'run' }, terminal);
   if (flags.dryRun) {
     const first = flags.template === undefined ? [] : jobs.first;
-    const before = await endedBeforeHere(jobs, terminal.environment);
+    const before = await countEndedJobs(jobs, terminal.environment);
     const cost = maxCost(jobs, before, terminal);
     return {
       json: { file, rows: jobs.count, ...jobs.odd, ...endedFacts(before), cost, dryRun: true },

@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/json/index.ts';
-import { type EndedBefore, endedBeforeHere, submitJobs } from '../../jobs/index.ts';
+import { type EndedCounts, countEndedJobs, submitJobs } from '../../jobs/index.ts';
 import { warnOfUnsharedTable } from '../../locations.ts';
 import { type Money, maxCostWords } from '../../prices.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
@@ -19,7 +19,7 @@ export default (async ([given], flags, terminal) => {
   const { jobs, checked } = await jobsOf(file, flags, terminal);
   const isBuilt = flags.fromCsv !== undefined;
   const before =
-    isBuilt || flags.name !== undefined ? await endedBeforeHere(checked, environment) : undefined;
+    isBuilt || flags.name !== undefined ? await countEndedJobs(checked, environment) : undefined;
   const about = before === undefined ? [] : setWords(flags.name, before);
   const cost = maxCost(checked, before, terminal);
   if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isBuilt, before, about, cost });
@@ -49,7 +49,7 @@ function dryRun(
   options: {
     readonly odd: OddRows;
     readonly isBuilt: boolean;
-    readonly before: EndedBefore | undefined;
+    readonly before: EndedCounts | undefined;
     readonly about: readonly string[];
     readonly cost: Money | undefined;
   },

@@ -1,4 +1,4 @@
-import { checkJobFile, type EndedBefore, type JobFile, OTHER_CONTENT } from '../../jobs/index.ts';
+import { checkJobFile, type EndedCounts, type JobFile, OTHER_CONTENT } from '../../jobs/index.ts';
 import { readAllow } from '../../jobs/types/index.ts';
 import { moneyFor } from '../../prices.ts';
 import { readSyncSettings } from '../../settings.ts';
@@ -92,7 +92,7 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
 }
 
 /** Says how jobs are identified, and how many of them had ended before. */
-export function setWords(name: string | undefined, before: EndedBefore | undefined): readonly string[] {
+export function setWords(name: string | undefined, before: EndedCounts | undefined): readonly string[] {
   const known =
     name === undefined
       ? 'a job is identified by its id; without one, by its template and row. To run all jobs again: --name NAME'
@@ -104,7 +104,7 @@ export function setWords(name: string | undefined, before: EndedBefore | undefin
 }
 
 /** Words for jobs that had ended before: `3 had ended before, between … and …`. */
-export function endedWords({ ended, firstMs, lastMs }: EndedBefore): string {
+export function endedWords({ ended, firstMs, lastMs }: EndedCounts): string {
   if (ended === 0) return '0 had ended before';
   const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+/, '');
   const when = firstMs === lastMs ? `, at ${at(firstMs)}` : `, between ${at(firstMs)} and ${at(lastMs)}`;
@@ -112,7 +112,7 @@ export function endedWords({ ended, firstMs, lastMs }: EndedBefore): string {
 }
 
 /** How many jobs had ended before, for JSON. */
-export const endedFacts = (before: EndedBefore | undefined) => ({
+export const endedFacts = (before: EndedCounts | undefined) => ({
   hadEndedBefore: before?.ended ?? null,
   ...(before === undefined || before.ended === 0
     ? {}
@@ -120,7 +120,7 @@ export const endedFacts = (before: EndedBefore | undefined) => ({
 });
 
 /** The maximum cost of the jobs of a file that have not ended. */
-export function maxCost({ calls }: JobFile, before: EndedBefore | undefined, { environment }: Terminal) {
+export function maxCost({ calls }: JobFile, before: EndedCounts | undefined, { environment }: Terminal) {
   const left = Object.entries(calls).map(([type, of]) => [type, of - (before?.calls[type] ?? 0)]);
   return moneyFor(readSyncSettings(environment).PLATFORM_PRICES, Object.fromEntries(left));
 }

@@ -1,5 +1,5 @@
 import { shortened } from '../../base/index.ts';
-import { adviceWords, type EndedJob, openLocalWorker, type Queue } from '../../jobs/index.ts';
+import { adviceSentence, type EndedJob, openLocalWorker, type Queue } from '../../jobs/index.ts';
 import { INVALID_FORMULA } from '../../jobs/types/index.ts';
 import type { OpenBreaker } from '../../pace/index.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
@@ -151,7 +151,7 @@ function createView(
     const { id, status, error } = job;
     counts[status] += 1;
     if (status !== 'done' && counts[status] <= MAX_NAMED)
-      notDone.push({ id, status, reason: error?.message ?? '', advice: adviceWords(id, status, error) });
+      notDone.push({ id, status, reason: error?.message ?? '', advice: adviceSentence(id, status, error) });
     show();
     if (queue !== undefined && screen !== undefined) err(shown(`${clockTime(Date.now())} ${describe(job)}`));
   };

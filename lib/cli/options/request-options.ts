@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import { listed, preview } from '../../base/index.ts';
-import { checkMessage, type GivenMessage, type MessageChecks } from '../../jobs/types/index.ts';
+import { checkMessage, type UncheckedMessage, type MessageChecks } from '../../jobs/types/index.ts';
 import {
   requestRules,
   requestSchemasWith,
@@ -104,7 +104,7 @@ function typedAs(source: Source): FieldNames {
  */
 export function checkedMessage<Message>(
   checks: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
-  given: GivenMessage,
+  given: UncheckedMessage,
   names: FieldNames,
 ): Message {
   const checked = checkMessage(checks, given, names);

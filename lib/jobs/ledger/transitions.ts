@@ -109,7 +109,7 @@ export type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
  * A job that was running during this many worker deaths may be their cause. From then on it runs alone, so that
  * no other job dies with it.
  */
-const MAX_DEATHS_BESIDE_OTHERS = 3;
+const MAX_DEATHS_AMONG_OTHERS = 3;
 
 /** After this many deaths alone, with neither progress nor a release between them, the job itself is to blame. */
 const MAX_DEATHS_ALONE = 5;
@@ -133,13 +133,13 @@ export function decideClaim(
   const free = untilMs === undefined ? known : afterDeath(known);
   const next: JobRow = { ...free, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
   if (untilMs !== undefined && nowMs < untilMs) return { answer: { kind: 'busy', untilMs } };
-  const asFound = endAsFound(known, late, nowMs);
-  if (asFound !== undefined) return asFound;
+  const asStaged = endAsStaged(known, late, nowMs);
+  if (asStaged !== undefined) return asStaged;
   if (hasEnded(known)) return { answer: { kind: 'ended', row: known } };
   if (known.sentFence !== undefined && !mayRepeat) return ended(known, answerLost, nowMs);
   const { takeovers: deaths, deathsAlone = 0 } = next;
   if (deathsAlone >= MAX_DEATHS_ALONE) return ended(known, workersDied(deathsAlone), nowMs);
-  if (deaths < MAX_DEATHS_BESIDE_OTHERS) return claimed(next, { ...facts, isAlone: false });
+  if (deaths < MAX_DEATHS_AMONG_OTHERS) return claimed(next, { ...facts, isAlone: false });
   return facts.isAlone ? claimed(next, facts) : { answer: { kind: 'alone', deaths } };
 }
 
@@ -151,7 +151,7 @@ function afterDeath(row: JobRow): JobRow {
 }
 
 /** Ends a job that has no holder with the outcome that was found for its send; undefined if none was found. */
-function endAsFound(
+function endAsStaged(
   row: JobRow,
   late: LateOutcome | undefined,
   nowMs: number,

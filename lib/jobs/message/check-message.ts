@@ -13,6 +13,7 @@ export const jobId = z
   .string({ error: 'text' })
   .check(z.regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: '1 to 128 of A-Z a-z 0-9 . _ : -' }));
 
+/** The fields that messages of all types have. */
 export const common = {
   version: z.literal(1, { error: '1, the version of the message format' }),
   id: z.optional(jobId),
@@ -24,13 +25,14 @@ export const common = {
 /** The fields that do not count as content, since they only identify a job or say when to do it. */
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
-export const isObject = (value: unknown): value is GivenMessage =>
+export const isObject = (value: unknown): value is UncheckedMessage =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export type GivenMessage = Readonly<Record<string, unknown>>;
+/** The JSON object of a message, before it is checked. */
+export type UncheckedMessage = Readonly<Record<string, unknown>>;
 
-/** Parses a string of JSON with an object; undefined for any other string. */
-export function objectIn(text: string): GivenMessage | undefined {
+/** Parses a JSON object; undefined if the string is anything else. */
+export function parseObject(text: string): UncheckedMessage | undefined {
   try {
     const value = parseJson(text);
     return isObject(value) ? value : undefined;
@@ -47,10 +49,11 @@ type FieldRule = {
   readonly at: string;
   /** What is expected there. `nameOf` returns the name of a field as the user wrote it, such as an option. */
   readonly expected: string | ((nameOf: (field: string) => string) => string);
-  readonly holds: (message: GivenMessage) => boolean;
+  readonly holds: (message: UncheckedMessage) => boolean;
 };
 
-export const together = (a: string, b: string): readonly FieldRule[] => [
+/** The rules that two fields are given together, or that both are missing. */
+export const bothOrNeither = (a: string, b: string): readonly FieldRule[] => [
   {
     at: a,
     expected: (nameOf) => `a value, since ${nameOf(b)} is given`,
@@ -70,10 +73,11 @@ export type MessageChecks<Message, Input = unknown> = {
   /** `message-id`: the queue's id of the message. `content-hash`: the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
   /** Converts a message that is written in another form to the form that is checked. */
-  readonly expand?: (message: GivenMessage) => ExpandedMessage;
+  readonly expand?: (message: UncheckedMessage) => ExpandedMessage;
 };
 
-export type ExpandedMessage = { readonly given: GivenMessage; readonly faults: readonly string[] };
+/** A message in the form that is checked, and the faults that were found while it was converted. */
+export type ExpandedMessage = { readonly given: UncheckedMessage; readonly faults: readonly string[] };
 
 type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
@@ -85,7 +89,7 @@ type FieldNames = Readonly<Partial<Record<string, string>>>;
 /** Checks a message. Returns all of its faults, each with its field's name in `names`. */
 export function checkMessage<Message>(
   { schema, rules = [] }: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
-  given: GivenMessage,
+  given: UncheckedMessage,
   names: FieldNames = {},
 ): CheckedMessage<Message> {
   const nameOf = (field: string) => own(names, field) ?? field;
@@ -117,7 +121,8 @@ function textsIn(texts: unknown): ReadonlySet<string> {
   return new Set(found.filter((each) => typeof each === 'string' && each.trim() !== ''));
 }
 
-export type JobBy<Message> = Message & { readonly id: string };
+/** A job: its checked message, with an id. */
+export type JobFrom<Message> = Message & { readonly id: string };
 
 /**
  * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`.
@@ -138,33 +143,34 @@ export type RefusedMessage = {
   readonly id?: string;
 };
 
+/** Checks a message, and returns its job, or all faults of the message. */
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
-  given: GivenMessage,
+  given: UncheckedMessage,
   /** `messageId`: the queue's id of the message. `faults`: faults that were already found. Default: none. */
   { messageId, faults = [] }: { readonly messageId: string; readonly faults?: readonly string[] },
-): ReadJob<JobBy<Message>> | RefusedMessage {
+): ReadJob<JobFrom<Message>> | RefusedMessage {
   const checked = checkMessage(checks, given);
   if (checked.kind === 'faults') return refused(given, [...faults, ...checked.faults]);
   if (faults.length > 0) return refused(given, faults);
   const { message } = checked;
   const contentHash = hashOf(given);
-  const isByQueue = checks.defaultId === 'message-id';
-  const id = message.id ?? (isByQueue ? messageId : contentHash);
+  const isNamedByQueue = checks.defaultId === 'message-id';
+  const id = message.id ?? (isNamedByQueue ? messageId : contentHash);
   return {
     kind: 'job',
     job: { ...message, id },
     contentHash,
-    hasExplicitId: message.id !== undefined || !isByQueue,
+    hasExplicitId: message.id !== undefined || !isNamedByQueue,
   };
 }
 
-export function refused(given: GivenMessage, faults: readonly string[]): RefusedMessage {
+export function refused(given: UncheckedMessage, faults: readonly string[]): RefusedMessage {
   const { data: id } = jobId.safeParse(given['id']);
   return id === undefined ? { kind: 'refused', faults } : { kind: 'refused', faults, id };
 }
 
-function hashOf(given: GivenMessage): string {
+function hashOf(given: UncheckedMessage): string {
   const content = Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CONTENT.has(name)));
   return hash('sha256', canonicalJson(content));
 }
@@ -199,7 +205,7 @@ function invalidAt(text: string): string {
   let invalid = text.length + 1;
   while (invalid - valid > 1) {
     const middle = (valid + invalid) >> 1;
-    if (isBeginning(text.slice(0, middle))) valid = middle;
+    if (isJsonPrefix(text.slice(0, middle))) valid = middle;
     else invalid = middle;
   }
   const lines = text.slice(0, invalid).split('\n');
@@ -207,7 +213,7 @@ function invalidAt(text: string): string {
   return lines.length === 1 ? column : `line ${lines.length}, ${column}`;
 }
 
-function isBeginning(text: string): boolean {
+function isJsonPrefix(text: string): boolean {
   try {
     parseJson(text);
     return true;

@@ -5,13 +5,13 @@ import { definitionOf, type Job, type JobType, jobType } from '../types/job-type
 import {
   checkMessage,
   common,
-  type GivenMessage,
   isObject,
   type ReadJob,
   type RefusedMessage,
   readJob,
   readMessageJson,
   refused,
+  type UncheckedMessage,
 } from './check-message.ts';
 
 type MessageOptions = {
@@ -20,6 +20,7 @@ type MessageOptions = {
   readonly allow: Allow;
 };
 
+/** Parses and checks the JSON of a message. Returns its job, or why the message is refused. */
 export function parseMessage(text: string, options: MessageOptions): ReadJob<Job> | RefusedMessage {
   const read = readMessageJson(text);
   if (read.kind === 'fault') return { kind: 'refused', faults: [read.fault] };
@@ -30,7 +31,7 @@ export function parseMessage(text: string, options: MessageOptions): ReadJob<Job
   return type === undefined ? refused(given, faultsOfUntyped(given)) : parseOf(type, given, options);
 }
 
-/** The maximum calls that the job of a message takes; undefined if that is not known beforehand. */
+/** The maximum number of calls that the job of a message makes; undefined if that is not known beforehand. */
 export function maxCallsOf(text: string): number | undefined {
   const read = parseMessage(text, { messageId: '', allow: {} });
   return read.kind === 'job' ? definitionOf(read.job).maxCalls(read.job) : undefined;
@@ -38,7 +39,7 @@ export function maxCallsOf(text: string): number | undefined {
 
 function parseOf(
   type: JobType,
-  message: GivenMessage,
+  message: UncheckedMessage,
   options: MessageOptions,
 ): ReadJob<Job> | RefusedMessage {
   const definition = definitionOf({ type });
@@ -49,7 +50,7 @@ function parseOf(
   return fault === undefined ? read : refused(given, [fault]);
 }
 
-function faultsOfUntyped(given: GivenMessage): readonly string[] {
+function faultsOfUntyped(given: UncheckedMessage): readonly string[] {
   const checked = checkMessage({ schema: untypedMessage }, given);
   return checked.kind === 'faults' ? checked.faults : [];
 }

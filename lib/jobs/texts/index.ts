@@ -18,47 +18,47 @@ export type { DailyUsage } from './daily-usage.ts';
 export type { Erased } from './forget.ts';
 export type { InputFound } from './rows/read-rows.ts';
 
-type Of<F extends (...given: never) => unknown> = Parameters<F>;
+type Args<F extends (...args: never) => unknown> = Parameters<F>;
 
 type Status = typeof import('./batch/batch-status.ts');
 type Forget = typeof import('./forget.ts');
 
 /** Opens the scoring of a source's texts in this process. */
-export const openScoring = async (...given: Of<typeof import('./open-scoring.ts')['openScoring']>) =>
-  (await import('./open-scoring.ts')).openScoring(...given);
+export const openScoring = async (...args: Args<typeof import('./open-scoring.ts')['openScoring']>) =>
+  (await import('./open-scoring.ts')).openScoring(...args);
 
 /** Opens the function that splits requests of the inbox into jobs. */
-export const openInbox = async (...given: Of<typeof import('../split-inbox.ts')['openInbox']>) =>
-  (await import('../split-inbox.ts')).openInbox(...given);
+export const openInbox = async (...args: Args<typeof import('../split-inbox.ts')['openInbox']>) =>
+  (await import('../split-inbox.ts')).openInbox(...args);
 
 /** Lists the names of all batches in a store. */
-export const batchNames = async (...given: Of<Status['batchNames']>) =>
-  (await import('./batch/batch-status.ts')).batchNames(...given);
+export const batchNames = async (...args: Args<Status['batchNames']>) =>
+  (await import('./batch/batch-status.ts')).batchNames(...args);
 
 /** Reads the progress of a batch. */
-export const readBatchStatus = async (...given: Of<Status['readBatchStatus']>) =>
-  (await import('./batch/batch-status.ts')).readBatchStatus(...given);
+export const readBatchStatus = async (...args: Args<Status['readBatchStatus']>) =>
+  (await import('./batch/batch-status.ts')).readBatchStatus(...args);
 
 /** Lists the failed rows of a batch. */
-export const failedRows = async (...given: Of<Status['failedRows']>) =>
-  (await import('./batch/batch-status.ts')).failedRows(...given);
+export const failedRows = async (...args: Args<Status['failedRows']>) =>
+  (await import('./batch/batch-status.ts')).failedRows(...args);
 
 /** Reads the summary of a batch that is done. */
-export const findSummary = async (...given: Of<typeof import('./batch/finish-batch.ts')['findSummary']>) =>
-  (await import('./batch/finish-batch.ts')).findSummary(...given);
+export const findSummary = async (...args: Args<typeof import('./batch/finish-batch.ts')['findSummary']>) =>
+  (await import('./batch/finish-batch.ts')).findSummary(...args);
 
 /** Reads the rows of a part of scores. */
-export const readScores = async (...given: Of<typeof import('./batch/chunk-objects.ts')['readScores']>) =>
-  (await import('./batch/chunk-objects.ts')).readScores(...given);
+export const readScores = async (...args: Args<typeof import('./batch/chunk-objects.ts')['readScores']>) =>
+  (await import('./batch/chunk-objects.ts')).readScores(...args);
 
 /** Reads the lines of a part of scores, as bytes. */
-export const findRows = async (...given: Of<typeof import('./batch/chunk-objects.ts')['findRows']>) =>
-  (await import('./batch/chunk-objects.ts')).findRows(...given);
+export const findRows = async (...args: Args<typeof import('./batch/chunk-objects.ts')['findRows']>) =>
+  (await import('./batch/chunk-objects.ts')).findRows(...args);
 
 /** Erases a text or a batch, or counts what would be erased. */
-export const forget = async (...given: Of<Forget['forget']>) =>
-  (await import('./forget.ts')).forget(...given);
+export const forget = async (...args: Args<Forget['forget']>) =>
+  (await import('./forget.ts')).forget(...args);
 
 /** Whether anything of a batch is left. */
-export const isBatchKnown = async (...given: Of<Forget['isBatchKnown']>) =>
-  (await import('./forget.ts')).isBatchKnown(...given);
+export const isBatchKnown = async (...args: Args<Forget['isBatchKnown']>) =>
+  (await import('./forget.ts')).isBatchKnown(...args);

@@ -5,7 +5,7 @@ import { tokensOf } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import { needed } from '../../settings.ts';
 import { openTimedTable } from '../job-storage.ts';
-import { ledgerCheckOf } from '../ledger-check.ts';
+import { createLedgerCheck } from '../ledger-check.ts';
 import { BatchConflictError, type ScoreRequest } from './batch/batch.ts';
 import { type BatchRequest, previewBatch, refusals } from './batch/check-batch.ts';
 import type { Summary } from './batch/finish-batch.ts';
@@ -64,7 +64,7 @@ export async function openScoring(
     },
     /** Scores the batch, or resumes it. Throws `BatchConflictError` if the name belongs to a batch of other rows. */
     async score({ onInput, onProgress: progress }: ScoreHooks) {
-      await ledgerCheckOf(tableName, environment, { batch })();
+      await createLedgerCheck(tableName, environment, { batch })();
       const { analyze: call } = operations(session.call).sentiment;
       const storage = { store, table, cache, newToken, now };
       const options = { ...storage, rate, signal, maxCalls, analyze: counting(call, paid), progress };

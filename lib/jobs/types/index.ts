@@ -14,9 +14,9 @@ export {
 } from '../ledger/job-row.ts';
 export {
   checkMessage,
-  type GivenMessage,
   jobId,
   type MessageChecks,
+  type UncheckedMessage,
 } from '../message/check-message.ts';
 export { maxCallsOf } from '../message/message.ts';
 export { type Job, type JobType, jobTypes, sampleMessages } from './job-types.ts';
@@ -35,9 +35,9 @@ export { findCalculation, refuseIfChanged } from './update-formula/find-calculat
 type Formulas = typeof import('./run-function/import-formulas.ts');
 
 /** Reads the formulas of a list in a text. */
-export const readFormulaList = async (...given: Parameters<Formulas['readFormulaList']>) =>
-  (await import('./run-function/import-formulas.ts')).readFormulaList(...given);
+export const readFormulaList = async (...args: Parameters<Formulas['readFormulaList']>) =>
+  (await import('./run-function/import-formulas.ts')).readFormulaList(...args);
 
 /** Reads the formulas that a job's function returned. */
-export const formulasOfJob = async (...given: Parameters<Formulas['formulasOfJob']>) =>
-  (await import('./run-function/import-formulas.ts')).formulasOfJob(...given);
+export const formulasOfJob = async (...args: Parameters<Formulas['formulasOfJob']>) =>
+  (await import('./run-function/import-formulas.ts')).formulasOfJob(...args);

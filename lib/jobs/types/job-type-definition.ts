@@ -5,20 +5,20 @@ import type { Store } from '../../store/index.ts';
 import type { AllowLists } from '../allow-lists.ts';
 import type { JobStorage } from '../job-storage.ts';
 import type { EndedJobRow, JobRow } from '../ledger/job-row.ts';
-import type { JobBy, MessageChecks } from '../message/check-message.ts';
+import type { JobFrom, MessageChecks } from '../message/check-message.ts';
 import type { JobClock, RunJob } from '../send-context.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
 
 /**
- * Everything that is specific to one job type. `Message`: the message after it was checked. `Input`: the message as
- * sent.
+ * Everything that is specific to one job type. `Message`: the message after it has been checked. `Input`: the message
+ * as sent.
  */
 export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
   Input = unknown,
 > = MessageChecks<Message, Input> & {
   /** Whether a send with an unknown outcome may be repeated, because it does no harm or the job permits it. */
-  readonly mayRepeat: (job: JobBy<Message>) => boolean;
+  readonly mayRepeat: (job: JobFrom<Message>) => boolean;
   /**
    * Whether a job is claimed before its work begins, because the work before its first request takes long. Default: the
    * first send claims it.
@@ -29,32 +29,32 @@ export type JobTypeDefinition<
    */
   readonly sendsMany?: boolean;
   /** Whether a job belongs to a batch, so that calls of other jobs leave before its own. */
-  readonly isBulk?: (job: JobBy<Message>) => boolean;
+  readonly isBulk?: (job: JobFrom<Message>) => boolean;
   /** Timeout of one platform request, in milliseconds. Default: the configured one. */
   readonly timeoutMs?: number | undefined;
   /** Why the lists of SYNC_ALLOW do not allow a job; undefined if they do. The job's type was already checked. */
-  readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
+  readonly allowFault?: (job: JobFrom<Message>, lists: AllowLists) => string | undefined;
   /**
    * The faults and warnings of a job with a valid message that can be found without the platform. A job with a fault is
    * refused. The parser of formulas is passed in, since it is large and a deployed worker never needs it.
    */
   readonly judgeHere?: (
-    job: JobBy<Message>,
+    job: JobFrom<Message>,
     parts: { readonly judgeFormula: typeof judgeFormula },
   ) => { readonly faults: readonly string[]; readonly warnings: readonly string[] };
   /** The calculation whose formula a job replaces. Default: jobs replace no formula. */
-  readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
+  readonly replacesFormulaOf?: (job: JobFrom<Message>) => string;
   /** The maximum calls that a job makes if no call is repeated; undefined if that is not known beforehand. */
-  readonly maxCalls: (job: JobBy<Message>) => number | undefined;
+  readonly maxCalls: (job: JobFrom<Message>) => number | undefined;
   /** Creates the runner. Imports its code only now. Throws if a setting is invalid. */
-  readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
+  readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobFrom<Message>>>;
   /** Called after the job's end was stored in the ledger, and again whenever its message is received again. */
-  readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
+  readonly afterEnd?: (job: JobFrom<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
   /** Called before a failed job is reopened, and again if the process dies in between. */
-  readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
+  readonly beforeReopen?: (job: JobFrom<Message>, parts: EndParts) => Promise<void>;
   /** Why a failed job must not be reopened, not even by its id; undefined if it may be. */
   readonly reopenFault?: (
-    job: JobBy<Message>,
+    job: JobFrom<Message>,
     row: JobRow,
     parts: Pick<EndParts, 'store'>,
   ) => Promise<string | undefined>;
@@ -69,6 +69,7 @@ export type JobTypeDefinition<
   }) => Input & { readonly id: string };
 };
 
+/** What the runners of all job types are built from. */
 export type RunnerParts = JobClock & {
   /** The session. Its client waits for its turn as long as the settings allow. */
   readonly session: Session;

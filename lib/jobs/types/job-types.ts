@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { RunOutcome } from '../ledger/job-row.ts';
-import type { JobBy, MessageChecks } from '../message/check-message.ts';
+import type { JobFrom, MessageChecks } from '../message/check-message.ts';
 import type { RunJob, SendContext } from '../send-context.ts';
 import { dataFiles } from './data-files/definition.ts';
 import type { JobTypeDefinition, RunnerParts } from './job-type-definition.ts';
@@ -18,6 +18,7 @@ const table = {
   snapshot,
 } as const satisfies Readonly<Record<string, MessageChecks<{ readonly type: string }>>>;
 
+/** The name of a job type, such as `score`. */
 export type JobType = keyof typeof table;
 
 /** The checked message of each type. A definition under another type's name does not compile. */
@@ -26,19 +27,24 @@ type Messages = {
 };
 
 /** A job of this type: its checked message with an id. */
-type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
+type JobOf<Type extends JobType> = { readonly [Each in Type]: JobFrom<Messages[Each]> }[Type];
 
+/** A job of any type. */
 export type Job = JobOf<JobType>;
 
+/** The function that does a job, for each type. */
 export type Runners = { readonly [Type in JobType]: RunJob<JobOf<Type>> };
 
 /** The table, typed by the message of each type, so that a job matches the definition of its type. */
 const definitions: { readonly [Type in JobType]: JobTypeDefinition<Messages[Type]> } = table;
 
+/** The names of all job types. */
 export const jobTypes = Object.keys(table) as readonly JobType[];
 
+/** The schema of a job type's name. */
 export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` });
 
+/** The definition of a job's type. */
 export const definitionOf = <Type extends JobType>({
   type,
 }: {
@@ -51,17 +57,20 @@ export const sendsMany = (type: string): boolean => (longTypes as readonly strin
 /** The types of jobs that send many requests, and so spend most of their time waiting for the pace. */
 export const longTypes = jobTypes.filter((type) => definitions[type].sendsMany === true);
 
-export const runBy = <Type extends JobType>(
+/** Does a job with the runner of its type. */
+export const runJob = <Type extends JobType>(
   runners: Runners,
   job: JobOf<Type>,
   context: SendContext,
 ): Promise<RunOutcome> => runners[job.type](job, context);
 
+/** Opens the runners of all types. */
 export async function openRunners(parts: RunnerParts): Promise<Runners> {
   const opened = jobTypes.map(async (type) => [type, await definitions[type].openRunner(parts)] as const);
   return Object.fromEntries(await Promise.all(opened)) as Runners;
 }
 
+/** One message of each type for the tour, whose jobs use these records. */
 export const sampleMessages = (
   records: Parameters<(typeof definitions)[JobType]['sample']>[0],
 ): readonly { readonly id: string }[] => jobTypes.map((type) => definitions[type].sample(records));

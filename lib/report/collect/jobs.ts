@@ -1,5 +1,5 @@
 import { readAhead } from '../../base/index.ts';
-import { adviceWords, batchOfJob, storedResults } from '../../jobs/index.ts';
+import { adviceSentence, batchOfJob, storedResults } from '../../jobs/index.ts';
 import { findFormula, formulaKeys } from '../../model/formulas/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { type FormulaUpdate, type JobFacts, MAX_LISTED } from '../facts.ts';
@@ -80,7 +80,7 @@ function createTally() {
       if (status === 'done') return true;
       const id = shownText(name);
       const attempts = Number(result['attempts'] ?? 0);
-      const advice = adviceWords(id, status, result['error']);
+      const advice = adviceSentence(id, status, result['error']);
       const reason = reasonOf(result);
       attention.add(rankOf({ status, finishedAt }), {
         id,

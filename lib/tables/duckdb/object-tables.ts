@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readAhead } from '../../base/index.ts';
 import { withOther } from '../../columns.ts';
-import { bytesOfResult } from '../../jobs/index.ts';
+import { readResultBytes } from '../../jobs/index.ts';
 import { findRows, SCORES_FOLDER } from '../../jobs/texts/index.ts';
 import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../store/index.ts';
 import { storedTables } from '../catalog/tables.ts';
@@ -21,13 +21,13 @@ type Folder = { readonly values: readonly string[]; readonly prefix: string };
 
 /** Reads an object as one row; no row if the object was deleted meanwhile. */
 const readObject: ObjectTable['read'] = async ({ store }, key, signal) => {
-  const body = await bytesOfResult(store, key, signal);
+  const body = await readResultBytes(store, key, signal);
   return body === undefined ? [] : [body];
 };
 
 /** Each line is a row. */
 const readLines: ObjectTable['read'] = async ({ store }, key, signal) => {
-  const text = (await bytesOfResult(store, key, signal))?.toString() ?? '';
+  const text = (await readResultBytes(store, key, signal))?.toString() ?? '';
   return text.split('\n').flatMap((line) => (line === '' ? [] : Buffer.from(line)));
 };
 

@@ -8,7 +8,7 @@ import { parseMessage } from '../../../lib/jobs/message/message.ts';
 import { RequeueError } from '../../../lib/jobs/send-context.ts';
 import type { Runners } from '../../../lib/jobs/types/job-types.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
-import { fakeWorker, leaseOf, runFunctionJob } from '../fake-worker.ts';
+import { fakeWorker, invocationLease, runFunctionJob } from '../fake-worker.ts';
 
 const rowOf = (id: string, functionName = 'add'): FileRow => {
   const body = JSON.stringify({ ...runFunctionJob, id, functionName });
@@ -42,7 +42,7 @@ async function run(
   const elsewhere: string[] = [];
   const running = runRows(all(), {
     worker,
-    lease: { ...leaseOf(fake), deadlineMs: undefined },
+    lease: { ...invocationLease(fake), deadlineMs: undefined },
     concurrency: 2,
     sender: 'somebody',
     onEndedElsewhere: ({ id }) => void elsewhere.push(id),

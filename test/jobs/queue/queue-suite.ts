@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { MAX_MESSAGE_BYTES, type Queue, type QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { moveDeadLetters } from '../../../lib/jobs/redrive.ts';
 import { work } from '../../../lib/jobs/work.ts';
-import { fakeWorker, leaseOf, runFunctionJob } from '../fake-worker.ts';
+import { fakeWorker, invocationLease, runFunctionJob } from '../fake-worker.ts';
 
 export type QueuesUnderTest = {
   /** Messages move to `dead` after the second receive. */
@@ -44,7 +44,7 @@ function describeWork(open: () => Promise<QueuesUnderTest>): void {
 
     await work({
       ...{ queue: queues.jobs, concurrency: 4, visibilitySeconds: 60, drain: false, sleep: delayOr },
-      ...{ worker: fake.worker, lease: leaseOf(fake), signal: stop.signal },
+      ...{ worker: fake.worker, lease: invocationLease(fake), signal: stop.signal },
     });
 
     expect(performance.now() - sentMs).toBeLessThan(10_000);

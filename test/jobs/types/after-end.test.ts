@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { handleMessage } from '../../../lib/jobs/handle-message.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { readFormulaLog } from '../../../lib/model/formulas/formula-log.ts';
-import { fakeWorker, leaseOf, messageOf } from '../fake-worker.ts';
+import { fakeWorker, invocationLease, messageOf } from '../fake-worker.ts';
 import { batchOf, world } from '../texts/batch/batch-suite.ts';
 import { row } from '../texts/fakes.ts';
 
@@ -14,8 +14,8 @@ test('if a chunk’s job failed, its rows fail with the same error, however ofte
   await splitBatch(batchOf([row(1, 'good'), row(2, 'bad')]), { ...split, ...fake.worker.batches });
   const message = messageOf(messages[0]);
 
-  await handleMessage(message, fake.worker, leaseOf(fake));
-  await handleMessage(message, fake.worker, leaseOf(fake));
+  await handleMessage(message, fake.worker, invocationLease(fake));
+  await handleMessage(message, fake.worker, invocationLease(fake));
 
   expect(await fake.stored('scores/b1/_summary.json')).toMatchObject({ rows: 2, failed: 2 });
 });

@@ -1,7 +1,7 @@
 import type { Lease } from '../../../lib/jobs/delivery.ts';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { leaseOf } from '../../../lib/jobs/open-worker.ts';
+import { invocationLease } from '../../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
@@ -120,7 +120,7 @@ async function deliver(
   const worker = workerOf(parts, job.end);
   if (kind === 'invocation') {
     const { now } = outside;
-    const lease = { ...leaseOf(TIMEOUT_MS, { now, steady: now }), ...copy.lease };
+    const lease = { ...invocationLease(TIMEOUT_MS, { now, steady: now }), ...copy.lease };
     const failed = await runBatch([message], { worker, lease, queue, concurrency: 1 });
     if (failed.length > 0) return;
   } else {

@@ -1,4 +1,4 @@
-import { leaseOf } from '../../../lib/jobs/open-worker.ts';
+import { invocationLease } from '../../../lib/jobs/open-worker.ts';
 import { LONG_POLLS, type Queue } from '../../../lib/jobs/queue/queue.ts';
 import { runBatch, work } from '../../../lib/jobs/work.ts';
 import { leaseOver } from '../../jobs/lease-over.ts';
@@ -48,7 +48,7 @@ export async function pollForInvocations(name: string, scene: Scene, skewMs: num
         .then(() => world.sinceStartMs() >= overMs && world.end(process, 'reaches its time limit'))
         .catch(() => undefined);
       const { now } = worker.ledger;
-      const lease = leaseOf(LIMIT_MS, { now, steady: world.sinceStartMs });
+      const lease = invocationLease(LIMIT_MS, { now, steady: world.sinceStartMs });
       const queueHere = queueOf(process, scene);
       const ran = runBatch(messages, { worker, lease, queue: queueHere, concurrency: CONCURRENCY });
       const failed = await Promise.race([ran, died.then(() => messages.map(({ messageId }) => messageId))]);

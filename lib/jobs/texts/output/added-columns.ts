@@ -1,5 +1,5 @@
 import { type CellOptions, type CsvForm, csvHead, csvLine } from '../../../text/index.ts';
-import { objectIn } from '../../message/check-message.ts';
+import { parseObject } from '../../message/check-message.ts';
 import { printed, type SourceRecord } from '../rows/read-rows.ts';
 
 type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
@@ -62,4 +62,4 @@ function membersIn(record: SourceRecord, names: readonly string[]): string {
 }
 
 export const membersOf = (text: string): ReadonlyMap<string, unknown> =>
-  new Map(Object.entries(objectIn(text) ?? {}));
+  new Map(Object.entries(parseObject(text) ?? {}));

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { checkedBy, each, faultsOf } from '../../../base/index.ts';
 import { type Call, idSchema, PlatformError } from '../../../platform/index.ts';
 import { expandNames, getDataFile } from '../../../platform/operations/index.ts';
-import { common, type JobBy } from '../../message/check-message.ts';
+import { common, type JobFrom } from '../../message/check-message.ts';
 import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 
@@ -47,7 +47,7 @@ export const dataFiles: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof
  * platform sent it. Ids with a 404 or 403 are missing, and do not fail the job. A response that is not the metadata of
  * the requested file fails the job, whose result still has all other files.
  */
-function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
+function dataFilesRunner(call: Call): RunJob<JobFrom<z.infer<typeof schema>>> {
   return async ({ ids, expand = [] }, { beforeSend, onSend, priority, signal }) => {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();

@@ -13,7 +13,7 @@ import {
 } from '../../../platform/operations/index.ts';
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
 import { EXECUTED, type Outcome, wasExecuted } from '../../ledger/job-row.ts';
-import { common, type JobBy } from '../../message/check-message.ts';
+import { common, type JobFrom } from '../../message/check-message.ts';
 import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { fromEvent } from './from-event.ts';
@@ -39,7 +39,7 @@ const schema = z.strictObject({
   importFormulas: z.optional(z.literal(true, { error: 'true' })),
 });
 
-type RunFunctionJob = JobBy<z.infer<typeof schema>>;
+type RunFunctionJob = JobFrom<z.infer<typeof schema>>;
 
 /** Runs a code function. Each message without an id is a separate job. Messages of event rules get an id from the event. */
 export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {

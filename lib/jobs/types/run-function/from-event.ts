@@ -1,6 +1,6 @@
 import { listed, own, preview, shortened } from '../../../base/index.ts';
 import { printJson } from '../../../base/json/index.ts';
-import { type ExpandedMessage, type GivenMessage, isObject } from '../../message/check-message.ts';
+import { type ExpandedMessage, isObject, type UncheckedMessage } from '../../message/check-message.ts';
 import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 
 /*
@@ -13,7 +13,7 @@ import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
  * Fills in `inputVariables` from `event`, and the id: the rule's name, a dot, and the event's id. So one event becomes
  * one job for each rule, even if a rule delivers it twice. A message without `event` is returned unchanged.
  */
-export function fromEvent(message: GivenMessage): ExpandedMessage {
+export function fromEvent(message: UncheckedMessage): ExpandedMessage {
   if (!Object.hasOwn(message, 'event')) return { given: message, faults: [] };
   const { rule, event, ...given } = message;
   if (!isName(rule)) return { given, faults: [`rule: expected ${A_NAME}, got ${preview(rule)}`] };
@@ -33,7 +33,7 @@ const isName = (value: unknown): value is string =>
  */
 const isEventId = (value: unknown) => isName(value) && value.length <= 63;
 
-function withId(given: GivenMessage, rule: string, event: GivenMessage): ExpandedMessage {
+function withId(given: UncheckedMessage, rule: string, event: UncheckedMessage): ExpandedMessage {
   if (given['id'] !== undefined) return { given, faults: [] };
   const id = own(event, 'id');
   return isEventId(id)
@@ -41,7 +41,7 @@ function withId(given: GivenMessage, rule: string, event: GivenMessage): Expande
     : { given, faults: [`event.id: expected 1 to 63 of A-Z a-z 0-9 _ -, got ${kindOf(id)}`] };
 }
 
-function withVariables(message: GivenMessage, rule: string, event: GivenMessage): ExpandedMessage {
+function withVariables(message: UncheckedMessage, rule: string, event: UncheckedMessage): ExpandedMessage {
   const { inputVariables, ...given } = message;
   if (inputVariables === undefined) return { given: message, faults: [] };
   const faults: string[] = [];

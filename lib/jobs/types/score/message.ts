@@ -2,9 +2,15 @@ import * as z from 'zod/mini';
 import { checkedBy, whole, wholeNumber } from '../../../base/index.ts';
 import type { SentimentRequest } from '../../../platform/index.ts';
 import { analyzeSentiment } from '../../../platform/operations/index.ts';
-import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
+import {
+  bothOrNeither,
+  common,
+  isObject,
+  type JobFrom,
+  type MessageChecks,
+} from '../../message/check-message.ts';
 
-/** Maximum texts in a job, and maximum bytes of UTF-8 of all of them together. */
+/** Maximum texts in a job, and maximum bytes of UTF-8 of all of them bothOrNeither. */
 export const MAX_TEXTS = 100;
 export const MAX_TEXT_BYTES = 200 * 1024;
 
@@ -96,10 +102,10 @@ const scoreMessage = z.strictObject({
   chunk: z.optional(wholeNumber(0, 9_999_999)),
 });
 
-export type ScoreJob = JobBy<z.infer<typeof scoreMessage>>;
+export type ScoreJob = JobFrom<z.infer<typeof scoreMessage>>;
 
 export const scoreChecks: MessageChecks<z.infer<typeof scoreMessage>, z.input<typeof scoreMessage>> = {
   schema: scoreMessage,
-  rules: together('batch', 'chunk'),
+  rules: bothOrNeither('batch', 'chunk'),
   defaultId: 'content-hash',
 };

@@ -8,7 +8,7 @@ import {
   type Source,
   sources,
 } from '../../../snapshot/sources/index.ts';
-import { common, isObject, type JobBy, type MessageChecks } from '../../message/check-message.ts';
+import { common, isObject, type JobFrom, type MessageChecks } from '../../message/check-message.ts';
 
 const fields = { ...common, type: z.literal('snapshot', { error: 'snapshot' }) } as const;
 
@@ -21,7 +21,7 @@ const unknownSource = z.looseObject({
 });
 
 export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
-export type SnapshotJob = JobBy<SnapshotMessage>;
+export type SnapshotJob = JobFrom<SnapshotMessage>;
 
 const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
   z.unknown(),

@@ -4,7 +4,7 @@ import { formulaKeys, storeFormula } from '../../../model/formulas/index.ts';
 import { type Calculation, idSchema, type Platform } from '../../../platform/index.ts';
 import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/index.ts';
 import { INVALID_FORMULA, wasExecuted } from '../../ledger/job-row.ts';
-import { common, type JobBy, together } from '../../message/check-message.ts';
+import { bothOrNeither, common, type JobFrom } from '../../message/check-message.ts';
 import { responseOf } from '../../result.ts';
 import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
@@ -25,7 +25,7 @@ const schema = z.strictObject({
 /** Sets a formula. Each message without an id is a separate job: of the formulas A, B, A, the third is not a repeat. */
 export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
-  rules: together('unlessChangedSince', 'name'),
+  rules: bothOrNeither('unlessChangedSince', 'name'),
   defaultId: 'message-id',
   // A late repeat would undo a newer formula of another user.
   mayRepeat: () => false,
@@ -71,7 +71,7 @@ export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>):
  * Creates the runner, which sets a formula once, unless it was changed since. A formula that is stored as
  * INVALID fails the job, with the kind `invalid-formula`.
  */
-function formulaRunner(platform: Platform): RunJob<JobBy<z.infer<typeof schema>>> {
+function formulaRunner(platform: Platform): RunJob<JobFrom<z.infer<typeof schema>>> {
   return async (job, { signal, priority, beforeSend, onSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)

@@ -96,7 +96,7 @@ export async function simulateScoring(plan: ScoringPlan) {
     });
   };
 
-  const leaseOf = (deadlineMs: number | undefined): Lease => ({
+  const invocationLease = (deadlineMs: number | undefined): Lease => ({
     deadlineMs,
     leaseMs: plan.invocationMs ?? 3_600_000,
     writeUntilMs: () => deadlineMs ?? Number.POSITIVE_INFINITY,
@@ -119,7 +119,7 @@ export async function simulateScoring(plan: ScoringPlan) {
       const body = JSON.stringify({ version: 1, type: 'score', id: `job-${chunk}`, texts });
       const message = { messageId: `m-${chunk}`, body, sender: 'x', receives: 1, receipt: 'r' };
       const deadlineMs = plan.invocationMs === undefined ? undefined : now() + plan.invocationMs;
-      const handled = await handleMessage(message, worker, leaseOf(deadlineMs));
+      const handled = await handleMessage(message, worker, invocationLease(deadlineMs));
       if (handled.kind === 'done') open -= 1;
       else {
         counts.putOffs += 1;
