@@ -11,7 +11,7 @@ import { writeLine } from '../log-lines.ts';
 /**
  * One quiet poll is enough, since this runs again in an hour. It is a long poll, since that asks all servers of SQS.
  */
-const POLLS = { waitSeconds: 1, quiet: 1 };
+const POLLS = { waitSeconds: 1, emptyPolls: 1 };
 
 const movesFrom = z.object({ from: z.array(z.string()) });
 

@@ -3,7 +3,7 @@ import { jobId } from './message/check-message.ts';
 
 /** Why a job is not run if another job has its id: the template or the row was changed. */
 export const OTHER_CONTENT =
-  'another job has this id, with other content, perhaps because the template or the row was changed. With --name NAME these rows are a new set, whose jobs all run';
+  'another job has this id, with other content, perhaps because the template or the row was changed. With --name NAME, these rows count as a new set, and all of its jobs run';
 
 /** Why a job that the platform executed is not reopened. */
 export const WAS_EXECUTED = 'executed';
@@ -35,7 +35,7 @@ export function adviceFor(
     };
   if (wasExecuted(error))
     return {
-      say: 'The platform executed it, so it has taken effect. To run it again anyway, name it',
+      say: 'The platform executed it, so it has taken effect. To run it again anyway, give its id',
       command: 'redrive',
       id,
     };

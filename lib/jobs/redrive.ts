@@ -254,15 +254,15 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
   const notMoved = new Map<string, string>();
   const isEmpty = createEmptyCheck(from, polls);
   let moved = 0;
-  for (let quiet = 0; quiet < MAX_EMPTY_ROUNDS * polls.quiet; quiet += 1) {
+  for (let emptyPolls = 0; emptyPolls < MAX_EMPTY_ROUNDS * polls.emptyPolls; emptyPolls += 1) {
     signal?.throwIfAborted();
     const received = await from.receive({ max: 10, waitSeconds, visibilitySeconds: MOVE_SECONDS });
     // A message that could not be moved is received again after a while.
     const messages = received.filter(({ messageId }) => !notMoved.has(messageId));
-    const isQuiet = messages.length === 0;
-    if (!isQuiet) quiet = -1;
+    const foundNothing = messages.length === 0;
+    if (!foundNothing) emptyPolls = -1;
     moved += await moveBatch(messages, { from, to, notMoved });
-    if (await isEmpty({ isQuiet, staying: notMoved.size }))
+    if (await isEmpty({ foundNothing, staying: notMoved.size }))
       return { moved, notMoved: listed(notMoved), held: 0 };
   }
   const held = Math.max(0, total(await from.counts()) - notMoved.size);
@@ -337,7 +337,7 @@ export async function openEventBus(bus: string, store: string, environment: Envi
   return sendToEventBridge({ bus, store, environment });
 }
 
-/** A message and its job. */
+/** The body of a stored message, and the job that it asks for. */
 type JobMessage = { readonly job: Job; readonly body: string };
 
 /** The job of a stored message; undefined if the message is invalid. */

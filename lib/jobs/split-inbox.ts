@@ -123,7 +123,7 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
     const open = () => read(store, object);
     const { encoding, doubt } = await surveyText(open, { encoding: columns.encoding, name: object });
     if (doubt !== undefined)
-      throw doubtError(doubt, 'name it as "encoding" in the request', { name: object });
+      throw doubtError(doubt, 'state it as "encoding" in the request', { name: object });
     const { rows, found: input } = createInput(open, { ...columns, encoding, name: object });
     const given = { batch, request, rows, input, host: storage.host };
     const split = await splitBatch(given, {

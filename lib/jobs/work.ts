@@ -62,7 +62,7 @@ export async function work(
   const poll = async (): Promise<'empty' | 'polled'> => {
     const { isIdle: wasIdle } = lanes.room();
     // Exact counts show that the queue is empty without a poll.
-    if (drain && wasIdle && polls.areCountsExact === true && (await isEmpty({ isQuiet: true })))
+    if (drain && wasIdle && polls.areCountsExact === true && (await isEmpty({ foundNothing: true })))
       return 'empty';
     const messages = await queue.receive({ ...askFor(lanes.room(), queue, polls), visibilitySeconds });
     hasPolled = true;
@@ -71,8 +71,8 @@ export async function work(
       if (lanes.room()[lane] > 0) lanes.add(lane, handle(message));
       else await waitOnQueue(message);
     }
-    const isQuiet = wasIdle && messages.length === 0 && state.dueAtMs <= worker.now();
-    return drain && polls.areCountsExact !== true && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
+    const foundNothing = wasIdle && messages.length === 0 && state.dueAtMs <= worker.now();
+    return drain && polls.areCountsExact !== true && (await isEmpty({ foundNothing })) ? 'empty' : 'polled';
   };
   const checkAgain = async () => {
     state.areServicesUnavailable = await checkServices(worker);

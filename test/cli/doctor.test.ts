@@ -180,7 +180,7 @@ describe('doctor says what to do and exits 1', () => {
 
     expect(statuses(out)).toMatchObject({ queue: 'failed', table: 'ok' });
     expect(out).toContain(words);
-    expect(out).toContain('→ set on the queue RedrivePolicy');
+    expect(out).toContain('→ set RedrivePolicy');
     expect(code).toBe(1);
   });
 

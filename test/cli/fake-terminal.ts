@@ -15,7 +15,7 @@ export function createFakeTerminal(
     readInput: async () => Buffer.from(input),
     signal: stop.signal,
     // The shortest possible long poll.
-    polls: { waitSeconds: 1, quiet: 1 },
+    polls: { waitSeconds: 1, emptyPolls: 1 },
   };
   return {
     terminal,

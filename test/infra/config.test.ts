@@ -148,8 +148,8 @@ describe('what EventBridge would refuse is refused', () => {
     };
 
     expect(faultsIn({ eventRules: [{ ...full.eventRules[1], inputVariables }] })).toEqual([
-      'instances.0.eventRules.0 (bare).inputVariables.a: expected a path such as $.detail.object.key; {"$constant": …} passes on a text that begins with $, got "$5"',
-      'instances.0.eventRules.0 (bare).inputVariables.b.0: expected a field with a default: an entry that is left out would move those after it, got {"$path":"$.detail.b","$optional":true}',
+      'instances.0.eventRules.0 (bare).inputVariables.a: expected a path such as $.detail.object.key; to pass a string that begins with $ as it is, use {"$constant": …}, got "$5"',
+      'instances.0.eventRules.0 (bare).inputVariables.b.0: expected a field with a `$default`, since leaving out a list entry would shift the entries after it, got {"$path":"$.detail.b","$optional":true}',
       'instances.0.eventRules.0 (bare).inputVariables.b.1: expected one of {"$path": …}, {"$path": …, "$default": …}, {"$path": …, "$optional": true} and {"$constant": …}, since a name begins with $, got {"$path":"$.detail.b","default":0}',
       'instances.0.eventRules.0 (bare).inputVariables.c.text: expected no < or >, between which EventBridge inserts a variable, got "<b>"',
     ]);

@@ -246,7 +246,7 @@ test('a dead letter that cannot be sent is tried once, though it is received aga
     },
   };
 
-  const moved = await moveDeadLetters({ from, to, polls: { waitSeconds: 0, quiet: 1 } });
+  const moved = await moveDeadLetters({ from, to, polls: { waitSeconds: 0, emptyPolls: 1 } });
 
   expect(moved).toEqual({ moved: 0, notMoved: [{ id: 'm-2', error: REFUSED }], held: 1 });
   expect(sent).toEqual(['bad']);
@@ -255,7 +255,11 @@ test('a dead letter that cannot be sent is tried once, though it is received aga
 test('redrive moves more dead letters than the number of polls that an empty queue gets', async () => {
   const dead = memoryQueue(letters);
 
-  const moved = await moveDeadLetters({ from: dead, to: memoryQueue(), polls: { waitSeconds: 0, quiet: 1 } });
+  const moved = await moveDeadLetters({
+    from: dead,
+    to: memoryQueue(),
+    polls: { waitSeconds: 0, emptyPolls: 1 },
+  });
 
   expect(moved.moved).toBe(60);
 });

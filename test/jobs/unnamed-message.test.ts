@@ -93,7 +93,12 @@ test('a message is deleted only after the queue accepts its replacement', async 
   };
 
   const messages = await memory.receive({ max: 1, waitSeconds: 0, visibilitySeconds: 60 });
-  const parts = { worker: fake.worker, lease: invocationLease(fake), queue: { ...memory, send }, concurrency: 1 };
+  const parts = {
+    worker: fake.worker,
+    lease: invocationLease(fake),
+    queue: { ...memory, send },
+    concurrency: 1,
+  };
   expect(await runBatch(messages, parts)).toEqual([]);
 
   expect(memory.bodies()).toEqual([JSON.stringify({ id: 'm-1', ...unnamed })]);

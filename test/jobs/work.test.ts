@@ -55,7 +55,7 @@ test('with a queue whose counts are exact, work does not wait for an empty poll'
     lease: invocationLease(fake),
     queue: {
       ...queue,
-      polls: { waitSeconds: 0.25, quiet: 1, areCountsExact: true },
+      polls: { waitSeconds: 0.25, emptyPolls: 1, areCountsExact: true },
       async receive(asked) {
         const messages = await queue.receive(asked);
         received.push(messages.length);
@@ -207,7 +207,13 @@ test('long polls are used even while a job runs', async () => {
     return queue.receive(asked);
   };
 
-  await work({ ...options, worker: fake.worker, lease: invocationLease(fake), queue: { ...queue, receive }, sleep });
+  await work({
+    ...options,
+    worker: fake.worker,
+    lease: invocationLease(fake),
+    queue: { ...queue, receive },
+    sleep,
+  });
 
   expect(waits.length).toBeGreaterThan(5);
   expect(new Set(waits)).toEqual(new Set([2]));
@@ -227,7 +233,14 @@ test('a message whose deletion gets no response is logged as a warning that name
   };
 
   const worker = { ...fake.worker, logger };
-  const counts = await work({ ...options, signal: stop.signal, worker, lease: invocationLease(fake), queue, sleep });
+  const counts = await work({
+    ...options,
+    signal: stop.signal,
+    worker,
+    lease: invocationLease(fake),
+    queue,
+    sleep,
+  });
 
   expect(counts).toEqual({ done: 0, later: 0, failed: 1 });
   expect(JSON.parse(logged.join())).toMatchObject({
@@ -255,7 +268,14 @@ test('a refused delay is logged as a warning, and the job counts as requeued', a
   };
 
   const worker = { ...fake.worker, logger };
-  const counts = await work({ ...options, signal: stop.signal, worker, lease: invocationLease(fake), queue, sleep });
+  const counts = await work({
+    ...options,
+    signal: stop.signal,
+    worker,
+    lease: invocationLease(fake),
+    queue,
+    sleep,
+  });
 
   expect(counts).toEqual({ done: 0, later: 1, failed: 0 });
   expect(logged.join()).toContain('the message was not delayed');

@@ -30,7 +30,7 @@ await work({
   concurrency: 20,
   visibilitySeconds: 3,
   drain: true,
-  polls: { waitSeconds: 1, quiet: 1 },
+  polls: { waitSeconds: 1, emptyPolls: 1 },
   signal: new AbortController().signal,
   sleep,
 });

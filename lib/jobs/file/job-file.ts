@@ -14,7 +14,7 @@ import { definitionOf, type Job } from '../types/job-types.ts';
 
 type JobFileOptions = {
   readonly file: string;
-  /** The NDJSON itself, if it is not read from `file`, which is then only its name. */
+  /** The NDJSON itself; `file` is then only its name in messages. Default: it is read from `file`. */
   readonly text?: string | undefined;
   readonly template?: unknown;
   /**
@@ -34,12 +34,13 @@ type JobFileOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
+/** A job of a file, with its message as JSON in `body`. `line` counts from 1. */
 export type FileRow = {
   readonly line: number;
   readonly id: string;
   readonly contentHash: string;
   readonly type: Job['type'];
-  /** The maximum calls that the job takes; 0 if it is unknown. */
+  /** The maximum number of calls that the job makes; 0 if that is unknown. */
   readonly calls: number;
   readonly body: string;
   readonly fields?: readonly string[] | undefined;
@@ -53,10 +54,12 @@ type CsvOfJobs = Partial<Pick<TextForm, 'encoding' | 'isMarked'>> & {
   >;
 };
 
+/** A file whose jobs have been checked. */
 export type JobFile = CsvOfJobs & {
   readonly count: number;
-  /** The maximum calls of the jobs, by type. */
+  /** The maximum number of calls that the jobs make, by type. */
   readonly calls: Readonly<Record<string, number>>;
+  /** The first messages, for a dry run. */
   readonly first: readonly string[];
   readonly odd: OddRows;
   /** Warnings about rows. If there are more than 50, the last line says how many more there are. */
@@ -93,7 +96,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<
   const replaced = new Set<string>();
   const calls: Record<string, number> = {};
   let count = 0;
-  let found: Found = { odd: { blank: 0, short: 0 } };
+  let found: CsvFacts = { odd: { blank: 0, short: 0 } };
   for await (const read of readJobs(options)) {
     if ('odd' in read) {
       found = read;
@@ -189,11 +192,11 @@ type JobRow = Omit<FileRow, 'id' | 'body' | 'type' | 'calls'> & {
 };
 
 type Faulty = { readonly line: number; readonly faults: readonly string[] };
-type Found = CsvOfJobs & { readonly odd: OddRows };
+type CsvFacts = CsvOfJobs & { readonly odd: OddRows };
 
 async function* readJobs(
   options: JobFileOptions,
-): AsyncGenerator<JobRow | Faulty | Found | { readonly templateFaults: readonly string[] }> {
+): AsyncGenerator<JobRow | Faulty | CsvFacts | { readonly templateFaults: readonly string[] }> {
   const { file, template: json, name, ids = 'by-content', allow } = options;
   const isByContent = json !== undefined || name !== undefined || ids === 'by-content';
   const idOf = isByContent ? stableIds(name) : undefined;
@@ -286,7 +289,7 @@ export function readTemplate(
   const twice = repeatedIn(columns);
   const faults: string[] = [];
   const placeholders = new Map<string, Placeholder>();
-  replaced(json, (text) => {
+  mapStrings(json, (text) => {
     for (const [written, inner = ''] of text.matchAll(PLACEHOLDERS)) {
       const read = placeholderOf(inner, known);
       if ('fault' in read) faults.push(read.fault);
@@ -304,7 +307,7 @@ export function readTemplate(
   return {
     fill(cellOf) {
       const wrong = new Set<string>();
-      const value = replaced(json, (text) => {
+      const value = mapStrings(json, (text) => {
         const whole = placeholders.get(text);
         if (whole === undefined)
           return text.replaceAll(PLACEHOLDERS, (each) => cellOf(placeholders.get(each)?.column ?? ''));
@@ -321,13 +324,13 @@ export function readTemplate(
 }
 
 /** Copies JSON with each string replaced, at any depth. A member or element that becomes `absent` is left out. */
-function replaced(value: unknown, of: (text: string) => unknown): unknown {
-  if (typeof value === 'string') return of(value);
+function mapStrings(value: unknown, convert: (text: string) => unknown): unknown {
+  if (typeof value === 'string') return convert(value);
   if (typeof value !== 'object' || value === null) return value;
-  const left = Object.entries(value)
-    .map(([name, each]) => [name, replaced(each, of)] as const)
+  const members = Object.entries(value)
+    .map(([name, each]) => [name, mapStrings(each, convert)] as const)
     .filter(([, each]) => each !== absent);
-  return Array.isArray(value) ? left.map(([, each]) => each) : Object.fromEntries(left);
+  return Array.isArray(value) ? members.map(([, each]) => each) : Object.fromEntries(members);
 }
 
 /** The types to which a cell can be converted. `text`: unchanged. */
@@ -367,8 +370,8 @@ function placeholderOf(
 
 function missingColumn(written: string, column: string, columns: ReadonlySet<string>): string {
   const names = [...columns].filter((name) => name !== '');
-  const meant = nearestName(column, names);
-  const hint = meant === undefined ? `its columns are ${listed(names)}` : `did you mean ${meant}?`;
+  const nearest = nearestName(column, names);
+  const hint = nearest === undefined ? `its columns are ${listed(names)}` : `did you mean ${nearest}?`;
   return `${written}: the CSV has no column of this name; ${hint}`;
 }
 

@@ -7,8 +7,10 @@ const count = z.int().check(z.minimum(0));
 // Values of `parseOwnJson` are always JSON.
 const json = z.custom<Json>(() => true);
 
+/** The state of an ended job's row, by its outcome. */
 export const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
 
+/** All states of a row. */
 export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as const;
 
 /**
@@ -24,7 +26,7 @@ export const outcomeSchema = z.object({
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
-  /** The key of the stored result, which alone has the response once the row was pruned. */
+  /** The key of the stored result, the only place of the response after the row has been pruned. */
   result: z.exactOptional(z.string()),
   note: z.exactOptional(z.string()),
 });
@@ -92,7 +94,7 @@ const rowSchema = z.object({
   startedAt: z.exactOptional(z.number()),
   /** When the job ended, in epoch milliseconds; always later than its earlier ends. */
   finishedAt: z.exactOptional(z.number()),
-  /** For a reopened job, when it last ended; for a settled one, when it was called unknown. */
+  /** When a reopened job last ended, or when a settled job became unknown. */
   earlierFinishedAt: z.exactOptional(z.number()),
   /** The fence of the last send that was not taken back. */
   sentFence: z.exactOptional(count),
@@ -109,18 +111,21 @@ const rowSchema = z.object({
 
 export type JobRow = Readonly<z.infer<typeof rowSchema>>;
 
-/** Parses a row of the ledger. Throws a `LedgerError` that names the invalid member if it is not the row of a job. */
+/**
+ * Parses a row of the ledger. Throws a `LedgerError` with the path of the invalid field if it is not the row of a job.
+ */
 export function fromRow(row: Row): JobRow {
   const parsed = rowSchema.safeParse(row);
   if (parsed.success) return parsed.data;
   const fault = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new LedgerError(`read job ${row['id']}: the row in the table is not valid in ${fault}`);
+  throw new LedgerError(`read job ${row['id']}: the row in the table has an invalid field: ${fault}`);
 }
 
 class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
 
+/** The row of a job that has ended. */
 export type EndedJobRow = JobRow & {
   readonly state: (typeof endStates)[Outcome['status']];
   readonly finishedAt: number;
@@ -133,6 +138,7 @@ export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leas
 /** Identifies a claim. Any earlier row of the claim will do. */
 export type Holder = Pick<Claim, 'id' | 'fence' | 'by'>;
 
+/** Whether the job has an outcome. */
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
 
 /**
@@ -142,22 +148,24 @@ export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== und
 export const EXECUTED = 'execution';
 export const INVALID_FORMULA = 'invalid-formula';
 
-/** Whether the job with this error was executed, and so took effect. It runs again only if a person gives its id. */
+/** Whether the job with this error was executed, and so took effect. It runs again only if a user gives its id. */
 export const wasExecuted = (error: unknown): boolean =>
   [EXECUTED, INVALID_FORMULA].includes(Object(error ?? {}).kind);
 
 /** How the errors of cancelled jobs begin, and those of their texts' rows. */
 export const CANCELLED = 'the job was cancelled';
 
+/** Whether the job was cancelled, or must stop because it was. */
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
   cancelled === true || outcome?.error?.kind === 'cancelled';
 
-/** Whether a person reported the outcome of an unknown job. Such a job was claimed, so its type is known. */
+/** Whether a user reported the outcome of an unknown job. Such a job was claimed, so its type is known. */
 export const isSettled = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
   row.type !== undefined &&
   row.outcome !== undefined &&
   (row.outcome.note !== undefined || row.outcome.error?.kind === 'resolved');
 
+/** The row of a job that no worker has claimed. */
 export const blankRow = (id: string, nowMs: number): JobRow => ({
   id,
   state: 'CLAIMED',
@@ -171,6 +179,7 @@ export const blankRow = (id: string, nowMs: number): JobRow => ({
 /** Whether `prune --jobs` has reduced the row to its outcome. */
 export const isPruned = ({ outcome }: JobRow): boolean => outcome?.result !== undefined;
 
+/** The row of a job after its holder has released it. */
 export const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 
 /**
@@ -185,6 +194,7 @@ export function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow
   return { ...rest, ...mark, state: endStates[outcome.status], finishedAt, outcome };
 }
 
+/** An outcome with an error. */
 export const failure = (status: 'failed' | 'unknown', kind: string, message: string): Outcome => ({
   status,
   error: { kind, message },

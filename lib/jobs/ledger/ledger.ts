@@ -49,6 +49,7 @@ type LedgerOptions = {
   readonly newToken?: () => string;
 };
 
+/** The table of all jobs (see `createLedger`). */
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
@@ -87,11 +88,13 @@ export function createLedger(options: LedgerOptions) {
      */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
+    /** Stores the outcome of a job. */
     async end(holder: Holder, given: Outcome) {
       // The outcome in the form in which it will be read, so that a repeated write is recognized.
       const outcome = JSON.parse(JSON.stringify(given));
       return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
     },
+    /** The row of a job; undefined if it has none. */
     read: async (id: string) => (await read(id))?.row,
     /** Records an outcome that only a stored result shows. Changes nothing if the row already has an outcome. */
     adopt: (ended: EndedJobRow) =>
@@ -103,6 +106,7 @@ export function createLedger(options: LedgerOptions) {
       step(id, (row) => decideCancel(row, { id, nowMs: now(), ...given })),
     /** Reopens a failed job. Its message must be put on the queue again. */
     reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
+    /** Settles an unknown job with the outcome that a user reports. */
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
     /** Reduces an ended job's row to its outcome; false if the row may not be pruned. */
@@ -158,7 +162,10 @@ const createClaim =
     }
   };
 
-/** Maximum reads. Three agreeing responses correct the clock; the rest allow for a clock that is set meanwhile. */
+/**
+ * Maximum reads. Three agreeing responses correct the clock; the rest allow for a clock that is changed in the
+ * meantime.
+ */
 const MAX_TIME_READS = 6;
 
 /**
@@ -264,14 +271,15 @@ type CancelAnswer =
   | { readonly kind: 'sent'; readonly row: JobRow }
   | { readonly kind: 'ended'; readonly row: EndedJobRow };
 
+/** Decides what cancelling does to a job, as listed in `transitions.ts`. */
 export function decideCancel(
   row: JobRow | undefined,
   { id, nowMs, stops }: CancelOptions & { readonly id: string; readonly nowMs: number },
 ): Decision<CancelAnswer> {
   if (row && hasEnded(row)) {
     if (row.state !== 'FAILED' || isCancelled(row)) return { answer: { kind: 'ended', row } };
-    const stays: EndedJobRow = { ...row, cancelled: true };
-    return { write: stays, answer: { kind: 'cancelled', row: stays } };
+    const marked: EndedJobRow = { ...row, cancelled: true };
+    return { write: marked, answer: { kind: 'cancelled', row: marked } };
   }
   const isHeld = row?.leaseUntilMs !== undefined && nowMs < row.leaseUntilMs;
   if (row && (row.state === 'SENT' || isHeld) && row.type !== undefined && stops?.(row.type)) {
@@ -285,9 +293,9 @@ export function decideCancel(
 }
 
 type ReopenOptions = {
-  /** Whether to reopen a cancelled job too, since a person named it. Default: false. */
+  /** Whether to also reopen a job that was cancelled or executed, since a user gave its id. Default: false. */
   readonly isNamed?: boolean;
-  /** Whether to reopen a job that the platform executed, since a person asked for all executed jobs. Default: false. */
+  /** Whether to reopen a job that the platform executed, since a user asked for all executed jobs. Default: false. */
   readonly executed?: boolean;
   /**
    * Whether to reopen the job after any outcome, for a message that may have other content: a repeat does no
@@ -325,6 +333,7 @@ export function decideReopen(
   return { write, answer: { kind: 'reopened', row: write } };
 }
 
+/** Whether the outcome of a job, and these options, allow that it is reopened. */
 export function mayReopen(row: JobRow, options: ReopenOptions): boolean {
   const { isNamed = false, executed = false, anyEnd = false } = options;
   if (anyEnd) return hasEnded(row);
@@ -334,6 +343,7 @@ export function mayReopen(row: JobRow, options: ReopenOptions): boolean {
 
 type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
 
+/** Settles an unknown job with the outcome that a user reports. */
 export function decideResolve(
   row: JobRow | undefined,
   { status, note, nowMs }: Resolution & { readonly nowMs: number },
@@ -347,8 +357,11 @@ export function decideResolve(
     return { answer: { kind: 'resolved', row } };
   if (row?.state !== 'UNKNOWN' || !hasEnded(row)) return { answer: { kind: 'refused', row } };
   const { error: _, ...known } = row.outcome;
-  const said = status === 'done' ? { note } : { error: { kind: 'resolved', message: note } };
-  const write = { ...endOf(row, { ...known, status, ...said }, nowMs), earlierFinishedAt: row.finishedAt };
+  const explanation = status === 'done' ? { note } : { error: { kind: 'resolved', message: note } };
+  const write = {
+    ...endOf(row, { ...known, status, ...explanation }, nowMs),
+    earlierFinishedAt: row.finishedAt,
+  };
   return { write, answer: { kind: 'resolved', row: write } };
 }
 

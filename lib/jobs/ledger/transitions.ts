@@ -22,7 +22,7 @@ import {
  * no row; CLAIMED, no lease   CLAIMED or SENT   anyone; fence+1                                             claim
  * CLAIMED, lease expired      CLAIMED or SENT   anyone; fence+1, takeovers+1                                claim
  *   … after 3 takeovers       the same          anyone that runs nothing else; if it dies, deathsAlone+1    claim
- *   … after 5 deaths alone    FAILED            anyone; error `workers-died`                                claim
+ *   … after 5 such deaths     FAILED            anyone; error `workers-died`                                claim
  * CLAIMED                     FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, SENT; has a lease  the same          anyone, where the job stops between sends; cancelled       cancel
  * CLAIMED with a lease        SENT              the holder; attempts+1                                       sent
@@ -37,13 +37,13 @@ import {
  * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that sent       claim
  *   before                                      staged
  * UNKNOWN                     FAILED            anyone who finds its staged proof; error `never-sent`       claim
- * UNKNOWN                     DONE, FAILED      a person; a note, or error `resolved`                     resolve
+ * UNKNOWN                     DONE, FAILED      a user; a note, or error `resolved`                       resolve
  * FAILED, never sent, and     CLAIMED or SENT   anyone; fence+1                                             claim
  *   not cancelled
- * FAILED                      FAILED            a person; cancelled                                        cancel
- * FAILED                      CLAIMED, no lease anyone, if cancelled or executed a person who names it;    reopen
+ * FAILED                      FAILED            a user; cancelled                                          cancel
+ * FAILED                      CLAIMED, no lease anyone, if cancelled or executed, a user by its id;        reopen
  *                                               fence+1, attempts, tries and takeovers 0
- * DONE, FAILED                the same          a person, once the result is stored; without response       prune
+ * DONE, FAILED                the same          a user, after its result was stored; without response       prune
  * an end                      CLAIMED, no lease anyone, where a repeat does no harm; the same              reopen
  *
  * "Sent before" means under an earlier fence, and not taken back. A job with an unexpired lease cannot be claimed. An
@@ -63,6 +63,7 @@ type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
  */
 type CalledUnknown = { readonly kind: 'called-unknown' };
 
+/** What the message of a job says about it. */
 export type JobRequest = {
   readonly id: string;
   readonly type: string;
@@ -70,11 +71,14 @@ export type JobRequest = {
   readonly sender: string;
 };
 
+/** What decides about a claim, apart from the row. */
 export type ClaimFacts = {
   readonly leaseMs: number;
   /** Whether a send with an unknown outcome may be repeated. Default: false. */
   readonly mayRepeat?: boolean;
-  /** Names the delivery that makes the claim. If the response is lost, the delivery recognizes its claim by this. */
+  /**
+   * The id of the delivery that makes the claim. If the response is lost, the delivery recognizes its claim by this.
+   */
   readonly by?: string;
   /**
    * Whether the claim also records a send, as `sent` does, which saves a write. Default: false.
@@ -87,7 +91,7 @@ export type ClaimFacts = {
   readonly late?: LateOutcome | undefined;
 };
 
-/** A send of a job, named by its fence. `createdAt` distinguishes the job from an earlier one with the same id. */
+/** A send of a job, identified by its fence. `createdAt` distinguishes the job from an earlier one with the same id. */
 export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
 /** A send, and its outcome if one was staged outside the ledger. */
@@ -111,9 +115,13 @@ export type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
  */
 const MAX_DEATHS_AMONG_OTHERS = 3;
 
-/** After this many deaths alone, with neither progress nor a release between them, the job itself is to blame. */
+/**
+ * After this many workers have died that ran only this job, with neither progress nor a release in between, the job
+ * itself is to blame.
+ */
 const MAX_DEATHS_ALONE = 5;
 
+/** Decides a claim. If the job can have a staged outcome, the answer asks the caller to look for it first. */
 export function decideClaim(
   row: JobRow | undefined,
   request: JobRequest,
@@ -171,6 +179,7 @@ function endAsStaged(
 const isSentBy = ({ sentFence, createdAt }: JobRow, late: LateOutcome | undefined): late is LateOutcome =>
   late?.sent.fence === sentFence && late?.sent.createdAt === createdAt;
 
+/** Decides what storing the sender changes: only a job without a row gets one. */
 export const decideAnnounce = (
   row: JobRow | undefined,
   request: JobRequest,
@@ -183,6 +192,7 @@ export const decideAnnounce = (
 /** `sent`: the request may leave, once. The caller first checks that enough of the lease is left: the write took time. */
 export type SentAnswer = { readonly kind: 'sent'; readonly claim: Claim } | Lost;
 
+/** Decides whether the holder may send a request now. */
 export function decideSent(row: JobRow | undefined, holder: Holder): Decision<SentAnswer> {
   if (!isHeldBy(row, holder)) return lost(row);
   // Only the holder writes SENT, so this is our own earlier write, whose response was lost.
@@ -196,6 +206,7 @@ function sending(row: Claim): Claim {
   return { ...row, ...earlier, state: 'SENT', attempts: row.attempts + 1, sentFence: row.fence };
 }
 
+/** Extends the lease, unless the job is lost. */
 export const decideRenew = (
   row: JobRow | undefined,
   holder: Holder,
@@ -227,6 +238,7 @@ export type ReleaseOptions = {
   readonly counts?: 'attempt' | 'try' | 'nothing';
 };
 
+/** Releases a job, and withdraws its send if it was not executed. */
 export function decideRelease(
   row: JobRow | undefined,
   holder: Holder & Partial<JobRequest>,
@@ -252,7 +264,8 @@ export function decideRelease(
   const tries = counts === 'try' ? { unsentTries: (row.unsentTries ?? 0) + 1 } : {};
   const unsent = counts === 'try' && isCounted ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
   const attempts = row.attempts - (isSent && !isCounted ? 1 : 0);
-  // This worker lives, so the deaths before it were not one after another: a job that waits for days is no killer.
+  // This worker survived, so the deaths before it were not consecutive. Otherwise, a job that waits for days would be
+  // blamed for unrelated deaths.
   const { deathsAlone: _, isAlone: __, ...free } = withoutLease(isSent ? withoutSend(row) : row);
   const write: JobRow = { ...free, ...tries, ...unsent, state: 'CLAIMED', attempts };
   return { write, answer: { kind: 'released', row: write } };
@@ -260,6 +273,7 @@ export function decideRelease(
 
 type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | CalledUnknown | Lost;
 
+/** Ends a job with the outcome that its holder reports. */
 export function decideEnd(
   row: JobRow | undefined,
   holder: Holder,
@@ -333,7 +347,7 @@ const answerLost = failure(
 export const neverSent = failure(
   'failed',
   'never-sent',
-  'the worker was delayed before it sent the request, and meanwhile the job ended as unknown: it runs again',
+  'the worker was delayed before it sent the request, and in the meantime the job ended as unknown: it runs again',
 );
 
 const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;

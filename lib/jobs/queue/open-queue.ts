@@ -16,7 +16,7 @@ export function senderHere(): string {
 /** Maximum receives of a message, as in the template for SQS. */
 const MAX_RECEIVES = 1_000;
 
-/** Opens the queue that a setting names, in SQS or in a SQLite file. Loads only the adapter that is needed. */
+/** Opens the queue at this location, in SQS or in a SQLite file. Loads only the adapter that is needed. */
 export async function openQueue(
   location: string,
   environment: AwsEnvironment,

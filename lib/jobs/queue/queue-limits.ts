@@ -14,7 +14,7 @@ const MIN_MAX_RECEIVES = 1_000;
  */
 const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
 
-/** A queue of jobs, and the dead-letter queue that the settings name. */
+/** A queue of jobs, and the dead-letter queue in the settings. */
 type JobQueues = {
   readonly jobs: Queue;
   readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
@@ -22,7 +22,7 @@ type JobQueues = {
 
 /** What to do about faults in the limits of a queue. */
 const ADVICE =
-  'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
+  'set RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000} on the queue, and MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 on it and on its dead-letter queue (aws sqs set-queue-attributes)';
 
 /**
  * Reads the limits of the jobs queue, and the faults in the limits of both queues, one a line, with what to do about
@@ -35,7 +35,8 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
   // A worker may lack permission to read the limits of the dead-letter queue.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
   const deadSeconds = ofDead?.retentionSeconds ?? retentionSeconds;
-  const isOther = dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
+  const hasOtherDeadLetters =
+    dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
   const found: Readonly<Record<string, boolean>> = {
     'it is a FIFO queue, which takes no job without a group: create a standard one': isFifo,
     [`MaximumMessageSize is ${maxBytes}, expected ${MAX_MESSAGE_BYTES}: larger jobs are refused`]:
@@ -46,14 +47,15 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
       (maxReceives ?? MIN_MAX_RECEIVES) < MIN_MAX_RECEIVES,
     [`MessageRetentionPeriod is ${retentionSeconds}, expected 1209600: jobs that wait longer are deleted unseen`]:
       retentionSeconds < MIN_RETENTION_SECONDS,
-    [`dead letters go to ${deadLetters}, which SYNC_DEAD_LETTER_URL does not name`]: Boolean(isOther),
+    [`dead letters go to ${deadLetters}, which is not the queue in SYNC_DEAD_LETTER_URL`]:
+      Boolean(hasOtherDeadLetters),
     [`MessageRetentionPeriod of the dead-letter queue is ${deadSeconds}, less than ${retentionSeconds}, and counts from when a job was submitted`]:
       deadSeconds < retentionSeconds,
   };
   return { limits, faults: Object.keys(found).filter((fault) => found[fault]), advice: ADVICE };
 }
 
-const nameIn = (place: string, separator: string) => place.split(separator).at(-1);
+const nameIn = (location: string, separator: string) => location.split(separator).at(-1);
 
 /**
  * Wraps the jobs queue for a worker: adds the maximum receives to messages, and counts messages that become dead letters.

@@ -5,6 +5,7 @@ import { parseOwnJson } from '../../base/json/index.ts';
 /** Maximum bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 
+/** A received message. Its `receipt` is needed to delete or delay it. */
 export type QueueMessage = {
   readonly messageId: string;
   readonly body: string;
@@ -12,14 +13,16 @@ export type QueueMessage = {
   readonly sender: string;
   readonly sentAtMs?: number;
   readonly receives: number;
-  /** How often a message is received before it becomes a dead letter. Default: 1,000 times, as in the template. */
+  /**
+   * How many times a message may be received before it becomes a dead letter. Default: 1,000 times, as in the template.
+   */
   readonly maxReceives?: number;
   readonly receipt: string;
 };
 
 /** How a queue treats messages that are not deleted. */
 type QueueLimits = {
-  /** How often a message is received before it becomes a dead letter; undefined if it never does. */
+  /** How many times a message may be received before it becomes a dead letter; undefined if it never does. */
   readonly maxReceives: number | undefined;
   /** The ARN of the dead-letter queue. */
   readonly deadLetters: string | undefined;
@@ -32,11 +35,12 @@ type QueueLimits = {
   readonly isFifo?: boolean;
 };
 
+/** How a queue is polled, and when it counts as empty. */
 export type Polls = {
   /** How long one poll waits for a message, from 0 to 20 s; SQS takes whole seconds. */
   readonly waitSeconds: number;
   /** How many polls in a row must find nothing before the queue counts as empty; at least 1. */
-  readonly quiet: number;
+  readonly emptyPolls: number;
   /** Whether the queue's counts are exact, and include messages that were just requeued. Default: false. */
   readonly areCountsExact?: boolean;
 };
@@ -80,6 +84,7 @@ export type Queue = {
   readonly knowsTypes?: boolean;
 };
 
+/** A message that was not sent, and why. */
 export type UnsentMessage = {
   /** The message's index among those to send. */
   readonly index: number;
@@ -116,57 +121,64 @@ const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unc
 const QUEUE_CODE =
   /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
 
-const MAX_NAMED = 20;
+const MAX_LISTED = 20;
 
 function numbers(unsent: readonly UnsentMessage[]): string {
-  const named = unsent.slice(0, MAX_NAMED).map(({ index }) => index + 1);
-  const rest = unsent.length - named.length;
-  return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const shown = unsent.slice(0, MAX_LISTED).map(({ index }) => index + 1);
+  const rest = unsent.length - shown.length;
+  return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /**
  * Escapes the characters in a message's JSON that SQS refuses. Source: SendMessage in the SQS API reference.
  */
 export const sendable = (body: string): string =>
-  body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  body.replaceAll(UNSENDABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** The bytes of UTF-8 that the body has when it is sent. Each escape takes six bytes. */
 export function sentBytes(body: string): number {
   // Computed without inserting the escapes: to insert millions of them takes seconds.
-  const accepted = body.replaceAll(REFUSED, '');
+  const accepted = body.replaceAll(UNSENDABLE, '');
   return Buffer.byteLength(accepted) + 6 * (body.length - accepted.length);
 }
 
 // With the flag `u`, a lone surrogate and a surrogate pair are one character each.
-const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+const UNSENDABLE = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 /**
  * Long polls for SQS, whose short polls ask only some of its servers: 20 s in total before the queue counts as empty. Each
  * poll takes only 2 s, since Ctrl-C must wait for its end: an aborted poll would hide the messages that it was about to
  * return. Source: "Amazon SQS short and long polling", Amazon SQS Developer Guide.
  */
-export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
+export const LONG_POLLS: Polls = { waitSeconds: 2, emptyPolls: 10 };
 
 /**
  * Creates a function that decides after each poll whether the queue is empty. Counts that are not exact may be a minute
  * old, so several polls in a row must find nothing, the counts must be zero, and one more poll must find nothing.
  */
 export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
-  let quiet = 0;
+  let emptyPolls = 0;
   let isConfirming = false;
   /**
-   * `isQuiet`: whether the poll found nothing, and no message is known to become due. `staying`: how many messages are
+   * `foundNothing`: whether the poll found nothing, and no message is known to become due. `staying`: how many messages are
    * not to be handled, and stay on the queue.
    */
-  return async ({ isQuiet, staying = 0 }: { readonly isQuiet: boolean; readonly staying?: number }) => {
+  return async ({
+    foundNothing,
+    staying = 0,
+  }: {
+    readonly foundNothing: boolean;
+    readonly staying?: number;
+  }) => {
     if (polls.areCountsExact === true) return total(await queue.counts()) <= staying;
-    quiet = isQuiet ? quiet + 1 : 0;
-    if (quiet >= polls.quiet && isConfirming) return true;
-    isConfirming = quiet >= polls.quiet && total(await queue.counts()) <= staying;
+    emptyPolls = foundNothing ? emptyPolls + 1 : 0;
+    if (emptyPolls >= polls.emptyPolls && isConfirming) return true;
+    isConfirming = emptyPolls >= polls.emptyPolls && total(await queue.counts()) <= staying;
     return false;
   };
 }
 
+/** The number of messages in all states. */
 export const total = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
   waiting + inFlight + delayed;
 
@@ -201,8 +213,8 @@ export function* batchesOf(messages: Iterable<string>): Generator<readonly strin
  * The waits between tries while a queue is unavailable, in milliseconds. Each try already includes three attempts of the
  * SDK.
  */
-const TRIES = { baseDelayMs: 1_000, maxDelayMs: 20_000 };
+const QUEUE_BACKOFF = { baseDelayMs: 1_000, maxDelayMs: 20_000 };
 
 /** How long to wait before the next request to an unavailable queue, with some jitter. `tries`: 1 is the first. */
 export const queueWaitMs = (tries: number, random: number): number =>
-  backoffMs(tries, 0.5 + random / 2, TRIES);
+  backoffMs(tries, 0.5 + random / 2, QUEUE_BACKOFF);

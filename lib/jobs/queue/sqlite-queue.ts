@@ -20,6 +20,7 @@ type SqliteQueueOptions = {
   readonly deadLetters?: { readonly name: string; readonly max: number };
 };
 
+/** The time between two looks at the file while `receive` waits, in milliseconds. */
 const POLL_MS = 100;
 
 /**
@@ -36,15 +37,19 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
   const hide = (receipt: string, forMs: number, statement: string) =>
     write('hide a message on', (db) => {
       const now = Date.now();
-      db.prepare(statement).run({ now, visible: now + Math.ceil(forMs), ...named(name, receipt) });
+      db.prepare(statement).run({
+        now,
+        visible: now + Math.ceil(forMs),
+        ...forReceipt(name, receipt),
+      });
     });
 
   return {
     // A command ends this soon after its last job.
-    polls: { waitSeconds: 0.25, quiet: 1, areCountsExact: true },
+    polls: { waitSeconds: 0.25, emptyPolls: 1, areCountsExact: true },
     knowsTypes: true,
     async send(bodies, { delayMs = 0 } = {}) {
-      const { fitting, unsent } = fitted(bodies);
+      const { fitting, unsent } = splitBySize(bodies);
       await write('send to', (db) => {
         const sent = Date.now();
         const given = { name, sender, sent, visible: sent + Math.ceil(delayMs) };
@@ -68,10 +73,12 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
         await sleep(POLL_MS);
       }
     },
-    delete: (receipt) => write('delete from', (db) => void db.prepare(DELETE).run(named(name, receipt))),
+    delete: (receipt) =>
+      write('delete from', (db) => void db.prepare(DELETE).run(forReceipt(name, receipt))),
     delay: (receipt, delayMs) => hide(receipt, delayMs, DELAY),
     extend: (receipt, visibleAfterMs) => hide(receipt, visibleAfterMs, EXTEND),
-    ids: async () => ((await read('list the jobs on', (db) => db.prepare(IDS).all(name))) ?? []).map(toId),
+    ids: async () =>
+      ((await read('list the jobs on', (db) => db.prepare(JOB_IDS).all(name))) ?? []).map(toId),
     counts: () =>
       read('count the messages on', (db) => db.prepare(COUNTS).get({ name, now: Date.now() })).then(toCounts),
   };
@@ -87,7 +94,7 @@ const endedHolders = (db: DatabaseSync, queue: string, { isAlive }: SqliteFile):
 /** Whether `receive` would find a message. The check takes no lock and writes nothing. */
 const isDue = (db: DatabaseSync, name: string, file: SqliteFile, room: Room): boolean =>
   endedHolders(db, name, file).length > 0 ||
-  db.prepare(AHEAD).get({ name, until: Date.now() + WRONG_CLOCK_MS }) !== undefined ||
+  db.prepare(HIDDEN_BY_WRONG_CLOCK).get({ name, until: Date.now() + WRONG_CLOCK_MS }) !== undefined ||
   dueIds(db, name, { ...room, short: Math.min(1, room.short), long: Math.min(1, room.long) }).length > 0;
 
 /**
@@ -121,11 +128,14 @@ const take = (
   { room, ...given }: { readonly self: string; readonly room: Room; readonly forMs: number },
 ) => db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
 
-/** A message that was hidden later than this from now, in milliseconds, shows that the clock was set back or was wrong. */
+/**
+ * A message that was hidden at a time further in the future than this, in milliseconds, shows that the clock was set
+ * back or was wrong.
+ */
 const WRONG_CLOCK_MS = 10_000;
 
 /** The SQL parameters for a receipt, which begins with the id of its message. */
-const named = (name: string, receipt: string) => ({
+const forReceipt = (name: string, receipt: string) => ({
   name,
   receipt,
   id: receipt.slice(0, receipt.lastIndexOf('/')),
@@ -146,17 +156,19 @@ function roomOf({
 const messageOf = (body: string) => ({ id: randomUUID(), body, type: typeIn(body) });
 
 /**
- * Hides messages that a wrong clock has hidden too long for the intended time from now, makes messages visible whose
- * processes have ended, and moves messages with too many receives to the dead letters.
+ * Corrects the times of messages that a wrong clock has hidden too long: they are hidden for the intended time from
+ * now. Makes the messages of processes that have ended visible, and moves messages with too many receives to the dead
+ * letters.
  */
 function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: SqliteQueueOptions): void {
   const now = Date.now();
-  db.prepare(REBASE).run({ name, now, until: now + WRONG_CLOCK_MS });
-  for (const holder of endedHolders(db, name, file)) db.prepare(FREE).run(name, holder);
-  if (deadLetters !== undefined) db.prepare(BURY).run(deadLetters.name, name, Date.now(), deadLetters.max);
+  db.prepare(HIDE_FROM_NOW).run({ name, now, until: now + WRONG_CLOCK_MS });
+  for (const holder of endedHolders(db, name, file)) db.prepare(MAKE_VISIBLE).run(name, holder);
+  if (deadLetters !== undefined)
+    db.prepare(MOVE_TO_DEAD_LETTERS).run(deadLetters.name, name, Date.now(), deadLetters.max);
 }
 
-function fitted(bodies: readonly string[]) {
+function splitBySize(bodies: readonly string[]) {
   const unsent: UnsentMessage[] = [];
   const fitting = bodies.map(sendable).filter((body, index) => {
     const fits = Buffer.byteLength(body) <= MAX_MESSAGE_BYTES;
@@ -181,16 +193,16 @@ const TYPES = `WITH RECURSIVE kinds(type) AS (
 const DUE = `SELECT id, visible, sent FROM messages WHERE queue = :name AND type = :type AND visible <= :now
   ORDER BY visible, sent LIMIT :max`;
 
-const AHEAD = 'SELECT 1 FROM messages WHERE queue = :name AND hidden > :until LIMIT 1';
+const HIDDEN_BY_WRONG_CLOCK = 'SELECT 1 FROM messages WHERE queue = :name AND hidden > :until LIMIT 1';
 
-const REBASE = `UPDATE messages SET visible = :now + max(0, visible - hidden), hidden = :now
+const HIDE_FROM_NOW = `UPDATE messages SET visible = :now + max(0, visible - hidden), hidden = :now
   WHERE queue = :name AND hidden > :until`;
 
 const HOLDERS = 'SELECT DISTINCT holder FROM messages WHERE queue = ? AND holder IS NOT NULL';
 
-const FREE = 'UPDATE messages SET visible = 0, holder = NULL WHERE queue = ? AND holder = ?';
+const MAKE_VISIBLE = 'UPDATE messages SET visible = 0, holder = NULL WHERE queue = ? AND holder = ?';
 
-const BURY = `UPDATE messages SET queue = ?, receives = 0, holder = NULL
+const MOVE_TO_DEAD_LETTERS = `UPDATE messages SET queue = ?, receives = 0, holder = NULL
   WHERE queue = ? AND visible <= ? AND receives >= ?`;
 
 const RECEIVE = `UPDATE messages SET visible = :now + :forMs, hidden = :now, receives = receives + 1,
@@ -206,7 +218,7 @@ const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = N
 /**
  * SQL that returns the ids of the jobs on a queue. The job of a message without `id` has the queue's id of the message.
  */
-const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
+const JOB_IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
 
 const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND receives > 0) inFlight,
   sum(visible > :now AND receives = 0) delayed FROM messages WHERE queue = :name`;

@@ -143,8 +143,10 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
  */
 const MAX_DELAY_SECONDS = 43_200 - 900 - 300;
 
-/** How often a message is sent if SQS fails to accept it, and the first pause between two tries, in milliseconds. */
+/** How many times a message is sent if SQS fails to accept it. */
 const MAX_ROUNDS = 3;
+
+/** The pause before the second round, in milliseconds. Later pauses are longer. */
 const PAUSE_MS = 200;
 
 type Numbered = { readonly index: number; readonly body: string };
@@ -165,13 +167,13 @@ async function sendMessages(
   const unsent: UnsentMessage[] = [];
   let index = 0;
   for (const batch of batchesOf(bodies.map(sendable))) {
-    let left: readonly Numbered[] = batch.map((body, position) => ({ index: index + position, body }));
+    let pending: readonly Numbered[] = batch.map((body, position) => ({ index: index + position, body }));
     index += batch.length;
-    for (let round = 1; left.length > 0; round += 1) {
+    for (let round = 1; pending.length > 0; round += 1) {
       if (round > 1) await sleep(PAUSE_MS * (round - 1));
-      const failed = await sendBatch(left, send);
-      left = round < MAX_ROUNDS ? failed.filter(({ mayPass }) => mayPass) : [];
-      unsent.push(...failed.filter((each) => !left.includes(each)));
+      const failed = await sendBatch(pending, send);
+      pending = round < MAX_ROUNDS ? failed.filter(({ mayPass }) => mayPass) : [];
+      unsent.push(...failed.filter((each) => !pending.includes(each)));
     }
   }
   const [first, ...others] = unsent

@@ -34,7 +34,7 @@ export { findCalculation, refuseIfChanged } from './update-formula/find-calculat
 
 type Formulas = typeof import('./run-function/import-formulas.ts');
 
-/** Reads the formulas of a list in a text. */
+/** Reads a list of formulas from a file. */
 export const readFormulaList = async (...args: Parameters<Formulas['readFormulaList']>) =>
   (await import('./run-function/import-formulas.ts')).readFormulaList(...args);
 

@@ -187,6 +187,8 @@ test('a row whose outcome is invalid, or not even JSON, causes an error', async 
   await put('b', '{"status":');
   await put('c', '{"status":"?"}');
 
-  await expect(ledger.read('b')).rejects.toThrow('read job b: the row in the table is not valid in outcome');
-  await expect(ledger.read('c')).rejects.toThrow('is not valid in outcome.status');
+  await expect(ledger.read('b')).rejects.toThrow(
+    'read job b: the row in the table has an invalid field: outcome',
+  );
+  await expect(ledger.read('c')).rejects.toThrow('has an invalid field: outcome.status');
 });

@@ -197,7 +197,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
 
       await expect(ledger.read('a')).rejects.toMatchObject({
         name: 'LedgerError',
-        message: 'read job a: the row in the table is not valid in state',
+        message: 'read job a: the row in the table has an invalid field: state',
       });
       expect(await ledger.read('none')).toBeUndefined();
     });

@@ -150,7 +150,7 @@ describe('a score message', () => {
 
   test('has up to 200 KB of texts, counted in bytes of UTF-8', () => {
     const half = 'é'.repeat(51_200);
-    const fault = 'texts: expected texts of at most 204800 bytes of UTF-8 in all, got a list of 2';
+    const fault = 'texts: expected texts of at most 204800 bytes of UTF-8 in total, got a list of 2';
     const faultsWith = (second: string) =>
       faultsOf({ ...score, texts: [half, second].map((text, at) => ({ id: `${at}`, text })) });
 

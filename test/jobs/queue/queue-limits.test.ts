@@ -38,7 +38,7 @@ describe('the limits of a queue', () => {
       'dead letters that no check reads',
       { deadLetters: 'arn:aws:sqs:eu-central-1:123456789012:other' },
       {},
-      [/^dead letters go to arn:.+:other, which SYNC_DEAD_LETTER_URL does not name$/],
+      [/^dead letters go to arn:.+:other, which is not the queue in SYNC_DEAD_LETTER_URL$/],
     ],
     [
       'dead letters that are deleted first',

@@ -196,7 +196,7 @@ function describeDeadLetters(open: () => Promise<QueuesUnderTest>): void {
     const moved = await moveDeadLetters({
       from: queues.dead,
       to: queues.jobs,
-      polls: { waitSeconds: 1, quiet: 1 },
+      polls: { waitSeconds: 1, emptyPolls: 1 },
     });
 
     expect(moved).toEqual({ moved: 12, notMoved: [], held: 0 });

@@ -59,7 +59,7 @@ await work({
   concurrency: 10,
   visibilitySeconds: VISIBILITY_SECONDS,
   drain: false,
-  polls: { waitSeconds: 1, quiet: 1 },
+  polls: { waitSeconds: 1, emptyPolls: 1 },
   signal: new AbortController().signal,
   sleep,
 });

@@ -10,11 +10,13 @@ const EXPECTED_NAMES = `names from ${expandNames.join(' and ')}, as a list or se
 
 /** A list of names, or the names separated by commas. */
 const expand = z.pipe(
-  z.custom<string | readonly string[]>((value) => namesIn(value) !== undefined, { error: EXPECTED_NAMES }),
-  z.transform((value): readonly (typeof expandNames)[number][] => namesIn(value) ?? []),
+  z.custom<string | readonly string[]>((value) => expandNamesIn(value) !== undefined, {
+    error: EXPECTED_NAMES,
+  }),
+  z.transform((value): readonly (typeof expandNames)[number][] => expandNamesIn(value) ?? []),
 );
 
-function namesIn(value: unknown): readonly (typeof expandNames)[number][] | undefined {
+function expandNamesIn(value: unknown): readonly (typeof expandNames)[number][] | undefined {
   const names: unknown = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
   if (!Array.isArray(names) || !names.every((name) => expandNames.includes(name))) return undefined;
   return expandNames.filter((name) => names.includes(name));
@@ -27,6 +29,7 @@ const schema = z.strictObject({
   expand: z.optional(expand),
 });
 
+/** Reads the metadata of up to 100 data files. A repeat does no harm. */
 export const dataFiles: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   defaultId: 'content-hash',

@@ -5,7 +5,7 @@ import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 
 /*
  * The message of an event rule: a `run-function` message, with the whole event in `event` and the rule's name in
- * `rule`. Its `inputVariables` name fields of the event. They are filled in here, because EventBridge would send invalid
+ * `rule`. Its `inputVariables` refer to fields of the event. They are filled in here, because EventBridge would send invalid
  * JSON if a field were missing.
  */
 
@@ -16,14 +16,14 @@ import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 export function fromEvent(message: UncheckedMessage): ExpandedMessage {
   if (!Object.hasOwn(message, 'event')) return { given: message, faults: [] };
   const { rule, event, ...given } = message;
-  if (!isName(rule)) return { given, faults: [`rule: expected ${A_NAME}, got ${preview(rule)}`] };
+  if (!isName(rule)) return { given, faults: [`rule: expected ${RULE_NAME}, got ${preview(rule)}`] };
   if (!isObject(event)) return { given, faults: [`event: expected an object, got ${kindOf(event)}`] };
   const named = withId(given, rule, event);
   const filled = withVariables(named.given, rule, event);
   return { given: filled.given, faults: [...named.faults, ...filled.faults] };
 }
 
-const A_NAME = 'the name of an event rule: 1 to 64 of A-Z a-z 0-9 _ -';
+const RULE_NAME = 'the name of an event rule: 1 to 64 of A-Z a-z 0-9 _ -';
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
@@ -49,35 +49,36 @@ function withVariables(message: UncheckedMessage, rule: string, event: Unchecked
   // The bytes are limited, since paths may repeat a large field any number of times.
   let bytesLeft = MAX_MESSAGE_BYTES;
   const value = replaced(inputVariables, {
-    field({ path, otherwise }, at) {
+    field({ path, fallback }, at) {
       if (bytesLeft < 0) return undefined;
       const found = fieldAt(event, path);
       if ('value' in found) {
         bytesLeft -= Buffer.byteLength(printJson(found.value));
         return found.value;
       }
-      const expected = `${shortened(path, MAX_LENGTH)} in the event of rule ${rule}`;
-      if (otherwise === undefined)
+      const expected = `${shortened(path, MAX_PATH_LENGTH)} in the event of rule ${rule}`;
+      if (fallback === undefined)
         missing.push(`${describePath(at)}: expected ${expected}, got nothing: ${found.there}`);
-      return otherwise?.[0];
+      return fallback?.kind === 'value' ? fallback.value : undefined;
     },
     fault: ({ path, expected }) => faults.push(`${describePath(path)}: expected ${expected}`),
   });
   if (faults.length > 0) return { given, faults: firstOf(faults) };
   if (bytesLeft < 0) {
-    const most = `at most ${MAX_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
-    return { given, faults: [`inputVariables: expected ${most}, got more`] };
+    const limit = `at most ${MAX_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
+    return { given, faults: [`inputVariables: expected ${limit}, got more`] };
   }
   if (missing.length > 0) return { given, faults: firstOf(missing) };
   return { given: value === undefined ? given : { ...given, inputVariables: value }, faults: [] };
 }
 
 const describePath = (path: readonly PropertyKey[]): string =>
-  shortened(['inputVariables', ...path].join('.'), MAX_LENGTH);
+  shortened(['inputVariables', ...path].join('.'), MAX_PATH_LENGTH);
 
 /** Maximum faults of event fields to list. Faults of the rest of the message are listed in addition. */
 const MAX_FAULTS = 25;
-const MAX_LENGTH = 300;
+/** Maximum characters of a path in a fault. */
+const MAX_PATH_LENGTH = 300;
 
 const firstOf = (faults: readonly string[]): readonly string[] =>
   faults.length <= MAX_FAULTS
@@ -89,12 +90,12 @@ const kindOf = (value: unknown) => (typeof value === 'string' ? 'other text' : p
 /*
  * What an event rule passes to its function: JSON in which these stand for fields of the event.
  *
- * "$.detail.key"                                the field, which every event must have {"$path":
- * "$.detail.size", "$default": null}  the field, or this constant if the event has no such field {"$path":
- * "$.detail.size", "$optional": true} the field, or nothing: the variable is left out {"$constant": "$5"}
- * this value as it is
+ *   "$.detail.key"                                the field, which every event must have
+ *   {"$path": "$.detail.size", "$default": null}  the field, or this constant if the event has no such field
+ *   {"$path": "$.detail.size", "$optional": true} the field, or nothing: the variable is left out
+ *   {"$constant": "$5"}                           this value as it is
  *
- * Every other text, number, list and object stands for itself. Other objects must not have names that begin
+ * Every other string, number, list and object stands for itself. Other objects must not have names that begin
  * with `$`, so that none is mistaken for one of these.
  */
 
@@ -102,15 +103,19 @@ type ValuePath = readonly (string | number)[];
 
 type ValueFault = { readonly path: ValuePath; readonly expected: string };
 
-/** A field of the event. `otherwise` is its replacement if it is missing: a list of one, or empty if it has none. */
-type Field = { readonly path: string; readonly otherwise?: readonly unknown[] | undefined };
+/** A field of the event. Without a `fallback`, every event must have the field. */
+type Field = { readonly path: string; readonly fallback?: Fallback | undefined };
+
+/** What happens if the event has no such field: this value is used, or the variable is left out. */
+type Fallback = { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'omit' };
 
 type Reference = Field | { readonly constant: unknown } | { readonly expected: string };
 
-const PATH = 'a path such as $.detail.object.key';
-const NOTATION =
+const EXPECTED_PATH = 'a path such as $.detail.object.key';
+const EXPECTED_NOTATION =
   'one of {"$path": …}, {"$path": …, "$default": …}, {"$path": …, "$optional": true} and {"$constant": …}, since a name begins with $';
-const IN_LIST = 'a field with a default: an entry that is left out would move those after it';
+const EXPECTED_IN_LIST =
+  'a field with a `$default`, since leaving out a list entry would shift the entries after it';
 
 /** The reference that a value is in the notation above, or the fault in it; undefined for a plain value. */
 function referenceIn(value: unknown): Reference | undefined {
@@ -123,18 +128,20 @@ function referenceIn(value: unknown): Reference | undefined {
     case '$path':
       return fieldOf(value['$path']);
     case '$default $path':
-      return fieldOf(value['$path'], [value['$default']]);
+      return fieldOf(value['$path'], { kind: 'value', value: value['$default'] });
     case '$optional $path':
-      return value['$optional'] === true ? fieldOf(value['$path'], []) : { expected: NOTATION };
+      return value['$optional'] === true
+        ? fieldOf(value['$path'], { kind: 'omit' })
+        : { expected: EXPECTED_NOTATION };
     default:
-      return { expected: NOTATION };
+      return { expected: EXPECTED_NOTATION };
   }
 }
 
-const fieldOf = (path: unknown, otherwise?: readonly unknown[]): Reference =>
+const fieldOf = (path: unknown, fallback?: Fallback): Reference =>
   typeof path === 'string' && isEventPath(path)
-    ? { path, otherwise }
-    : { expected: `${PATH}; {"$constant": …} passes on a text that begins with $` };
+    ? { path, fallback }
+    : { expected: `${EXPECTED_PATH}; to pass a string that begins with $ as it is, use {"$constant": …}` };
 
 /**
  * Copies a value, with each reference replaced by the result of `field`. A member that becomes undefined is left out.
@@ -156,7 +163,7 @@ function replaced(
   if (Array.isArray(value))
     return value.map((entry, index) => {
       const path = [...at, index];
-      if (isOptional(referenceIn(entry))) visit.fault({ path, expected: IN_LIST });
+      if (isOptional(referenceIn(entry))) visit.fault({ path, expected: EXPECTED_IN_LIST });
       return replaced(entry, visit, path);
     });
   if (!isObject(value)) return value;
@@ -167,8 +174,9 @@ function replaced(
 }
 
 const isOptional = (reference: Reference | undefined) =>
-  reference !== undefined && 'path' in reference && reference.otherwise?.length === 0;
+  reference !== undefined && 'path' in reference && reference.fallback?.kind === 'omit';
 
+/** The faults in the notation of a value, which can be checked without an event. */
 export function valueFaults(value: unknown): readonly ValueFault[] {
   const faults: ValueFault[] = [];
   replaced(value, { field: () => undefined, fault: (fault) => faults.push(fault) });
@@ -178,20 +186,20 @@ export function valueFaults(value: unknown): readonly ValueFault[] {
 const STEP = /\.([A-Za-z0-9_-]+)|\[(\d+)\]|\['([^']+)'\]/g;
 
 /**
- * Whether a text is a path to a field of an event: `$` is the whole event, `.name` and `['name']` a field of an object,
+ * Whether a string is a path to a field of an event: `$` is the whole event, `.name` and `['name']` a field of an object,
  * `[0]` an entry of a list.
  */
 const isEventPath = (text: string): boolean => /^\$(\.[A-Za-z0-9_-]+|\[\d+\]|\['[^']+'\])*$/.test(text);
 
 /**
- * The value at a path of an event. If it is missing, how far the path leads, and what is there. Null counts as a value.
+ * The value at a path of an event. If it is missing: how far the path leads, and what is there. Null counts as a value.
  */
 function fieldAt(event: unknown, path: string): { readonly value: unknown } | { readonly there: string } {
   let value = event;
   let reached = '$';
   for (const [step, name, index, quoted] of path.matchAll(STEP)) {
     const next = index === undefined ? memberOf(value, name ?? quoted ?? '') : entryOf(value, Number(index));
-    if (next === undefined) return { there: `${shortened(reached, MAX_LENGTH)} ${is(value)}` };
+    if (next === undefined) return { there: `${shortened(reached, MAX_PATH_LENGTH)} ${describeType(value)}` };
     value = next;
     reached += step;
   }
@@ -203,7 +211,7 @@ const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? o
 const entryOf = (value: unknown, index: number): unknown => (Array.isArray(value) ? value[index] : undefined);
 
 /** Describes a value by its type, without the value itself, which may be secret. */
-function is(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return 'is null';
   if (Array.isArray(value)) return `is a list of ${value.length}`;
   if (isObject(value)) {

@@ -34,8 +34,8 @@ type Listed = {
 
 /**
  * Reads a list of `{id, expression, name?, datasetId?}` as CSV, NDJSON or a JSON array. Several rows with the same
- * calculation and formula name several datasets of the calculation. If the rows of a calculation have different formulas,
- * none of them is used. Throws `TextError` if the bytes are no such list.
+ * calculation and formula list several datasets of the calculation. If the rows of a calculation have different
+ * formulas, none of them is used. Throws `TextError` if the bytes are not such a list.
  */
 export async function readFormulaList(
   bytes: AsyncIterable<Uint8Array>,
@@ -72,7 +72,7 @@ export async function readFormulaList(
       if (characters > MAX_CHARACTERS)
         throw new TextError(
           'format',
-          `expected formulas of at most ${MAX_CHARACTERS} characters in all, got more`,
+          `expected formulas of at most ${MAX_CHARACTERS} characters in total, got more`,
           { ...options, line },
         );
       const name = of['name'] || (before?.of.name ?? null);

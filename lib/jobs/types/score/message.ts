@@ -40,7 +40,7 @@ const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
     return new Set(ids).size === ids.length;
   }),
   whole(
-    `texts of at most ${MAX_TEXT_BYTES} bytes of UTF-8 in all`,
+    `texts of at most ${MAX_TEXT_BYTES} bytes of UTF-8 in total`,
     (list) => list.reduce((bytes: number, each) => bytes + textBytes(each), 0) <= MAX_TEXT_BYTES,
   ),
 );
@@ -64,7 +64,7 @@ const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name
       ),
   );
 
-/** The batch of a bulk request, which names folders of the store. */
+/** The batch of a bulk request. Folders of the store have this name. */
 const batchName = z.string({ error: 'text' }).check(
   z.regex(/^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/, {
     error: '1 to 128 of A-Z a-z 0-9 . _ : -, and not "." or ".."',
@@ -72,7 +72,8 @@ const batchName = z.string({ error: 'text' }).check(
 );
 
 /**
- * The maximum length of a batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all.
+ * The maximum length of a batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in
+ * total.
  */
 export const MAX_BATCH_NAME_LENGTH = 114;
 
@@ -87,6 +88,7 @@ export const scoringFields = {
   model: asSent('model'),
 } as const;
 
+/** The checks of what a bulk request may set. */
 export const bulkRequestChecks = { schema: z.strictObject(scoringFields) } as const;
 
 const scoreMessage = z.strictObject({
@@ -102,8 +104,10 @@ const scoreMessage = z.strictObject({
   chunk: z.optional(wholeNumber(0, 9_999_999)),
 });
 
+/** A `score` job. */
 export type ScoreJob = JobFrom<z.infer<typeof scoreMessage>>;
 
+/** The checks of a `score` message. */
 export const scoreChecks: MessageChecks<z.infer<typeof scoreMessage>, z.input<typeof scoreMessage>> = {
   schema: scoreMessage,
   rules: bothOrNeither('batch', 'chunk'),

@@ -20,7 +20,9 @@ const unknownSource = z.looseObject({
   source: z.enum(sources, { error: `one of ${sources.join(', ')}` }),
 });
 
+/** The message of a `snapshot` job, of any source. */
 export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
+/** A `snapshot` job. */
 export type SnapshotJob = JobFrom<SnapshotMessage>;
 
 const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
@@ -42,6 +44,7 @@ const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
 const issuesOf = (error: z.core.$ZodError | undefined) =>
   (error?.issues ?? []).map((issue) => ({ ...issue, input: undefined }));
 
+/** The checks of a `snapshot` message. */
 export const snapshotChecks: MessageChecks<SnapshotMessage> = {
   schema: snapshotMessage,
   rules: requestRules,

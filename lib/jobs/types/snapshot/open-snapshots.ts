@@ -90,6 +90,7 @@ class ExecutionInputError extends Error {
 const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
+/** Parses the input of an execution: the snapshot to take, and its followers. Throws an error with all faults. */
 export function parseExecutionInput(input: unknown): Parameters<typeof takeDurableSnapshot>[0] {
   if (!isObject(input)) throw new ExecutionInputError('input', ['expected an object']);
   const { followers, ...job } = input;
@@ -124,7 +125,7 @@ export function readFollowers(text: string | undefined): readonly SnapshotJob[] 
 function followersIn(text: string): readonly SnapshotJob[] {
   const followers = snapshotJobsOf('SYNC_FOLLOWERS', jsonOf(text));
   const faults = followers.flatMap((job, index) =>
-    linkedSource(job) === undefined ? [`[${index}]: expected ${MAY_FOLLOW}, got ${gotOf(job)}`] : [],
+    linkedSource(job) === undefined ? [`[${index}]: expected ${MAY_FOLLOW}, got ${describeJob(job)}`] : [],
   );
   if (faults.length > 0) throw new ExecutionInputError('SYNC_FOLLOWERS', faults);
   return followers;
@@ -140,7 +141,7 @@ const MAY_FOLLOW = sources
   })
   .join(' or ');
 
-function gotOf({ source }: SnapshotJob): string {
+function describeJob({ source }: SnapshotJob): string {
   const { ids } = sourceDefinitions[source];
   return ids?.linked === undefined ? `one of ${source}` : `one with ${ids.field}`;
 }

@@ -67,7 +67,7 @@ export function snapshotRunner(
       const cause = error instanceof SnapshotStoppedError ? error.cause : error;
       // After such an error, another attempt of the job resumes the run.
       if (cause instanceof PlatformError || cause instanceof ServiceError) throw cause;
-      // Any other error, such as another platform, would stop the run again.
+      // Any other error, such as that the run belongs to another platform, would stop the run again.
       if (!signal.aborted) await putRun(store, job.id, null);
       throw error;
     });
@@ -86,7 +86,7 @@ function asRefused(error: unknown): never {
 
 const keyOf = (id: string) => `work/snapshot-jobs/${keySegment(id)}.json`;
 
-/** The run of a job. It is null once the job has ended, so that a reopened job begins a new run. */
+/** The run of a job. It is null after the job has ended, so that a reopened job begins a new run. */
 const runSchema = z.object({ run: z.nullable(z.string()) });
 
 const putRun = (store: Store, id: string, run: string | null) => store.put(keyOf(id), printStored({ run }));

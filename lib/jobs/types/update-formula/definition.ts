@@ -22,7 +22,10 @@ const schema = z.strictObject({
   name: z.optional(filledText),
 });
 
-/** Sets a formula. Each message without an id is a separate job: of the formulas A, B, A, the third is not a repeat. */
+/**
+ * Sets a formula. Each message without an id is a separate job: if the formulas A, B and A are set in turn, the third
+ * does not repeat the first.
+ */
 export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   rules: bothOrNeither('unlessChangedSince', 'name'),
@@ -35,7 +38,7 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
   replacesFormulaOf: ({ calculationId }) => calculationId,
   openRunner: async ({ platform }) => formulaRunner(platform),
   /**
-   * Adds the formula that was set to the log of formulas, even if it is invalid. If a person settled the job, the formula
+   * Adds the formula that was set to the log of formulas, even if it is invalid. If a user settled the job, the formula
    * gets the time at which the job became unknown.
    */
   async afterEnd({ calculationId, expression }, { outcome, finishedAt, earlierFinishedAt }, { store }) {
@@ -44,7 +47,7 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
     const finishedAtMs = earlierFinishedAt ?? finishedAt;
     await storeFormula(store, { calculationId, expression, finishedAtMs, response });
   },
-  /** Reopening would overwrite a formula that we have set since. */
+  /** Reopening the job would overwrite a formula that was set after it. */
   async reopenFault({ calculationId }, row, { store }) {
     const sinceMs = (wasExecuted(row.outcome?.error) ? row.finishedAt : row.startedAt) ?? row.createdAt;
     for await (const { id, at } of formulaKeys(store, new AbortController().signal, calculationId))
@@ -61,7 +64,7 @@ export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<ty
   }),
 };
 
-/** The message about a formula that the platform stored although it cannot parse it; undefined if it can. */
+/** The message about a formula that the platform stored even though it cannot parse it; undefined if it can. */
 export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>): string | undefined =>
   isInvalidFormula(calculation)
     ? `calculation ${calculation.id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`
@@ -82,7 +85,7 @@ function formulaRunner(platform: Platform): RunJob<JobFrom<z.infer<typeof schema
     const response = text.trim();
     const updated = checkedBy(endpoint.output(input), json);
     if (!updated.success) {
-      const message = 'the response is about another calculation: look at both';
+      const message = 'the response is about another calculation: check both on the platform';
       return { status: 'unknown', error: { kind: 'answer', message }, response };
     }
     const message = invalidFormula(updated.data);

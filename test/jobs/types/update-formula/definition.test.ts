@@ -39,7 +39,7 @@ type Options = { readonly beforeSend: () => Promise<void>; readonly onSend: () =
 
 const INVALID =
   'calculation 5: expected a formula that the platform can parse, got one that it calls INVALID; it is stored';
-const OTHER = 'the response is about another calculation: look at both';
+const OTHER = 'the response is about another calculation: check both on the platform';
 
 test.each([
   [calculation({ id: 5, expression: '1' }), { status: 'done' }],
