@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/json/index.ts';
-import { type EndedCounts, countEndedJobs, submitJobs } from '../../jobs/index.ts';
+import { countEndedJobs, type EndedCounts, submitJobs } from '../../jobs/index.ts';
 import { warnOfUnsharedTable } from '../../locations.ts';
 import { type Money, maxCostWords } from '../../prices.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
@@ -18,8 +18,7 @@ export default (async ([given], flags, terminal) => {
   if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
   const { jobs, checked } = await jobsOf(file, flags, terminal);
   const isBuilt = flags.fromCsv !== undefined;
-  const before =
-    isBuilt || flags.name !== undefined ? await countEndedJobs(checked, environment) : undefined;
+  const before = isBuilt || flags.name !== undefined ? await countEndedJobs(checked, environment) : undefined;
   const about = before === undefined ? [] : setWords(flags.name, before);
   const cost = maxCost(checked, before, terminal);
   if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isBuilt, before, about, cost });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import { listed, preview } from '../../base/index.ts';
-import { checkMessage, type UncheckedMessage, type MessageChecks } from '../../jobs/types/index.ts';
+import { checkMessage, type MessageChecks, type UncheckedMessage } from '../../jobs/types/index.ts';
 import {
   requestRules,
   requestSchemasWith,

@@ -37,11 +37,8 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
   const hide = (receipt: string, forMs: number, statement: string) =>
     write('hide a message on', (db) => {
       const now = Date.now();
-      db.prepare(statement).run({
-        now,
-        visible: now + Math.ceil(forMs),
-        ...forReceipt(name, receipt),
-      });
+      const visible = now + Math.ceil(forMs);
+      db.prepare(statement).run({ now, visible, ...forReceipt(name, receipt) });
     });
 
   return {
@@ -73,12 +70,10 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
         await sleep(POLL_MS);
       }
     },
-    delete: (receipt) =>
-      write('delete from', (db) => void db.prepare(DELETE).run(forReceipt(name, receipt))),
+    delete: (receipt) => write('delete from', (db) => void db.prepare(DELETE).run(forReceipt(name, receipt))),
     delay: (receipt, delayMs) => hide(receipt, delayMs, DELAY),
     extend: (receipt, visibleAfterMs) => hide(receipt, visibleAfterMs, EXTEND),
-    ids: async () =>
-      ((await read('list the jobs on', (db) => db.prepare(JOB_IDS).all(name))) ?? []).map(toId),
+    ids: async () => ((await read('list the jobs on', (db) => db.prepare(IDS).all(name))) ?? []).map(toId),
     counts: () =>
       read('count the messages on', (db) => db.prepare(COUNTS).get({ name, now: Date.now() })).then(toCounts),
   };
@@ -218,7 +213,7 @@ const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = N
 /**
  * SQL that returns the ids of the jobs on a queue. The job of a message without `id` has the queue's id of the message.
  */
-const JOB_IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
+const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
 
 const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND receives > 0) inFlight,
   sum(visible > :now AND receives = 0) delayed FROM messages WHERE queue = :name`;
