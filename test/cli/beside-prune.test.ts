@@ -7,10 +7,7 @@ import { runCommand } from './run-command.ts';
 
 const lines = ['{"id":1,"name":"one","links":[]}', '{"id":2,"name":"two","links":[]}'];
 
-/**
- * Runs a command over two published runs. Before its read number `at`, a third is published and `prune` deletes the
- * two.
- */
+/** Runs a command over two published runs. Before its read number `at`, a third is published and `prune` deletes the two. */
 async function runDuringPrune(argv: readonly string[], at: number) {
   const store = createMemoryStore();
   await publishLines(store, { run: monday, lines });

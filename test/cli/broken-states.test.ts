@@ -182,10 +182,7 @@ const USUAL =
 
 type Ended = { readonly code: number; readonly out: string; readonly err: string };
 
-/**
- * The lines that report the outcome (only the first, if the command succeeded), with run ids, dates, hashes and paths
- * replaced by placeholders.
- */
+/** The lines about the outcome (of a success only the first), with what differs between runs replaced. */
 function messagesIn(folder: string, { code, out, err }: Ended): string {
   const lines = `${err}\n${out}`.split('\n').filter((line) => !USUAL.test(line));
   return (code === 0 ? lines.slice(0, 1) : lines)

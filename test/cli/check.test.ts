@@ -37,7 +37,7 @@ async function rules(files: Readonly<Record<string, string | Buffer>>) {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, 'rules', name), text);
 }
 
-/** More rows than a violated rule keeps the keys of. */
+/** More rows than a rule may have for their keys to be stored. */
 const ROWS = scaled(100_001, 1_000_000);
 const NAMES = '-- No calculation is called so\n-- severity: error\nSELECT id, name FROM calculations WHERE ';
 

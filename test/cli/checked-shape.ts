@@ -8,10 +8,7 @@ const fileOf = (words: string) => `docs/schemas/${words.replaceAll(' ', '-')}.js
 const ajv = new Ajv2020({ allErrors: true });
 const shapes = new Map<string, ValidateFunction>();
 
-/**
- * The validator for a command's schema in `docs/schemas`. Other readers must accept members that the schema does not
- * name; this one rejects them.
- */
+/** The validator of a command's schema. Other readers must accept members that a schema lacks; this one does not. */
 export function shapeOf(words: string): ValidateFunction {
   const shape = shapes.get(words) ?? ajv.compile(withoutMore(readFileSync(fileOf(words), 'utf8')));
   shapes.set(words, shape);

@@ -9,10 +9,7 @@ const folder = folderOfAll();
 let sandbox: Sandbox;
 const SECRET = 'T0/B0/xyzzy-secret';
 
-/**
- * Renames a calculation to Slack markup that would notify a whole channel and makes it invalid, deletes another, and
- * runs a function that fails.
- */
+/** Changes to report: a name with markup that would notify a channel, a deleted calculation, a failed function. */
 beforeAll(async () => {
   sandbox = await startPlatform({ calculations: 60, datasets: 2, cards: 10, fileSets: 0, dataFiles: 0 });
   await run(['snapshot', 'calculations']);

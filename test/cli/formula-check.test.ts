@@ -11,10 +11,7 @@ type KnownFormula = Readonly<Record<'formula' | 'type', string>> & {
   readonly [Name in 'columns' | 'functions' | 'references' | 'is' | 'warned']?: string;
 };
 
-/**
- * One formula a line: first documented syntax and MySQL's common core; then syntax that the platform may not accept,
- * which is parsed anyway, with a warning.
- */
+/** First documented syntax and MySQL's common core, then syntax that the platform may refuse: it causes a warning. */
 const corpus = readFileSync(join(import.meta.dirname, '../formula/corpus.ndjson'), 'utf8')
   .trim()
   .split('\n')

@@ -21,10 +21,7 @@ const REVIEWS = `id,review
 
 type Commands = (...argv: readonly string[]) => Promise<void>;
 
-/**
- * Runs every kind of command against one platform. `even`: the outcomes that must not depend on how odd its responses
- * are.
- */
+/** Runs every kind of command against a platform. `even`: the outcomes that must not depend on how odd it is. */
 async function doAll(odd: number, seed = 1) {
   await using sandbox = await startPlatform({ ...SMALL, seed, odd });
   const store = join(folder, `odd-${odd}-${seed}`);

@@ -54,10 +54,7 @@ async function command(argv: readonly string[], { days = 0, wrap = [], host }: M
   return { code, out, err };
 }
 
-/**
- * The hash of every object, and all rows and messages of the table's file. The pace is left out, since `doctor`
- * reserves slots.
- */
+/** The hashes of all objects, and all rows and messages except the pace, of which `doctor` reserves slots. */
 async function stored() {
   const entries = await readdir(store, { recursive: true, withFileTypes: true });
   const paths = entries.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -126,10 +123,7 @@ describe.each([31, 800, -800])('with a clock %i days off', (days) => {
   });
 });
 
-/**
- * Runs a command under another host name. Where no namespace may be created, the preload changes the name that Node
- * reports.
- */
+/** Runs a command under another host name. If no namespace may be created, a preload changes Node's answer. */
 const IN_NAMESPACE = ['unshare', '--uts', '--map-root-user', 'sh', '-c', 'hostname other && exec "$@"', 'sh'];
 
 function otherMachine(): Machine & { readonly by: string } {

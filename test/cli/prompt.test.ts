@@ -29,7 +29,7 @@ function openPrompt(historyFile?: string) {
     stop,
     screen: () => screen,
     type: (text: string) => input.write(text),
-    /** Waits until the text appears after the one of the previous call; returns what was shown in between. */
+    /** Waits until the text appears; returns what the screen showed since the previous call. */
     async shows(text: string): Promise<string> {
       for (let tries = 0; !screen.includes(text); tries += 1) {
         if (tries === 2_000) throw new Error(`expected ${text}, got ${screen}`);

@@ -28,10 +28,7 @@ async function snapshotOf(platform: Sandbox, ...ids: readonly string[]): Promise
   return JSON.parse((await runCommand(argv, settingsOf(platform, folder.path))).out);
 }
 
-/**
- * Publishes a run, then takes one that is refused, since the token may no longer read the data file. Returns the
- * latter.
- */
+/** Publishes a run, then takes one that is refused, since the token may no longer read the data file. Returns the latter. */
 async function refusedAfter(): Promise<Manifest> {
   const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0, dataFiles: 3 };
   const before = await startPlatform(small);

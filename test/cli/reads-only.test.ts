@@ -15,9 +15,7 @@ let store: string;
 let id: string;
 const file = (name: string) => join(root, name);
 
-/**
- * A store with runs, ended jobs, a batch and a formula, copied with the write-ahead log of its table, as after a kill.
- */
+/** A store with runs, ended jobs, a batch and a formula, copied with the write-ahead log of its table, as after a kill. */
 beforeAll(async () => {
   jobs = await startJobs({ isInAws: false });
   id = String(JSON.parse(jobs.sandbox.calculations().next().value ?? '{}').id);

@@ -8,10 +8,7 @@ import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
-/**
- * Starts a command line in this process. `ended`: its exit code and output, which must match `docs/schemas`.
- * `interrupt` acts as Ctrl-C.
- */
+/** Starts a command line in this process, whose output must match `docs/schemas`. `interrupt` acts as Ctrl-C. */
 export function beginCommand(
   argv: readonly string[],
   environment: Terminal['environment'] = {},

@@ -15,10 +15,7 @@ const at = (name: string) => join(folder.path, name);
 const start = () =>
   startPlatform({ calculations: 0, datasets: 4, cards: 4, fileSets: 0, dataFiles: 4, latencyMs: 0 });
 
-/*
- * A sample of the cases, with some of each encoding, defect, line end and separator; all of them are in
- * `text-table.process.test.ts`.
- */
+/* Some cases of each encoding, defect, line end and separator; all are in `text-table.process.test.ts`. */
 test.each([
   ...Object.entries(readersOfRows).map(([name, reader]) => [name, reader, ALL_CASES, 67] as const),
   ...Object.entries(readersOfTexts).map(([name, reader]) => [name, reader, WHOLE_CASES, 7] as const),

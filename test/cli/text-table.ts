@@ -1,10 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 
-/**
- * The formats in which spreadsheets save, by their names in menus: the encoding, and whether there is a byte order
- * mark.
- */
+/** The formats in which spreadsheets save, by their names in menus: the encoding, and whether there is a byte order mark. */
 export const SAVED_AS = {
   'CSV UTF-8': ['utf-8', true],
   'Numbers, UTF-8': ['utf-8', false],

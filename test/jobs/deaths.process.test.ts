@@ -22,10 +22,7 @@ const TEXTS = 6;
 
 type Seen = { readonly path: string; readonly body: string };
 
-/**
- * A proxy in front of the platform. A request for which `isDeadly` returns true kills the worker that sent it, and is
- * not passed on.
- */
+/** A proxy in front of the platform. A request that `isDeadly` kills its worker, and is not passed on. */
 async function startProxy(target: string, isDeadly: (seen: Seen) => boolean) {
   const seen: Seen[] = [];
   const deadly = { kill: () => undefined as unknown };

@@ -5,9 +5,7 @@ import { createMemoryStore } from '../store/memory-store.ts';
 const HOUR_MS = 3_600_000;
 const START_MS = Date.parse('2026-11-30T00:00:00.000Z');
 
-/**
- * A check for expected jobs that did not arrive, at a number of hours after midnight. `arrived`: the ids in the ledger.
- */
+/** A check for expected jobs that did not arrive, at a number of hours after midnight. `arrived`: the ids in the ledger. */
 function startWatch() {
   const store = createMemoryStore();
   const arrived = new Set<string>();

@@ -21,10 +21,7 @@ import { workerOver } from './worker-over.ts';
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Delivers a job until it has ended, for at most 12 hours. While `isUnavailable` returns true, the harmless read fails
- * too.
- */
+/** Delivers a job until it has ended (at most 12 hours). `isUnavailable`: the harmless read fails too. */
 async function deliver(job: { readonly id: string }, isUnavailable: (nowMs: number) => boolean) {
   const clock = createVirtualClock();
   const { now, sleep } = clock;

@@ -8,10 +8,7 @@ import { work } from '../../lib/jobs/work.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 
-/*
- * `node worker-process.ts`: `platform-sync work --drain` with leases so short that the jobs and texts of a killed
- * worker are taken over within seconds.
- */
+/* `platform-sync work --drain`, with leases so short that a killed worker's jobs are taken over in seconds. */
 
 const session = openSession({ environment: process.env, err: () => undefined });
 const queueUrl = needed(session.settings, 'SYNC_QUEUE_URL');

@@ -269,10 +269,7 @@ const byLists: Reader = async (store) => {
   };
 };
 
-/**
- * Answers from a digest that is compared with an empty run, so that everything broken is new. It names only the first
- * findings.
- */
+/** Answers from a digest against an empty run, so that everything broken is new. It names the first findings. */
 const byDigest: Reader = async (store) => {
   const { runs } = await lastRuns(store, ['calculations'], addFault);
   const answers: Record<string, readonly string[]> = {};

@@ -151,10 +151,7 @@ export function naiveUsesOf(source: 'calculations' | 'cards', value: unknown): r
   );
 }
 
-/**
- * Merges the uses of each pair into the first, with the first broken validity, otherwise the first one, and the thing
- * that states it.
- */
+/** Each pair once: its first use, with the first broken validity or else the first one, and who states that. */
 function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
   const pairs = new Map<string, NaiveUse[]>();
   for (const use of uses) {

@@ -6,10 +6,7 @@ import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 import type { NaiveStore } from './naive.ts';
 import { lineOf } from './stores.ts';
 
-/**
- * A store with a published run of each source, as lines alone or with Parquet. A narrowed source is published in two
- * places.
- */
+/** A store with a run of each source, as lines or also as Parquet. A narrowed source is published in two places. */
 export async function publishStore(given: NaiveStore, as: 'lines' | 'parquet'): Promise<MemoryStore> {
   const store = createMemoryStore();
   const { calculations, cards, files, dataFiles, narrowed = [] } = given;

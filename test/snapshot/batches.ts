@@ -2,7 +2,7 @@ import type { RecordBatch, RecordPiece, typesSeen } from '../../lib/snapshot/pag
 
 type FieldTypes = ReturnType<typeof typesSeen>;
 
-/** A batch of these records, in one piece. */
+/** A batch of these records in a single piece. */
 export function batchOfLines(
   records: readonly { readonly key: string; readonly line: string }[],
   fields: FieldTypes = {},

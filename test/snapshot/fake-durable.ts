@@ -1,27 +1,27 @@
 import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { StoreError } from '../../lib/store/error.ts';
 
-/** The mishap of one attempt of a step. */
+/** What goes wrong in one attempt of a step. */
 export type Mishap =
-  /** It fails before it does anything. */
+  /** The step fails before it does anything. */
   | 'fails-before'
   /** The step does everything, and then fails. */
   | 'fails-after'
-  /** It does everything, and the invocation ends before the result is stored. */
+  /** The step does everything, and the invocation ends before the result is stored. */
   | 'killed-after'
-  /** The invocation ends while the step continues, at the same time as the next invocation. */
+  /** The invocation ends while the step continues, concurrently with the next invocation. */
   | 'outlived';
 
 export type FakeDurableOptions = {
-  /** Called for each attempt of a step; 1 is the very first. Default: nothing goes wrong. */
+  /** Called for each attempt of any step (1 is the very first). Default: nothing goes wrong. */
   readonly mishap?: (attempt: number) => Mishap | undefined;
-  /** The remaining milliseconds of an invocation at each call within it; 1 is the first call. Default: 900,000. */
+  /** The milliseconds left in an invocation, each time it is asked for (1 is the first time). Default: 900,000. */
   readonly remainingMs?: (calls: number) => number;
-  /** The time limit of an invocation. Default: 900,000. */
+  /** The time limit of an invocation in milliseconds. Default: 900,000. */
   readonly limitMs?: number;
 };
 
-/** What was stored for an execution, in order. `result` is JSON. */
+/** What is stored of an execution, in order. `result` is JSON. */
 type StoredEntry =
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'step'; readonly name: string; readonly result: string }
@@ -34,17 +34,17 @@ export type DurableOutcome<T> = {
   readonly invocations: number;
 };
 
-/** Not a failure of a step, so the code under test never sees it. */
+/** The end of an invocation that waits. The code under test never sees it. */
 type Suspended = { readonly kind: 'suspended' };
 
-/** A temporary failure. */
+/** An error that is retried. */
 const temporary = () => new StoreError('put a part', { kind: 'busy', code: 'SlowDown' });
 
 const MAX_INVOCATIONS = 500;
 
 /**
- * Runs something as a durable execution, in memory and without waiting: each invocation runs it from its beginning with
- * the stored results. Throws if an invocation does not reach the same steps and waits as an earlier one.
+ * Runs a function as a durable execution, in memory and without waiting: each invocation runs it from its beginning,
+ * with the stored results of earlier steps. Throws if an invocation reaches other steps and waits than an earlier one.
  */
 export async function runDurable<T>(
   run: (steps: DurableSteps) => Promise<T>,

@@ -21,16 +21,16 @@ type KilledCommand = {
   readonly source: Source;
   readonly sandbox: Sandbox;
   readonly settings: Readonly<Record<string, string>>;
-  /** The directory store. */
+  /** The directory of the store. */
   readonly folder: string;
-  /** True once the process is to be killed; asked after the platform's first response, again and again. */
-  readonly isTime: () => boolean;
+  /** Returns true when the process is to be killed. Called repeatedly after the first response. */
+  readonly shouldKill: () => boolean;
 };
 
-/** The cost of a kill: requests with a response that must be sent again. */
+/** A killed command. `requestsLost`: its requests with a response that must be sent again. */
 type Cost = { readonly run: string; readonly requests: number; readonly requestsLost: number };
 
-/** The options of `snapshot SOURCE` for everything that a sandbox has of it. */
+/** The options of `snapshot SOURCE` that select everything in the sandbox. */
 function optionsOf(source: Source, sandbox: Sandbox): readonly string[] {
   const { fileSets, datasets, dataFiles } = sandbox.ids();
   switch (source) {
@@ -47,8 +47,8 @@ function optionsOf(source: Source, sandbox: Sandbox): readonly string[] {
   }
 }
 
-/** Starts `snapshot SOURCE`, kills it with SIGKILL, and compares what it had requested with what it had made durable. */
-async function killCommand({ source, sandbox, settings, folder, isTime }: KilledCommand): Promise<Cost> {
+/** Starts `snapshot SOURCE`, kills it with SIGKILL, and compares its requests with those that its checkpoint counts. */
+async function killCommand({ source, sandbox, settings, folder, shouldKill }: KilledCommand): Promise<Cost> {
   const before = sandbox.counts().requests;
   const child = spawn(
     process.execPath,
@@ -56,11 +56,11 @@ async function killCommand({ source, sandbox, settings, folder, isTime }: Killed
     { stdio: 'ignore', env: { ...process.env, ...settings, SYNC_STORE: folder } },
   );
   const ended = once(child, 'exit');
-  while ((sandbox.counts().requests === before || !isTime()) && child.exitCode === null) await delay(5);
+  while ((sandbox.counts().requests === before || !shouldKill()) && child.exitCode === null) await delay(5);
   child.kill('SIGKILL');
   await ended;
   const requests = sandbox.counts().requests - before;
-  // A run of named datasets or FileSets has a place of its own, which only the command knows.
+  // The place of a selection has a name that only the command knows.
   const [first = ''] = await readdir(join(folder, 'work'));
   const place = parsePlace(first) ?? source;
   const run = (await readdir(join(folder, 'work', place))).sort().at(-1) ?? '';
@@ -85,7 +85,7 @@ test.for(sampled(1, sources))(
       sandbox,
       settings,
       folder: folder.path,
-      isTime: () => sandbox.counts().requests > 3 * RATE,
+      shouldKill: () => sandbox.counts().requests > 3 * RATE,
     });
     const resumed = spawn(
       process.execPath,
@@ -98,7 +98,7 @@ test.for(sampled(1, sources))(
     const manifest: Manifest = JSON.parse(await text(resumed.stdout));
 
     expect(killed.requests).toBeGreaterThan(2 * RATE);
-    // A part's time, the time to store it on a busy machine, and pages that were read ahead.
+    // The length of a part, the time to store it on a busy machine, and pages that were read ahead.
     expect(killed.requestsLost).toBeLessThan(2 * RATE);
     expect(manifest.publishable).toBe(true);
   },

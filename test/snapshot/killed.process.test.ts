@@ -16,7 +16,7 @@ const KILLS = scaled(2, 20);
 
 type Run = { readonly sandbox: Sandbox; readonly aws: LocalAws; readonly run: string | undefined };
 
-/** Runs a snapshot process and kills it with SIGKILL; returns its run, and whether it finished before that. */
+/** Runs a snapshot process and kills it with SIGKILL. Returns its run, and whether it had finished. */
 async function runAndKill({ sandbox, aws, run }: Run, kills: number) {
   const argv = [
     'test/snapshot/snapshot-process.ts',
@@ -32,7 +32,7 @@ async function runAndKill({ sandbox, aws, run }: Run, kills: number) {
   });
   const output = text(child.stdout);
   const ended = once(child, 'exit');
-  // Always a different moment: after a number of requests or, one time in three, at a time after the first request.
+  // The moment of the kill varies: after a number of requests or, one time in three, some time after the first request.
   const isTimed = kills % 3 === 2;
   const enough = before + (isTimed ? 1 : 1 + ((kills * 7) % 12));
   while (child.exitCode === null && sandbox.counts().requests < enough) await delay(2);

@@ -9,7 +9,7 @@ const START_MS = Date.parse('2026-11-16T00:00:00.000Z');
 const weekly = { place: 'files.archive', hours: 170 } as const;
 const daily = { place: 'calculations', hours: 26 } as const;
 
-/** Looks for missing snapshots hours after the start, in one store, at times that tests choose. */
+/** A store, and `look`, which checks it for missing snapshots a number of hours after the start. */
 function startWatch() {
   const store = createMemoryStore();
   const warnings: string[] = [];
@@ -137,7 +137,8 @@ test.each([
 
   expect(warnings).toHaveLength(1);
   expect(warnings[0]).toContain(key);
-  // Since when begins anew; the others leave nothing that says that a run finished in time.
+  // If `work/expected-snapshots.json` is damaged, the interval starts again. If the others are, nothing shows that a
+  // run finished in time.
   expect(missing).toEqual(key.startsWith('work/') ? [] : ['calculations']);
 });
 

@@ -27,10 +27,10 @@ beforeEach(async () => {
   store = createDirectoryStore(folder.path);
 });
 
-/** Makes a process write its greatest memory to a pipe of its own when it ends. */
+/** A preload that makes a process write its peak memory to its fourth pipe when it ends. */
 const MEASURE = './test/own-peak-at-exit.ts';
 
-/** Runs a command on the store. */
+/** Runs a command on the store; `output` has the lines of both streams. */
 async function run(...argv: readonly string[]) {
   const settings = {
     PLATFORM_BASE_URL: 'https://acme.example.com',
@@ -52,12 +52,12 @@ async function run(...argv: readonly string[]) {
     once(child, 'exit'),
   ]);
   const seconds = (performance.now() - startedAt) / 1000;
-  return { code, said: `${error}${out}`.trim().split('\n'), seconds, megabytes: Number(peakMb) };
+  return { code, output: `${error}${out}`.trim().split('\n'), seconds, megabytes: Number(peakMb) };
 }
 
 const sha256Of = (body: Uint8Array) => createHash('sha256').update(body).digest('hex');
 
-/** Stores a part of a run, and returns what its entry says; `differences` are what is wrong with that. */
+/** Stores a part of a run, and returns its entry. `differences`: what the entry says wrongly. */
 async function plant(index: number, body: Uint8Array, differences: Partial<Part> = {}, suffix = 'gz') {
   const sha256 = sha256Of(body);
   const key = `${WORK}part-0000${index}-${sha256.slice(0, 12)}.ndjson.${suffix}`;
@@ -76,7 +76,7 @@ async function plant(index: number, body: Uint8Array, differences: Partial<Part>
 
 const record = gzipSync('{"id":1,"name":"a"}\n');
 
-/** The manifest of a finished run with these parts, which can be published. */
+/** Stores the manifest of a finished run with these parts, so that it can be published. */
 async function finish(parts: readonly Part[]): Promise<void> {
   const manifest = publishedManifest({
     source: 'calculations',
@@ -93,7 +93,7 @@ const isPublished = async () => (await store.get('calculations/latest.json')) !=
 const spaces = Buffer.alloc(64 * 1024 * 1024, ' ');
 const packedSpaces = { gzip: gzipSync(spaces), zstd: zstdCompressSync(spaces) };
 
-/** Spaces without a line end: this number of times 64 MiB. Compressed, 3 GB are about 3 MB. */
+/** `times` 64 MiB of spaces without a line end. 3 GB compress to about 3 MB. */
 const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 
@@ -146,7 +146,7 @@ describe('a decompression bomb', () => {
     const refused = await run('publish', 'calculations', tuesday.id);
     const forced = await run('publish', 'calculations', tuesday.id, '--force');
 
-    expect(refused.said.join('\n')).toMatch(
+    expect(refused.output.join('\n')).toMatch(
       /refused as: broken(?:.|\n)*expected lines of at most 134217728 bytes/,
     );
     expect([refused.code, forced.code]).toEqual([3, 0]);
@@ -162,7 +162,7 @@ test('a part outside the run’s folder is refused before anything is published'
 
   const ended = await run('publish', 'calculations', tuesday.id);
 
-  expect(ended.said[0]).toContain(`platform-sync: ${key}: expected a part of `);
+  expect(ended.output[0]).toContain(`platform-sync: ${key}: expected a part of `);
   expect(ended.code).toBe(1);
   expect(ended.seconds).toBeLessThan(30);
   expect(ended.megabytes).toBeLessThan(400);

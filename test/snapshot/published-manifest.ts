@@ -19,7 +19,7 @@ const ORDINARY = {
   calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
 } satisfies Partial<Manifest>;
 
-/** A manifest of an ordinary published run; a test gives only what matters to it. Its parts add up to its records. */
+/** The manifest of an ordinary published run, with the differences that matter to a test. Its parts add up to its records. */
 export function publishedManifest(differences: Partial<Manifest> = {}): Manifest {
   return addedUp({
     ...ORDINARY,
@@ -38,7 +38,7 @@ export function publishedManifest(differences: Partial<Manifest> = {}): Manifest
   });
 }
 
-/** The same for a run that is to be published. */
+/** The manifest of an ordinary run that is to be published. */
 export function finishedManifest(run: Run, differences: Partial<FinishedRun> = {}): FinishedRun {
   const { records = recordsIn(differences.parts ?? []) } = differences;
   return addedUp<FinishedRun>({
@@ -58,11 +58,11 @@ const recordsIn = (parts: Manifest['parts']) => parts.reduce((sum, { records }) 
 
 const PART = { key: 'part', records: 0, bytes: 0, sha256: '', firstKey: '', lastKey: '' };
 
-/** The same with as many records in its last part as are lacking, since no other manifest can be read. */
+/** Adds the missing records to the last part, since a manifest whose parts do not add up cannot be read. */
 function addedUp<M extends Pick<Manifest, 'records' | 'parts'>>(manifest: M): M {
   const { records, parts } = manifest;
-  const lacking = records - recordsIn(parts);
-  if (lacking === 0) return manifest;
+  const missing = records - recordsIn(parts);
+  if (missing === 0) return manifest;
   const last = parts.at(-1) ?? PART;
-  return { ...manifest, parts: [...parts.slice(0, -1), { ...last, records: last.records + lacking }] };
+  return { ...manifest, parts: [...parts.slice(0, -1), { ...last, records: last.records + missing }] };
 }

@@ -6,7 +6,7 @@ import { PlatformError } from '../../lib/platform/platform-error.ts';
 /** Returns the text of the response to a raw call. */
 export type Respond = (input: EndpointInput, signal?: AbortSignal) => string | Promise<string>;
 
-/** A call without a network: `respond` responds to raw calls and reads; any other call is a fault of the test. */
+/** A call without a network: `respond` responds to raw calls and reads. Any other call fails the test. */
 export function respondingCall(respond: Respond): Call {
   const raw: Call['raw'] = async (_endpoint, input, options) => {
     const text = await respond(input, options?.signal);
@@ -26,7 +26,7 @@ export function respondingCall(respond: Respond): Call {
   return Object.assign(() => Promise.reject(new Error('expected raw calls only')), { raw, read });
 }
 
-/** A call that responds with these texts in turn, and the inputs that it was called with. */
+/** A call that responds with these texts in turn, and the inputs it got. */
 export function scriptedCall(texts: readonly string[]) {
   const inputs: EndpointInput[] = [];
   const call = respondingCall((input) => {
@@ -38,6 +38,6 @@ export function scriptedCall(texts: readonly string[]) {
   return { call, inputs };
 }
 
-/** The error of a call with this status. */
+/** The error of a call whose response has this status. */
 export const statusError = (status: number) =>
   new PlatformError({ kind: 'status', status }, { operation: 'anything', about: 'a record', attempts: 1 });

@@ -7,7 +7,7 @@ import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 
 type At = Pick<Sandbox, 'url' | 'token'>;
 
-/** The real client on a sandbox; it retries after short waits. */
+/** The real client for a sandbox, whose retries wait only briefly. */
 export const platformOf = ({ url, token }: At, options: Partial<PlatformOptions> = {}): Platform =>
   createPlatform({
     baseUrl: url,
@@ -17,5 +17,5 @@ export const platformOf = ({ url, token }: At, options: Partial<PlatformOptions>
     ...options,
   });
 
-/** Its call. */
+/** The call of that client. */
 export const callOf = ({ url, ...at }: At, token = at.token): Call => platformOf({ url, token }).call;

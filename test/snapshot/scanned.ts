@@ -1,10 +1,10 @@
 import type { MissingId, Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
 import { recordsIn } from './batches.ts';
 
-/** The start of a scan that has taken nothing yet. */
+/** The start of a scan that has taken nothing so far. */
 export const fromBeginning = { from: undefined, async *readBackKeys() {} };
 
-/** The position of a scan after a step, and the content of the run: its lines, its missing ids, and the start of its segment. */
+/** The position of a scan after a step, and its run then; `segment`: the index at which the segment starts. */
 export type Passed<Position> = {
   readonly position: Position;
   readonly keys: readonly string[];
@@ -15,8 +15,9 @@ export type Passed<Position> = {
 };
 
 /**
- * All that a scan returns, from its beginning or from where it has been, as a run would store it: without what it
- * dropped, and with the missing ids of all steps in its outcome. Positions go through JSON, as in a checkpoint. `restarts`: how often it dropped something.
+ * Runs a scan to its end, from its beginning or a position, and returns what a run would store: without what was
+ * dropped, and with the missing ids of all steps in the outcome. Positions go through JSON, as in a checkpoint.
+ * `restarts`: how often it dropped a segment.
  */
 export async function scanned<Position>(
   scan: Scan<Position>,
@@ -28,9 +29,9 @@ export async function scanned<Position>(
   }: {
     readonly from?: Position | undefined;
     readonly signal?: AbortSignal;
-    /** What the run had at this start. Default: nothing. */
+    /** The content of the run at the start position. Default: nothing. */
     readonly passed?: Pick<Passed<Position>, 'keys' | 'lines' | 'missing' | 'segment'>;
-    /** Keys of the segment that were taken before this start, and are not in the result. */
+    /** Keys that the segment has before the start position, and that the result leaves out. */
     readonly taken?: readonly string[];
   } = {},
 ) {
@@ -76,7 +77,7 @@ export async function scanned<Position>(
   }
 }
 
-/** The same scan, resumed from each of its positions in turn: all lines, and the outcome. */
+/** The lines and outcome of a scan, of one that was not stopped and of those that were resumed from each of its positions. */
 export async function resumedEverywhere<Position>(scan: Scan<Position>) {
   const whole = await scanned(scan);
   const resumed = await Promise.all(

@@ -2,38 +2,38 @@ import type { Call } from '../../lib/platform/call.ts';
 import type { EndpointInput } from '../../lib/platform/endpoint.ts';
 import { respondingCall, statusError } from './responding-call.ts';
 
-/** What happens to the files before a response; files are picked by position in the order of paths. */
+/** A change of the files before a response. `at` picks a file by position in the order of paths. */
 export type FileChange =
-  /** A new file; `isOld`: it was created long ago, and only now enters what is searched. */
+  /** A new file. `isOld`: it was created long ago, and only now matches the search. */
   | { readonly kind: 'add'; readonly path: number; readonly isOld: boolean }
   | { readonly kind: 'delete'; readonly at: number }
   | { readonly kind: 'rename'; readonly at: number; readonly path: number }
-  /** The file is missing in this one response, as if it were being updated. */
+  /** The file is missing in this response only, as if it were being updated. */
   | { readonly kind: 'vanish'; readonly at: number };
 
 export type SimulatedFiles = {
-  /** The paths of the files, as numbers; equal ones are in the order of ids. */
+  /** The paths of the files, as numbers. Files with equal paths are in the order of ids. */
   readonly paths: readonly number[];
-  /** Changes before each request, in turn; none once they are used up. */
+  /** The changes before each request in turn; none after the last entry. */
   readonly changes: readonly (readonly FileChange[])[];
-  /** The most files that the platform sends; by request in turn. */
+  /** Maximum number of files in a response, by request; repeated from the start. */
   readonly caps?: readonly number[];
-  /** What each request in turn gets: `empty` sends no file and a new cursor, `repeat` begins with the last file again. */
+  /** By request, repeated: `empty` sends no file and a new cursor, `repeat` begins with the last file again. */
   readonly oddities?: readonly ('none' | 'empty' | 'repeat')[];
-  /** How many of the files are new at the start, and in no response before this request. */
+  /** The last `files` of `paths` are new, and appear in no response before request `until`. */
   readonly lag?: { readonly files: number; readonly until: number };
-  /** True if the platform reports totals. Default true. */
+  /** True if the platform reports totals. Default: true. */
   readonly hasTotals?: boolean;
-  /** How the platform treats a requested order: it returns the order of paths, sorts, or responds with 400. Default: `ignores`. */
+  /** How the platform treats a requested order; `ignores` sorts by path, `refuses` is a 400. Default: `ignores`. */
   readonly order?: 'ignores' | 'sorts' | 'refuses';
-  /** How many files share each time of creation. Default: all. */
+  /** The number of files that share a time of creation. Default: all. */
   readonly ties?: number;
 };
 
 type File = { readonly id: string; readonly path: number; readonly created: string };
 type Sort = { readonly field: 'created' | 'path'; readonly sign: 1 | -1 };
 
-/** The time this number of seconds after everything old. */
+/** A time of creation in the past, later for a higher number. */
 const timeOf = (seconds: number) =>
   new Date(Date.parse('2025-01-01T00:00:00Z') + 1_000 * seconds).toISOString();
 const NEW = '2026-11-22T02:00:00.000Z';
@@ -50,7 +50,7 @@ const byPath = comparing({ field: 'path', sign: 1 });
 
 const idOf = (number: number) => `file-${String(number).padStart(4, '0')}`;
 
-/** A FileSet that changes while it is read, and that knows which files existed throughout. */
+/** A FileSet that changes while it is read, and reports which files existed throughout. */
 export function simulateFiles(simulated: SimulatedFiles) {
   const { paths, changes, caps = [1_000], oddities = ['none'], lag, hasTotals = true } = simulated;
   const { order = 'ignores', ties = Number.POSITIVE_INFINITY } = simulated;

@@ -4,28 +4,28 @@ import { batchOfLines } from './batches.ts';
 
 type CalculationPage = Awaited<ReturnType<ReadPage>>;
 
-/** An event before a response; `after` is how much later than the latest row the new one was created. Default: 1. */
+/** A change before a response. `after`: how much later than the latest row the new one was created. Default: 1. */
 export type Change =
   | { readonly kind: 'delete'; readonly at: number }
   | { readonly kind: 'add'; readonly after?: number };
 
 export type Simulated = {
-  /** How much later than the previous row each row was created; 0: at the same time. */
+  /** How much later each row was created than the previous one; 0: at the same time. */
   readonly steps: readonly number[];
-  /** Changes before each request, in turn; none once they are used up. */
+  /** The changes before each request in turn; none after the last entry. */
   readonly changes: readonly (readonly Change[])[];
-  /** The most rows that the platform sends, whatever the request; by request in turn. */
+  /** Maximum number of rows in a response, whatever the request; by request, repeated from the start. */
   readonly caps?: readonly number[];
-  /** What decides the order of rows with the same time, by request in turn. With one number the order is stable. */
+  /** Seeds for the order of rows with the same time, by request, repeated. With one seed the order is stable. */
   readonly ties?: readonly number[];
 };
 
 type Row = { readonly id: number; readonly created: number };
 
-/** As many rows, each created after the one before it: by creation they are in the order of their ids. */
+/** Steps of this number of rows, whose orders by creation and by id are the same. */
 export const rowsOf = (count: number): readonly number[] => Array.from({ length: count }, () => 1);
 
-/** A platform that sorts by creation, with equal rows in any order, and that knows which rows existed throughout. */
+/** A platform that sorts by creation, with rows of the same time in any order, and reports which rows existed throughout. */
 export function simulatePlatform({ steps, changes, caps = [5_000], ties = [0] }: Simulated) {
   let latest = 0;
   const first = steps.map((step, index): Row => {
@@ -66,25 +66,25 @@ export function simulatePlatform({ steps, changes, caps = [5_000], ties = [0] }:
   };
 }
 
-/** A number that looks random: each `tie` gives another order of ids; 0 gives their own order. */
+/** A hash of an id: each `tie` sorts ids differently, and 0 by their own order. */
 function mixed(id: number, tie: number): number {
   return tie === 0 ? id : Math.imul(id ^ Math.imul(tie, 0x9e3779b1), 0x85ebca6b) >>> 7;
 }
 
-/** A page of records with an id and the time of their creation. */
+/** A page of records with ids and times of creation. */
 export const pageOf = (
   rows: readonly { readonly id: number | bigint; readonly created?: unknown }[],
   total: number | null = null,
 ): CalculationPage => pageIn(Buffer.from(printJson({ results: rows, totalHits: total })), 'created');
 
-/** A page of records that contain only their ids. */
+/** A page of records with nothing but ids. */
 export const idsPage = (ids: readonly (number | bigint)[], total: number | null = null): CalculationPage =>
   pageOf(
     ids.map((id) => ({ id })),
     total,
   );
 
-/** The reader, and its requests: `>` is ascending, `<` descending, followed by the offset. */
+/** The reader, and its requests: `>` for ascending or `<` for descending, and the offset. */
 export function watched(readPage: ReadPage) {
   const requested: string[] = [];
   const read: ReadPage = (request) => {
@@ -94,7 +94,7 @@ export function watched(readPage: ReadPage) {
   return { requested, read };
 }
 
-/** A batch of records that contain only their ids. */
+/** A batch of records with nothing but ids. */
 export const simulatedBatch = (ids: readonly (number | bigint)[]) =>
   batchOfLines(
     ids.map((id) => ({ key: String(id), line: `{"id":${id}}` })),

@@ -7,8 +7,8 @@ import { openStore } from '../../lib/store/open.ts';
 import { platformOf } from './sandbox-call.ts';
 
 /*
- * A snapshot in its own process, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the
- * run's name as soon as it can be resumed, and `published` at its end. Pages and parts are small.
+ * A snapshot in a process of its own, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the
+ * run's id when it can be resumed, and `published` at the end. Pages and parts are small.
  */
 
 const [url = '', token = '', location = '', run] = process.argv.slice(2);
@@ -21,7 +21,7 @@ const saved =
   run === undefined
     ? await startRun({ source: 'calculations', compression: 'gzip', platform, selection: {} }, clock)
     : await readCheckpoint(store, 'calculations', run);
-// This loads the code of the scan, so that a kill after the name is printed hits the process while it scans.
+// This loads the code of the scan before the id is printed, so that a later kill hits the process while it scans.
 const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep, pageRows: 100 });
 console.log(saved.checkpoint.run);
 const { kind } = await takeRun(saved, scan, {

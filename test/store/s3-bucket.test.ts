@@ -7,10 +7,7 @@ const xml = (body: string, headers = {}): Reply =>
   bytes(body, { 'content-type': 'application/xml', ...headers });
 const region = (name: string, status = 200) => bytes('', { 'x-amz-bucket-region': name }, status);
 
-/**
- * A lifecycle rule as S3 sends it: list members one after another, each in an element with the singular name of the
- * list.
- */
+/** A lifecycle rule as S3 sends it: list members one after another, each in an element with the singular name of the list. */
 function printed(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'object' || value === null) return String(value);

@@ -11,9 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const NAME_OF_WRITE = 'x-amz-meta-write';
 
-/**
- * A store over a server with these responses in turn; the methods of its requests, and the token of the first write.
- */
+/** A store over a server with these responses in turn; the methods of its requests, and the token of the first write. */
 async function storeOver(replies: readonly Reply[], options: { readonly maxPauseMs?: number } = {}) {
   const server = await startServer(...replies);
   return {

@@ -9,10 +9,7 @@ const key = { partition: 'job#a', sort: '-' };
 
 afterEach(() => void vi.useRealTimers());
 
-/**
- * A table, the expiries that it stores, and `see`, which reports a response with a date (default: `NOW`) by AWS's
- * clock.
- */
+/** A table, the expiries that it stores, and `see`, which reports a response with a date (default: `NOW`) by AWS's clock. */
 function createBench() {
   const expiries: (number | undefined)[] = [];
   const listeners: ((seen: DateSeen) => void)[] = [];

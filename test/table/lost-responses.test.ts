@@ -11,10 +11,7 @@ const dynamo = await startDynamo({ 'dynamodb-refuses': scripted, 'dynamodb-loses
 
 afterAll(() => dynamo.close());
 
-/**
- * The fate of one request: its response is lost, it never arrives, it is rejected in one of several ways, or it
- * succeeds.
- */
+/** The fate of one request: its response is lost, it never arrives, it is rejected in one of several ways, or it succeeds. */
 type Fate = 'lose' | 'drop' | 'fail' | 'throttle' | 'deny' | 'unsigned' | 'pass';
 
 const key = { partition: 'job#a', sort: '-' };
@@ -24,10 +21,7 @@ const serviceError = (name: string, httpStatusCode: number): Error =>
 
 const broken = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-/**
- * A table whose requests meet `fates` in turn and then succeed; a reliable table over the same rows; and the sent
- * requests.
- */
+/** A table whose requests meet `fates` in turn and then succeed, a reliable one beside it, and the sent requests. */
 async function fatedTable(fates: readonly Fate[], sdkAttempts: number) {
   tables += 1;
   const tableName = `table-${tables}`;

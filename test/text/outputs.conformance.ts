@@ -9,10 +9,7 @@ import { enginesOf } from '../base/aws/engines.ts';
 import { runCommand, settingsOf } from '../cli/run-command.ts';
 import { ALL_CASES, fileOf, rowsOf, SAVED_AS } from '../cli/text-table.ts';
 
-/*
- * The files that the commands and the page write, as other programs read them: Python's csv, or LibreOffice, which
- * writes them as CSV again.
- */
+/* The files that commands and the page write, as Python's csv or LibreOffice reads them. */
 
 const { pythonCsv, libreOffice } = enginesOf(process.env);
 
@@ -103,9 +100,7 @@ const byLibreOffice: Reader = async ({ file, encoding, separator }, isTrusting =
 
 const readIt: Reader = libreOffice === undefined ? byPython : byLibreOffice;
 
-/**
- * Every form of a file without defects. For LibreOffice, which is slow, only one of the forms that differ in line ends.
- */
+/** Every form of a file without defects. For LibreOffice, which is slow, only one of the forms that differ in line ends. */
 const FORMS = ALL_CASES.filter(
   ({ defect, end, separator, savedAs }) =>
     defect === 'none' &&

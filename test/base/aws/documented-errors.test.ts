@@ -24,10 +24,7 @@ type Service = keyof typeof CALLS;
 
 const require = createRequire(import.meta.url);
 
-/**
- * The errors that the client's own documentation lists for its calls. A client fault counts as status 400, a server
- * fault as 502.
- */
+/** The errors that a client documents for its calls: a client fault counts as status 400, a server fault as 502. */
 function modelled(service: Service): readonly (readonly [string, number])[] {
   const folder = dirname(require.resolve(`@aws-sdk/client-${service}/package.json`));
   const texts = CALLS[service]

@@ -78,10 +78,7 @@ describe('NO_PROXY is interpreted', () => {
     expect(isDirect(host, list)).toBe(direct);
   });
 
-  /*
-   * The cases of Go's test (net/http/httpproxy). They differ in one point: `.name` also matches the name itself, as in
-   * curl and Python.
-   */
+  /* The cases of Go's test (net/http/httpproxy), except that `.name` matches the name too, as in curl and Python. */
   const GO =
     'foobar.com, .barbaz.net, *.wildcard.io, 192.168.1.1, 192.168.1.2:81, 192.168.1.3:80, 10.0.0.0/30, 2001:db8::52:0:1, [2001:db8::52:0:2]:443, [2001:db8::52:0:3]:80, 2002:db8:a::45/64, xn--fsq092h.com, 例え.jp, a.example:8443';
 

@@ -1,7 +1,4 @@
-/*
- * A private certificate authority, as companies have, and its certificate for localhost, `*.example.com` and
- * platform.invalid, valid for 100 years.
- */
+/* A private certificate authority, as companies have, and its certificate for the names in the tests. */
 
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBiDCCAS+gAwIBAgIUSym5bTVDpOyt/wLSTzQ6iAjexzowCgYIKoZIzj0EAwIw

@@ -9,10 +9,7 @@ const queueAt = (origin: string) => `${origin}/123456789012/jobs`;
 type Environment = Readonly<Record<string, string>>;
 type Signed = { readonly hostname: string; readonly headers: Readonly<Record<string, string>> };
 
-/**
- * The host to which the SDK would send a message for a queue, and the region for which it signs. Only the sending is
- * left out.
- */
+/** The host to which the SDK would send a message for a queue, and the region for which it signs. */
 async function destination(queueUrl: string, environment: Environment) {
   const client = createSqsClient(queueUrl, environment);
   const signed: Signed[] = [];

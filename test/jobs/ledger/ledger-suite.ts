@@ -23,10 +23,7 @@ async function send(ledger: Ledger): Promise<Claim> {
   return answer.claim;
 }
 
-/**
- * What the ledger must do on every table; the decisions of its steps are tested in `transitions.test.ts`. `buildTable`
- * returns a new, empty table for each test.
- */
+/** What the ledger must do on every table. The decisions of its steps are tested in `transitions.test.ts`. */
 export function describeLedger(name: string, buildTable: () => Promise<Table>): void {
   const makeLedger = async () => {
     const clock = { nowMs: start };

@@ -78,10 +78,7 @@ function formulaAt(index: number, calculations: readonly string[]) {
   };
 }
 
-/**
- * The texts of a batch, in chunks of 100 rows. Of each `of` rows, `own` have texts that only their chunk has; the texts
- * of the others occur in every chunk.
- */
+/** The texts of a batch. `own` of each `of` rows have a text of their own chunk; the others are in all chunks. */
 export const batchTexts = (chunks: number, own: number, of: number): readonly string[] =>
   Array.from({ length: chunks }, (_, chunk) =>
     Array.from({ length: 100 }, (__, row) =>

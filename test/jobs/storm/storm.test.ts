@@ -12,7 +12,7 @@ import { runStorm } from './storm.ts';
  * second. STORM_SECONDS and STORM_SEED plan another storm; STORM_LOG names a file for the logs of the workers.
  */
 
-/** Without a scale there is no storm: CI runs one separately (`npm run test:storm`), since it takes half a minute. */
+/** The short run of the tests has no storm: CI runs one separately (`npm run test:storm`), since it takes half a minute. */
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? scaled(0, 24));
 const SEED = Number(process.env['STORM_SEED'] ?? 1);
 /** The size of a storm on each engine, for a number of seconds. */

@@ -14,10 +14,7 @@ export type Witness = {
   /** Called when a request to the table arrives. */
   readonly asked: (request: ProxiedRequest) => void;
   readonly replied: (request: ProxiedRequest, reply: ProxiedReply) => void;
-  /**
-   * Called when a worker was killed, or stopped for longer than its leases. `sent`: other jobs and texts that it is
-   * known to have sent.
-   */
+  /** Called when a worker was killed, or stopped beyond its leases. `sent`: what else it is known to have sent. */
   readonly struck: (worker: string, sent: readonly string[]) => void;
   /** Called when the platform's connections break: unread requests are lost, and their senders cannot know it. */
   readonly broken: () => void;

@@ -24,7 +24,7 @@ async function compare({ source = 'calculations', before, after, partRecords = 3
   return collectChanges(steps, Number.POSITIVE_INFINITY);
 }
 
-/** A calculation as a line: its id as digits, its name. */
+/** The line of a calculation with this id and name. */
 const line = (id: bigint | number, name: string) => `{"id":${id},"name":"${name}"}`;
 
 describe('comparing two runs', () => {

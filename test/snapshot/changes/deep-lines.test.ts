@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../store/memory-store.ts';
 import { tuesday } from './publish-lines.ts';
 import { storeRun } from './stored-run.ts';
 
-/** The maximum nesting of a response. */
+/** A value at the maximum nesting of a response. */
 const deep = (core: string) => `${'['.repeat(511)}${core}${']'.repeat(511)}`;
 
 async function compare(before: string, after: string) {

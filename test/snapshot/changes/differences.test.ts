@@ -10,8 +10,9 @@ import { storeOfEach } from '../../store/store-of-each.ts';
 import { storeRun } from './stored-run.ts';
 
 /*
- * Generated runs: keys in any order, odd keys, nested values, numbers in every notation, members in any order and with
- * white space, escaped names. Their changes must equal those of two maps, whichever way they are compared.
+ * Generated runs with keys in any order, odd keys, nested values, numbers in every notation, members in any order and
+ * with white space, and escaped names. Every way of comparing them must find the same changes as a comparison of two
+ * maps.
  */
 
 const store = storeOfEach();
@@ -59,7 +60,7 @@ const fileKey = fc.constantFrom(
 
 type Records = ReadonlyMap<string, string>;
 
-/** A record as a line, its fields in some order, and its key's members first or last. */
+/** The line of a record, with the members of its key first or last. */
 function print(key: string, own: Readonly<Record<string, string>>, isFirst: boolean): string {
   const members = Object.entries(own).map(([name, part]) => `"${name}":${part}`);
   return `{${(isFirst ? [key, ...members] : [...members, key]).join(', ')}}`;
@@ -70,7 +71,7 @@ const files = fc.uniqueArray(fc.tuple(fileKey, fields, fc.boolean()), {
   maxLength: 8,
 });
 
-/** Ids that are written with an escape stay as they are. */
+/** An id as it is written in JSON. An id that contains an escape is left as it is. */
 const escaped = (id: string) => (id.includes('\\u') ? id : JSON.stringify(id).slice(1, -1));
 
 type Files = readonly (readonly [string, Readonly<Record<string, string>>, boolean])[];
@@ -83,7 +84,7 @@ const fileLines = (records: Files): Records =>
     ]),
   );
 
-/** What changed, from two maps in memory. */
+/** The changes, found with two maps in memory. */
 function naive(before: Records, after: Records): readonly string[] {
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((key) => {
     const [old, now] = [before.get(key), after.get(key)];
@@ -122,7 +123,7 @@ type Ways = {
   readonly memoryBytes?: number;
 };
 
-/** The changes by each way of comparing: in ample memory and in little. */
+/** The changes as found with ample memory and with little. */
 async function everyWay({ source, before, after, memoryBytes: little = 1_000 }: Ways) {
   const found: (readonly string[])[] = [];
   for (const memoryBytes of [64_000_000, little]) {
@@ -136,7 +137,8 @@ const memory = fc.integer({ min: 600, max: 5_000 });
 
 test('files in any order, however they are compared, have the same changes as a comparison of two maps', async () => {
   await fc.assert(
-    // From where a record fits: below, every read of the buckets is repeated for each half of its keys.
+    // The smallest memory is one in which a record fits. With less, every bucket is read once for each half of its
+    // keys.
     fc.asyncProperty(
       files,
       files,

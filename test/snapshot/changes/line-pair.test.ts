@@ -6,9 +6,7 @@ import { lineOf } from '../../../lib/snapshot/changes/line-reader.ts';
 import { differingFields } from '../../../lib/snapshot/changes/side-by-side.ts';
 import { scaled } from '../../scale.ts';
 
-/*
- * Two lines are read together as bytes. Whatever they are, what is found must be what parsing both finds.
- */
+/* Two lines are compared as bytes. The differences must be those of the parsed lines, whatever the lines are. */
 
 const rules = {
   key: { owner: ['_owner', 'owner'], id: 'id', isInteger: true },
@@ -17,8 +15,8 @@ const rules = {
   sets: ['tags'],
 };
 
-/** A line amid others, as in a part. */
-function amidOthers(text: string) {
+/** Reads a line between two others, as in a part. */
+function betweenOthers(text: string) {
   const { json } = lineOf(Buffer.from(`{"id":1}\n${text}\n{"id":2,"_owner":"a"}\n`));
   const read = { line: { json, start: 9, end: 9 + Buffer.byteLength(text) }, members: createMembers() };
   readMembers(read.line, read.members);
@@ -48,7 +46,7 @@ const lineText = fc
     fc.array(member),
   )
   .map(([head, members]) => `${[head, ...members].join(',')}}`);
-/** The same line with one value replaced by another or by a similar one. */
+/** Two unrelated lines, or one line with one value replaced. */
 const pairOfLines = fc.oneof(
   fc.tuple(lineText, lineText),
   fc
@@ -66,7 +64,7 @@ test('for any two lines, the differing fields are those of the parsed records', 
     fc.property(pairOfLines, ([before, after]) => {
       const [old, now] = [parseExact(before) as object, parseExact(after) as object];
 
-      const found = differingFields(rules, amidOthers(before), amidOthers(after).line);
+      const found = differingFields(rules, betweenOthers(before), betweenOthers(after).line);
 
       expect(found).toEqual(fieldsThatDiffer(new Map(Object.entries(old)), new Map(Object.entries(now))));
     }),

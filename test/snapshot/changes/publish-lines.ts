@@ -18,7 +18,7 @@ export type PublishedLines = {
   readonly manifest?: Partial<Manifest>;
 };
 
-/** Stores a published run as publishing does, and moves `latest.json` to it. */
+/** Stores a run with these lines as publishing does, and moves `latest.json` to it. */
 export async function publishLines(store: Store, published: PublishedLines): Promise<void> {
   const { place = 'calculations', run, lines = [], manifest } = published;
   const folder = publishedFolder(place, run);
@@ -38,7 +38,7 @@ export async function publishLines(store: Store, published: PublishedLines): Pro
 
 type Next = Pick<Latest, 'run' | 'manifest' | 'startedAt'>;
 
-/** Moves `latest.json`, which lists what it named before. */
+/** Moves `latest.json` to a run, and lists the previous one in it. */
 export async function moveLatest(store: Store, place: Place, next: Next): Promise<void> {
   const latest = await readLatest(store, place);
   const earlier = latest === undefined ? [] : [...latest.earlier, latest.manifest];

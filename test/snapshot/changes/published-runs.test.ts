@@ -7,7 +7,7 @@ import { storeOfEach } from '../../store/store-of-each.ts';
 import { publishedManifest } from '../published-manifest.ts';
 import { monday, tuesday, wednesday } from './publish-lines.ts';
 
-/** Three runs that started within one second; their names sort differently from their starts. */
+/** Three runs that started within one second. The order of their ids differs from that of their starts. */
 const first: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.100Z' };
 const second: Run = { id: '20261119T090000Z-ffffff', startedAt: '2026-11-19T09:00:00.200Z' };
 const third: Run = { id: '20261119T090000Z-eeeeee', startedAt: '2026-11-19T09:00:00.300Z' };
@@ -20,7 +20,7 @@ function publish(run: Run, to: Store = store, force = false) {
   return publishRun({ store: to, source: 'calculations', run, finished, force });
 }
 
-/** A publisher that is killed just before it moves `latest.json`. */
+/** Publishes a run with a publisher that is killed just before it moves `latest.json`. */
 async function publishKilled(run: Run): Promise<void> {
   const killed: Store = {
     ...store,

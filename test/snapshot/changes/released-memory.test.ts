@@ -6,14 +6,14 @@ import { folderOfAll } from '../../folder-of-each.ts';
 import { storeRun } from './stored-run.ts';
 
 /*
- * What was decompressed is freed as soon as its lines are compared, while the last line of a buffer may still be held
- * and the changes found in it are on their way.
+ * Decompressed memory is freed as soon as its lines are compared. At that time the last line of a buffer may still be
+ * needed, and the changes found in it may not have been written.
  */
 
 const folder = folderOfAll();
 const store = createDirectoryStore(folder);
 
-/** A line that some buffers end in the middle of: 3 MB of them, and one that fills several buffers. */
+/** Lines such that some buffers end in the middle of one, and one line that fills several buffers. */
 function line(source: Source, id: number, version: number): string {
   const key = source === 'files' ? `"_filesetId":"s","id":"${id}"` : `"id":${id}`;
   const text = `${id}-${version}-`.repeat(id === 1_500 ? 80_000 : 20 + (id % 97));

@@ -155,7 +155,7 @@ describe('writing changes', () => {
 
   test('stores the same bytes for the same changes, however slowly they arrive', async () => {
     const run = await storeRun(store, 'new', thousand);
-    /** Streams that arrive in other pieces, and late. */
+    /** Streams the same bytes in small chunks, and slowly. */
     const stream: Store['stream'] = async (key) => {
       const body = (await store.get(key))?.body ?? Buffer.alloc(0);
       return (async function* slowly() {

@@ -4,7 +4,7 @@ import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 export type StoredRunOptions = {
-  /** The number of records in each part. Default: all in one. */
+  /** The number of records in each part. Default: all in one part. */
   readonly partRecords?: number;
   readonly compression?: 'gzip' | 'zstd';
 };

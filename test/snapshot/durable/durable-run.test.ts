@@ -57,7 +57,7 @@ beforeEach(() => {
   store = openStore();
 });
 
-/** Slices of one page each; a page is a twentieth of all calculations unless a test says otherwise. */
+/** Slices of one page each. By default a page has a twentieth of all calculations. */
 const optionsOf = (differences: Partial<DurableRunOptions> = {}): DurableRunOptions => ({
   call: callOf(sandbox),
   store,
@@ -98,8 +98,8 @@ async function linesOf({ parts }: Manifest): Promise<readonly string[]> {
   return bodies.flatMap((body) => gunzipSync(body).toString().trimEnd().split('\n'));
 }
 
-/** Options of the deployed function, with a clock on which each look at it takes ten seconds. */
-function slowly(): DurableRunOptions {
+/** Options of the deployed function, with a clock that advances ten seconds each time it is read. */
+function slowOptions(): DurableRunOptions {
   const { sliceMs: _, ...options } = optionsOf();
   let nowMs = 0;
   return { ...options, now: () => (nowMs += 10_000) };
@@ -113,20 +113,20 @@ test.each([
   'in an invocation of %i ms a slice takes a fifth: %i slices for pages of ten seconds',
   async (limitMs, slices) => {
     const { stored } = await runDurable(
-      (steps) => takeDurableSnapshot({ request: calculations, followers: [] }, steps, slowly()),
+      (steps) => takeDurableSnapshot({ request: calculations, followers: [] }, steps, slowOptions()),
       {
         limitMs,
       },
     );
 
-    // Its beginning and its publication are steps too.
+    // The beginning of the run and its publication are steps too.
     expect(stepsOf(stored)).toHaveLength(slices + 2);
   },
 );
 
 type Before = (operation: string, signal: AbortSignal | undefined) => Promise<void> | void;
 
-/** A call that first runs `before`. */
+/** A call that runs `before` first. */
 function callAfter(before: Before, call = callOf(sandbox)): Call {
   const after =
     <Args extends readonly unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
@@ -144,7 +144,7 @@ function callAfter(before: Before, call = callOf(sandbox)): Call {
 const refusal = (operation: string, status: number) =>
   new PlatformError({ kind: 'status', status }, { operation, about: 'a test', attempts: 1 });
 
-/** A call that fails like a busy platform whenever `fails` returns true. */
+/** A call that fails as on a busy platform whenever `fails` returns true. */
 const flakyCall = (fails: () => boolean): Call =>
   callAfter((operation) => {
     if (fails()) throw refusal(operation, 503);
@@ -229,7 +229,7 @@ test('the result of a step stays small, however many parts there are', async () 
 });
 
 test('an invocation with too little time left ends in a short wait, and a new one continues', async () => {
-  // Each step takes 200 of the 900 s, so after the fourth an invocation has less than a slice and its margin left.
+  // Each step takes 200 of the 900 s. After the fourth, less than a slice and its margin is left.
   const { result, stored, invocations } = await take(
     { pageRows: CALCULATIONS / 10, marginMs: 180_000, sliceMs: 0 },
     { remainingMs: (calls) => 900_000 - Math.ceil(calls / 2) * 200_000 },
@@ -313,7 +313,7 @@ describe('a permanent failure', () => {
     const reason = result.status === 'rejected' ? result.reason : undefined;
     expect(reason).toBeInstanceOf(SnapshotStoppedError);
     expect(reason.message).toMatch(/^run \S+ of calculations was stopped: .*401/);
-    // The beginning, 21 of the first slice, and the report.
+    // One for the beginning, 21 for the first slice and one for the report.
     expect(tries).toBe(23);
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
@@ -341,7 +341,7 @@ describe('a permanent failure', () => {
     expect(reason.message).toMatch(
       /began on acme.example.com and can be resumed only there, not on other.example.com/,
     );
-    // The last one reports it.
+    // The last step reports it.
     expect(steps).toBe(4);
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
@@ -423,7 +423,7 @@ describe('followers', () => {
             onEnded: (ended) => void reported.push(ended),
           }),
         ),
-      // Too little for another step: a new invocation after each.
+      // Too short for a second step, so each step has an invocation of its own.
       { remainingMs: () => 100_000 },
     );
 

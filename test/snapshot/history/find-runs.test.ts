@@ -26,7 +26,7 @@ const find = (differences: Partial<Parameters<typeof findRuns>[0]> = {}) =>
     ...differences,
   });
 
-/** A run that was stopped at its beginning. */
+/** Begins a run and leaves it unfinished; returns its id. */
 async function begin(startedAt: string): Promise<string> {
   return (await beginIn(store, { now: () => Date.parse(startedAt) })).checkpoint.run;
 }

@@ -16,7 +16,7 @@ beforeEach(() => {
   store = createMemoryStore();
 });
 
-/** The runs that go, each with its state. */
+/** The runs that a prune would delete, each with its state. */
 async function plan(rule: Parameters<typeof planPrune>[0]['rule'] = { kind: 'keep', keep: 1 }, nowMs = NOW) {
   const { runs } = await planPrune({ store, place: PLACE, rule, nowMs });
   return runs.map(({ run, state }) => `${run} ${state}`);
@@ -24,7 +24,7 @@ async function plan(rule: Parameters<typeof planPrune>[0]['rule'] = { kind: 'kee
 
 const publish = (run: Run) => publishFinished(store, run, {});
 
-/** A run that a gate refuses: it waits under `work/` for a person. */
+/** Publishes a run that a gate refuses, so that it stays under `work/`. */
 const refuse = (run: Run) => publishFinished(store, run, { differences: { records: 1 } });
 
 async function begin(startedAt: string): Promise<Run> {
@@ -33,12 +33,12 @@ async function begin(startedAt: string): Promise<Run> {
   return runOfId((await startRun(selection, clock)).checkpoint.run);
 }
 
-/** The objects that a publisher has stored of a run so far. */
-const leave = (run: Run, folder = publishedFolder(PLACE, run)) =>
+/** Stores an object of a run, as a publisher does before it is killed. */
+const leaveObject = (run: Run, folder = publishedFolder(PLACE, run)) =>
   store.put(`${folder}part-00000-aa.ndjson.gz`, Buffer.from('x'));
 
-/** A prune was killed as soon as it had taken the run from those that are published. */
-async function take(run: Run): Promise<void> {
+/** Marks a run as removed, as a prune does that is killed just afterwards. */
+async function markRemoved(run: Run): Promise<void> {
   const latest = await readLatest(store, PLACE);
   await store.put(latestKey(PLACE), Buffer.from(JSON.stringify({ ...latest, removed: [run.id] })));
 }
@@ -46,7 +46,7 @@ async function take(run: Run): Promise<void> {
 test('objects of a publication in progress are not touched, and are deleted with their run after a week', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
-  await leave(begun);
+  await leaveObject(begun);
 
   expect(await plan()).toEqual([]);
   expect(await plan(undefined, NOW + 6 * DAY_MS)).toEqual([]);
@@ -57,7 +57,7 @@ test('if a refused run stays, what its publisher has stored stays too', async ()
   await publish(monday);
   await refuse(tuesday);
   const waiting = await plan();
-  await leave(tuesday);
+  await leaveObject(tuesday);
 
   expect([waiting, await plan()]).toEqual([[], []]);
 });
@@ -83,16 +83,16 @@ test('an unpublished run stays if it started after one of the published runs tha
 test('leftovers of an unknown run are deleted as a run only if it started before those that stay', async () => {
   await publish(tuesday);
   const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
-  for (const run of [monday, wednesday, thursday]) await leave(run);
+  for (const run of [monday, wednesday, thursday]) await leaveObject(run);
 
   expect(await plan()).toEqual([`${monday.id} left`]);
 });
 
 test('a half-pruned run is deleted, whatever is requested and wherever the rest of it is', async () => {
   await publish(monday);
-  await take(tuesday);
-  await leave(tuesday);
-  await leave(tuesday, parquetFolder(PLACE, tuesday));
+  await markRemoved(tuesday);
+  await leaveObject(tuesday);
+  await leaveObject(tuesday, parquetFolder(PLACE, tuesday));
 
   expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${tuesday.id} half-pruned`]);
 });
@@ -100,7 +100,7 @@ test('a half-pruned run is deleted, whatever is requested and wherever the rest 
 test('a half-pruned run is deleted even if only objects under work/ remain, however young it is', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
-  await take(begun);
+  await markRemoved(begun);
 
   expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${begun.id} half-pruned`]);
 });
@@ -128,7 +128,7 @@ test('a run that started exactly at the limit stays', async () => {
 test('nothing is deleted while the newest run is damaged', async () => {
   await publish(monday);
   await publish(tuesday);
-  await leave(wednesday);
+  await leaveObject(wednesday);
   await store.put(`${PLACE}/latest.json`, Buffer.from('{'));
 
   expect(await plan()).toEqual([]);

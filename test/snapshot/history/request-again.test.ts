@@ -6,8 +6,8 @@ import { monday, publishLines } from '../changes/publish-lines.ts';
 
 const ids = Array.from({ length: 1_001 }, (_, index) => String(40_009 + 7 * index));
 
-/** A request for the place `data-files`, whose run had more ids than its manifest lists, all but the first with a record. */
-async function againOf(missing: readonly string[]) {
+/** The request that repeats a run with more ids than a manifest lists. All ids but the first have a record. */
+async function repeatedRequest(missing: readonly string[]) {
   const store = createMemoryStore();
   const lines = ids.slice(1).map((id) => JSON.stringify({ dataFileId: Number(id) }));
   await publishLines(store, {
@@ -22,9 +22,9 @@ async function againOf(missing: readonly string[]) {
 }
 
 test('ids that are too many for a manifest are computed from the records and the missing ids', async () => {
-  expect(await againOf([ids[0] ?? ''])).toEqual({ source: 'data-files', ids: ids.toSorted() });
+  expect(await repeatedRequest([ids[0] ?? ''])).toEqual({ source: 'data-files', ids: ids.toSorted() });
 });
 
 test('ids are not computed if some of them left neither a record nor a missing id', async () => {
-  await expect(againOf([])).rejects.toThrow('its records do not contain all of them');
+  await expect(repeatedRequest([])).rejects.toThrow('its records do not contain all of them');
 });

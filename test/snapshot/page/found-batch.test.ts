@@ -18,7 +18,7 @@ function found(text: string) {
 const batchOf = (text: string, options: Partial<FoundBatchOptions> = {}) =>
   foundBatch(found(text), { keyOf: (record) => `key-${record}`, ...options });
 
-/** A list of records whose lines, with their line feeds, have these lengths in bytes. */
+/** A list of records whose lines, including line feeds, have these sizes in bytes. */
 const listOf = (...sizes: readonly number[]) =>
   `[${sizes.map((size) => `{"id":1,"x":"${'x'.repeat(size - 16)}"}`).join()}]`;
 

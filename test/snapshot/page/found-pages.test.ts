@@ -11,7 +11,7 @@ import { recordsIn } from '../batches.ts';
 
 const wanted = { key: 'id', keyIs: 'integer' } as const;
 
-/** A scanned page, with its records as lists. */
+/** Scans a page, and returns what was found of its records as lists. */
 function scan(text: string) {
   const { found, member } = scanObject(Buffer.from(text), 'results', wanted);
   if (found === undefined) throw new Error('expected records');
@@ -28,10 +28,10 @@ function scan(text: string) {
 
 const linesFrom = (text: string, from = 0) => recordsIn(pageIn(Buffer.from(text), 'id').from(from)).lines;
 const fieldsOf = (text: string) => scan(text).fields;
-/** A page with one record, which has this as a value. */
+/** A page with one record that has this value. */
 const pageWith = (value: string) => `{"results":[{"id":1,"x":${value}}]}`;
 
-/** What is thrown for a page, or undefined. */
+/** The error that a page causes; undefined if it is accepted. */
 function refusal(bytes: Buffer): unknown {
   try {
     pageIn(bytes, 'id');
@@ -187,7 +187,7 @@ describe('the JSON parser', () => {
     ['{"results":[];"x":1}', 'invalid JSON: unexpected 0x3b at byte 13'],
     ['{"results":[{"id":1};{"id":2}]}', 'invalid JSON: unexpected 0x3b at byte 20'],
     ['{"results":[{"id":1;"x":2}]}', 'invalid JSON: unexpected 0x3b at byte 19'],
-    // Each has some of the bytes of a byte order mark.
+    // Each begins with some bytes of a byte order mark.
     ['\uFEFA{"results":[]}', 'invalid JSON: unexpected 0xef at byte 0'],
     ['\uFFFF{"results":[]}', 'invalid JSON: unexpected 0xef at byte 0'],
     ['\u1eff{"results":[]}', 'invalid JSON: unexpected 0xe1 at byte 0'],
@@ -310,7 +310,7 @@ describe('any page', () => {
           (_key, part) => (typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part),
           space,
         );
-        // Once V8 has seen a name that ends in a backslash, it mistakes one that continues with `\"` for the same.
+        // V8 confuses two names if one ends in a backslash and the other continues with `\"` there.
         fc.pre(!/\\\\"\s*:/.test(text));
         const { results, ...head } = parseJson(text) as { results: Record<string, unknown>[] };
         fc.pre(Array.isArray(results) && results.every((each) => idDigits(each['id']) !== undefined));
@@ -334,7 +334,7 @@ describe('any page', () => {
     const byte = fc.oneof(tellingBytes, fc.nat(255));
     const edit = fc.record({ at: fc.nat(), remove: fc.nat(2), add: fc.array(byte, { maxLength: 2 }) });
     const cut = fc.option(fc.nat());
-    // Records with the same layout, whose names are repeated.
+    // Records with the same layout and repeated names.
     const alike = [1, 2n ** 64n, 3].map((id) => ({ id, name: 'é"\\', links: [{}, [-1.5]], on: true }));
     const pages = fc.oneof(page, fc.constant({ totalHits: 1e21, results: alike, hasMore: null }));
     fc.assert(
@@ -349,7 +349,7 @@ describe('any page', () => {
   });
 });
 
-/** The types of each field, from parsed records. */
+/** The types of each field, computed from parsed records. */
 function naiveFields(records: readonly Record<string, unknown>[]): Record<string, string[]> {
   const order = ['string', 'number', 'boolean', 'object', 'array', 'null'];
   const typeOf = (value: unknown) =>
@@ -370,7 +370,7 @@ function naiveFields(records: readonly Record<string, unknown>[]): Record<string
   );
 }
 
-/** The scanner refuses as invalid what `JSON.parse` refuses, refuses what is not a page, and accepts the rest. */
+/** The scanner must refuse as invalid what `JSON.parse` refuses, refuse what is not a page, and accept the rest. */
 function expectSameVerdict(bytes: Buffer): void {
   const error = refusal(bytes);
 
@@ -396,7 +396,7 @@ function slowVerdict(bytes: Buffer): string {
   return results.length === 0 || results.some(isRecord) ? 'page' : 'Error';
 }
 
-/** A response without records: no list, no total above 0, and without a total no other member that may be the list. */
+/** True if there are no records: no list, no total above 0 and, without a total, no other possible list. */
 function isNothing(value: unknown, results: unknown): boolean {
   if (typeof value !== 'object' || Array.isArray(value) || (results ?? null) !== null) return false;
   const { totalHits: total, ...others } = Object(value ?? {});

@@ -47,7 +47,7 @@ describe('a field', () => {
     const fields = createRecordFields(jsonOf(text));
     const at = starts.map((start) => text.indexOf(start));
 
-    // Each is looked for where the first one is expected.
+    // Each name is looked for at the place where the first is expected.
     const found = at.map((each) => fieldAt(fields, fields.beforeFirst, each).number);
 
     expect(found).toEqual([0, 1]);

@@ -6,10 +6,10 @@ import { jsonOf } from './json-of.ts';
 const byInteger: WantedFields = { key: 'id', keyIs: 'integer' };
 const byText: WantedFields = { key: 'id', keyIs: 'text' };
 
-/** The records of a list that starts at byte 1. */
+/** Finds the records of a list that starts at byte 1. */
 const find = (list: string, wanted: WantedFields) => findRecords(jsonOf(` ${list} `), 1, 0, wanted);
 
-/** The keys of these values of `id`, without those that are none. */
+/** The keys of records with these values of `id`; values that are no key are left out. */
 function keysOf(...values: readonly string[]) {
   const { index, records } = find(`[${values.map((value) => `{"id":${value}}`)}]`, byInteger);
   return allDigits(index, records);

@@ -20,7 +20,7 @@ const card = fc
   .tuple(fc.dictionary(fc.string(), value), integer, dataset)
   .map(([rest, id, datasourceId]) => ({ ...rest, id, datasourceId }));
 
-// Once V8 has seen a name that ends in a backslash, it mistakes one that continues with `\"` for the same.
+// V8 confuses two names if one ends in a backslash and the other continues with `\"` there.
 const isReadable = (text: string) => !/\\\\"\s*:/.test(text);
 
 describe('a list of cards', () => {
@@ -63,7 +63,7 @@ test('bytes are accepted as a list, or as a record with a key, exactly if parsin
       expect(verdict(() => scanList(text, wanted))).toBe(
         slowVerdict(text, (json) => (Array.isArray(json) ? json : undefined)),
       );
-      // For a single record, the caller says what it must have.
+      // For a single record the caller names the required key.
       expect(verdict(() => scanRecord(text, wanted))).toBe(slowVerdict(text, () => [{ id: 1 }]));
     }),
     runs,
@@ -117,7 +117,8 @@ test('the byte that is invalid UTF-8 is named, even if it is the first or the la
   expect(() => scan('', 0xff)).toThrow(new SyntaxError('invalid UTF-8 at byte 0'));
   expect(() => scan('"é', 0xff, 0x22)).toThrow(new SyntaxError('invalid UTF-8 at byte 3'));
   expect(() => scan('"a', 0xc3)).toThrow(new SyntaxError('invalid UTF-8 at byte 2'));
-  // Decoding replaces the last byte of U+FFFD by the whole of it, which begins with the same bytes.
+  // These are the bytes of U+FFFD without its last one. Decoding replaces them by U+FFFD, so the first difference is
+  // after them.
   expect(() => scan('"a', 0xef, 0xbf)).toThrow(new SyntaxError('invalid UTF-8 at byte 4'));
 });
 

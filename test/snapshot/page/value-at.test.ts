@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isStringAt, scalarAt } from '../../../lib/snapshot/page/value-at.ts';
 import { jsonOf } from './json-of.ts';
 
-/** The value after a byte that starts none, since no value is at place 0. */
+/** The scalar at byte 1. Position 0 means that there is no value, so a space comes first. */
 const scalarIn = (text: string) => scalarAt(jsonOf(` ${text},`), 1);
 
 describe('a scalar', () => {

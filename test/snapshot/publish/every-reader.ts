@@ -18,13 +18,13 @@ import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 const PLACE = 'calculations';
 const { signal } = new AbortController();
 
-/** The counts of a run, from its manifest or from a reader: records, and changes by kind. */
+/** The counts of a run according to its manifest or to a reader: records, and changes by kind. */
 type Counts = readonly [records: number, added?: number, removed?: number, changed?: number];
 
 const byManifest = ({ records, changes }: Manifest): Counts =>
   changes === null ? [records] : [records, changes.added, changes.removed, changes.changed];
 
-/** The differences between the readers of published runs and their manifests; empty if all agree. */
+/** Every difference between a reader of published runs and their manifests; [] if all agree. */
 export async function disagreements(store: Store): Promise<readonly string[]> {
   const found: string[] = [];
   const runs = await publishedRuns(store, PLACE);
@@ -45,7 +45,7 @@ export async function disagreements(store: Store): Promise<readonly string[]> {
   return found;
 }
 
-/** The same with SQL, which takes as long as a hundred other readers. */
+/** The same for SQL, which takes as long as a hundred of the other readers. */
 export async function disagreementsOfSql(store: Store): Promise<readonly string[]> {
   const count = (table: string, only = 'true') =>
     `(SELECT count(*) FROM ${table} c WHERE c.run = r.run AND ${only})`;
@@ -60,7 +60,7 @@ export async function disagreementsOfSql(store: Store): Promise<readonly string[
   );
 }
 
-/** The stored objects of runs that are not published and cannot be: nothing of them is under `work/`, or a prune deleted them. */
+/** The keys that no run needs: their run has neither been published nor objects under `work/`, or was pruned. */
 export async function leftovers(store: Store): Promise<readonly string[]> {
   const isKept = new Set((await publishedRuns(store, PLACE)).map(({ run }) => run));
   for await (const folder of store.folders(`work/${PLACE}/`)) isKept.add(folder.split('/').at(-1) ?? '');
@@ -81,7 +81,7 @@ async function commandLine(store: Store, ...argv: readonly string[]): Promise<st
   return out();
 }
 
-/** Throws if a part is missing or altered. */
+/** The number of lines in all parts. Throws if a part is missing or altered. */
 async function linesOf(store: Store, { parts }: Manifest): Promise<number> {
   let lines = 0;
   for (const { key, sha256 } of parts) {
@@ -103,7 +103,7 @@ function countsInList(json: string, name: string): Counts {
   return added === null ? [Number(records)] : [Number(records), added, Number(removed), Number(changed)];
 }
 
-/** The stored changes, as `diff` shows them; NaN where it had to compare the runs again. */
+/** The counts of the stored changes that `diff` shows; NaN if it had to compare the runs. */
 async function countsOfDiff(
   store: Store,
   { run }: PublishedRun,

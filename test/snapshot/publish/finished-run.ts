@@ -8,7 +8,7 @@ import { type FinishedRun, finishedManifest } from '../published-manifest.ts';
 
 export { monday, tuesday, wednesday } from '../changes/publish-lines.ts';
 
-/** A run with one part in its work folder, of one record unless these lines are given. */
+/** Stores a run with one part in its work folder. Default: one record. */
 export async function finishedRun(
   store: Store,
   run: Run,
@@ -24,7 +24,7 @@ type Given = Partial<Parameters<typeof publishRun>[0]> & {
   readonly differences?: Partial<FinishedRun>;
 };
 
-/** Publishes such a run of a store; by default on a Saturday after all of them. */
+/** Publishes such a run, by default on a Saturday after all of them. */
 export const publishFinished = async (store: Store, run: Run, { differences, ...given }: Given = {}) =>
   publishRun({
     store,
@@ -36,7 +36,7 @@ export const publishFinished = async (store: Store, run: Run, { differences, ...
     ...given,
   });
 
-/** Stores a part of a run in its work folder, of one frame with these lines, and returns its entry, which may say another count. */
+/** Stores a part in its work folder, as one frame. Returns its entry, in which `records` may be wrong. */
 export async function storeWorkPart(
   store: Store,
   run: Run,

@@ -13,7 +13,7 @@ const SCRATCH = 'work/scratch/';
 const calculation = (id: number, name: string) => `{"id":${id},"name":"${name}"}`;
 const file = (id: string, name: string) => `{"_filesetId":"s","id":"${id}","name":"${name}"}`;
 
-/** Two runs of calculations in key order, a part a record: 1 changed, 2 did not, 3 was removed, and 4 was added. */
+/** Two runs in key order, one record a part: 1 was changed, 2 was not, 3 was removed, and 4 was added. */
 async function ordered() {
   const store = createMemoryStore();
   const partsOf = async (run: string, ids: readonly number[], name: string) => {
@@ -42,7 +42,7 @@ const optionsOf = (
   runs: Pick<ChangesToPublish, 'before' | 'after'>,
 ) => ({ store, source, ...runs, key: KEY, scratch: SCRATCH });
 
-/** The change of each record, as stored under the key of the changes. */
+/** The kinds of the stored changes, in their order. */
 const changesIn = ({ objects }: MemoryStore): readonly string[] =>
   gunzipSync(objects.get(KEY) ?? '')
     .toString()
@@ -50,7 +50,7 @@ const changesIn = ({ objects }: MemoryStore): readonly string[] =>
     .slice(0, -1)
     .map((line) => (JSON.parse(line) as { change: string }).change);
 
-/** The same options, and the parts that are read by them. */
+/** The options, over a store that lists the parts that are read. */
 function watched<O extends { readonly store: MemoryStore }>({ store, ...options }: O) {
   const read: string[] = [];
   return { options: { ...options, store: beforeEvery(store, 'stream', (key) => read.push(key)) }, read };

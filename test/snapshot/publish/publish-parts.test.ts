@@ -11,7 +11,7 @@ const FOLDER = publishedFolder('calculations', run);
 
 const NAME = 'part-00000-0123456789ab.ndjson.gz';
 
-/** Five parts under `work/`. */
+/** A run with five parts under `work/`. */
 async function fiveParts(): Promise<PartsToPublish & { readonly store: MemoryStore }> {
   const store = createMemoryStore();
   const parts = await Promise.all([0, 1, 2, 3, 4].map((at) => storePart(store, at, [at])));
@@ -66,8 +66,8 @@ test.each([
   expect(keysIn(options.store, FOLDER)).not.toContainEqual(expect.stringContaining('part-00001'));
 });
 
-/** A store in which a copy takes longer than reading all other parts, and the number of copies in progress. */
-function slowly(store: MemoryStore, failsAt = 'none') {
+/** A store whose copies take longer than reading all other parts, and the number of copies in progress. */
+function withSlowCopies(store: MemoryStore, failsAt = 'none') {
   const copies = { underWay: 0, max: 0 };
   const copy: MemoryStore['copy'] = async (from, to, ...given) => {
     copies.underWay += 1;
@@ -85,7 +85,7 @@ function slowly(store: MemoryStore, failsAt = 'none') {
 
 test('publishing copies three parts concurrently, and no more', async () => {
   const options = await fiveParts();
-  const { store, copies } = slowly(options.store);
+  const { store, copies } = withSlowCopies(options.store);
 
   await publishParts({ ...options, store });
 
@@ -94,7 +94,7 @@ test('publishing copies three parts concurrently, and no more', async () => {
 
 test('a part that cannot be copied ends publishing, once copies in progress are done', async () => {
   const options = await fiveParts();
-  const { store, copies } = slowly(options.store, 'part-00001');
+  const { store, copies } = withSlowCopies(options.store, 'part-00001');
   const unhandled: unknown[] = [];
   const listener = (reason: unknown) => void unhandled.push(reason);
   process.on('unhandledRejection', listener);

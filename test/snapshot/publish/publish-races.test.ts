@@ -27,7 +27,7 @@ const keysFrom = (prefix: string) => [...store.objects.keys()].filter((key) => k
 
 type Move = (put: () => Promise<PutResult>, condition: PutCondition | undefined) => Promise<PutResult>;
 
-/** A store in which moves of `latest.json` go this way. */
+/** A store in which `move` performs each put of `latest.json`. */
 const moving = (move: Move): Store => ({
   ...store,
   put: (key, body, options) =>
@@ -236,7 +236,7 @@ test('the published run does not count as broken if the store fails', async () =
 
 const LONG_AFTER = Date.parse('2027-01-01T00:00:00Z');
 
-/** Prunes all but the newest runs, by a plan of what is there now. */
+/** Plans and deletes all but the newest `keep` runs. */
 async function prune(to: Store, keep: number) {
   const rule = { kind: 'keep', keep } as const;
   const plan = await planPrune({ store: to, place: 'calculations', rule, nowMs: LONG_AFTER });
@@ -277,7 +277,7 @@ test('a prune whose deletes arrive late, after another prune, affects no publish
   expect(await disagreements(store)).toEqual([]);
 });
 
-/** After how many operations of the store it dies, before or after that one; mostly never. */
+/** The operation of the store at which a process dies, and whether before or after it. Most processes end before that. */
 const death = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.constantFrom('before', 'after'));
 
 test(

@@ -35,7 +35,7 @@ test('a finished run is copied to its folder, described by its manifest, and nam
     manifest: `${folderOfRun}_manifest.json`,
     startedAt: monday.startedAt,
   });
-  // One line, since readers of JSON lines meet it beside the runs.
+  // The file is one line, since readers of JSON lines meet it beside the runs.
   expect(String(store.objects.get('calculations/latest.json')).match(/\n/g)).toHaveLength(1);
   expect(gunzipSync(part?.body ?? Buffer.alloc(0)).toString()).toBe(
     '{"id":1,"name":"of 20261116T090000Z-aaaaaa"}\n',

@@ -17,19 +17,19 @@ import { finishedManifest } from '../published-manifest.ts';
 const LINE_BYTES = 2_000;
 const RANGE = 300_000;
 
-/** Ids of 3,000 records that end several frames, and of some that end a published part. */
+/** The ids of 3,000 records, which fill several frames, and of the records that end a published part. */
 function findIds(source: Source): readonly number[] {
   const keyOf = (id: number) => (source === 'files' ? `s/${id}` : `${id}`);
   const ids = Array.from({ length: RANGE }, (_, id) => id);
   return ids.filter((id) => id % 100 === 0 || endsPart(keyOf(id), LINE_BYTES));
 }
 
-// Found once: hundreds of thousands of keys are hashed for them.
+// Computed once, since it hashes hundreds of thousands of keys.
 const idsOf = { calculations: findIds('calculations'), files: findIds('files') };
 
 type Taken = keyof typeof idsOf;
 
-/** A run's records: in key order for calculations, in none for files. A seventh differs from day to day. */
+/** The records of a run: calculations in key order, files in none. One in seven differs between days. */
 function recordsOf(source: Taken, day: number): readonly { readonly key: string; readonly line: string }[] {
   const records = idsOf[source].map((id) => {
     const name = `${id % 7 === 0 ? day : 0} ${`${id} `.repeat(400)}`.slice(0, 1_900);
@@ -46,7 +46,7 @@ function recordsOf(source: Taken, day: number): readonly { readonly key: string;
   return source === 'files' ? records.toSorted((a, b) => (a.id % 977) - (b.id % 977)) : records;
 }
 
-/** Writes a run under `work/` that is stopped and resumed each time after this number of records. */
+/** Writes a run under `work/` that is stopped and resumed after every `partRecords` records. */
 async function takeRun(store: Store, source: Taken, run: Run, day: number, partRecords: number) {
   const open = () => createPartWriter({ store, folder: workFolder(source, run), compression: 'gzip' });
   let writer = open();
@@ -65,8 +65,8 @@ async function takeRun(store: Store, source: Taken, run: Run, day: number, partR
 }
 
 /**
- * Every published object: its key and its bytes. Changes, and a manifest that replaced one left by a killed publisher, have
- * a token, and `latest.json` a space if it was stored again so that such a publisher cannot move it.
+ * Every published object: its key with a hash or the text. Random tokens are removed from keys and texts, and so is a
+ * space at the end of `latest.json`, which is there if it was stored again so that a killed publisher cannot move it.
  */
 async function publishedBytes(store: Store): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
@@ -87,7 +87,7 @@ const withoutToken = (text: string): string =>
     .replace(/-[0-9a-f]{8}\/part\.ndjson/, '/part.ndjson')
     .trimEnd();
 
-/** Monday's run, published, and Tuesday's, whose scan closed its parts after this number of records. */
+/** Monday's published run, and Tuesday's unpublished one with a part after every `partRecords` records. */
 async function twoRuns(source: Taken, partRecords: number) {
   const store = createMemoryStore();
   const name = `${source} in parts of ${partRecords}`;
@@ -98,7 +98,7 @@ async function twoRuns(source: Taken, partRecords: number) {
   return { store, source, run: tuesday, finished, force: true };
 }
 
-// Taken once: what is tested begins after it.
+// The runs are taken once, since the tests only publish them.
 const prepared = new Map<string, ReturnType<typeof takeRuns>>();
 
 async function takeRuns(source: Taken, partRecords: number) {

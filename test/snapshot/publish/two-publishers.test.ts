@@ -12,8 +12,8 @@ import { disagreements, disagreementsOfSql, leftovers } from './every-reader.ts'
 import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
 
 /*
- * Two publishers: one is paused before any of its writes while the other one works, and either is killed before
- * any of its writes. After each write of either, every reader finds what the manifests say.
+ * The first of two publishers is paused before one of its writes while the other works, and either is killed before one
+ * of its writes. After every write, every reader finds what the manifests say.
  */
 
 const PLACE = 'calculations';
@@ -23,15 +23,15 @@ const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09
 
 type Publisher = { readonly run: Run; readonly force?: boolean };
 
-/** The writes before which the first pauses for the other, and before which each is killed; 0: before none. */
+/** The numbers of the writes before which the first publisher pauses, and before which each is killed; 0: never. */
 type Schedule = { readonly pause: number; readonly killOther: number; readonly kill: number };
 
-/** No publisher here writes more often, unless it loses: then the rest is like the beginning. */
+/** A publisher writes at most this often, unless it loses a race; then it repeats its first writes. */
 const MAX_WRITES = 25;
 
 const upTo = (most: number) => Array.from({ length: most + 1 }, (_, index) => index);
 
-/** A kill of the first comes at its pause, or up to four writes after it. */
+/** The first publisher is killed at its pause, at most four writes after it, or never. */
 const schedules: readonly Schedule[] = upTo(MAX_WRITES)
   .slice(1)
   .flatMap((pause) =>
@@ -40,11 +40,11 @@ const schedules: readonly Schedule[] = upTo(MAX_WRITES)
     ),
   );
 
-/** The lines of a run: as many records as its day of the month, with names that occur in no other run. */
+/** The lines of a run: as many records as its day of the month, with names that no other run has. */
 const linesOf = ({ id }: Run) =>
   Array.from({ length: Number(id.slice(6, 8)) }, (_, index) => `{"id":${index + 1},"name":"of ${id}"}`);
 
-/** What the table of changes in the account is over, by the run. */
+/** The partitions of the changes table in Athena: the key of the changes, by run. */
 type Athena = Map<string, string>;
 
 const partitionsIn = (athena: Athena): TablesToBuild['partitions'] & {} => ({
@@ -63,7 +63,7 @@ async function publish({ store }: World, { run, force = false }: Publisher, to: 
   return publishRun({ store: to, source: PLACE, run, finished, force, now: () => NOW });
 }
 
-/** Makes the tables, as whoever comes first does. */
+/** Writes the tables of all runs, as the next scheduled task would. */
 async function buildTables({ store, athena }: World, kinds = ['made']): Promise<void> {
   const partitions = partitionsIn(athena);
   const given = { store, partitions, places: [PLACE], isSparse: true } as const;
@@ -78,7 +78,7 @@ type Steps = {
   readonly afterEach: () => Promise<void>;
 };
 
-/** The store as a publisher has it that is paused and killed; a dead one writes nothing. */
+/** The store as a publisher sees it that is paused and killed. After it was killed, it writes nothing. */
 function stepping(store: MemoryStore, { killAt, pauseAt, meanwhile, afterEach }: Steps): Store {
   let writes = 0;
   let isDead = false;
@@ -104,7 +104,7 @@ function unlessKilled(error: Error): void {
   if (error.message !== 'killed') throw error;
 }
 
-/** A function that reads a store with every reader, unless it was so before; with SQL every hundredth time. */
+/** Checks a store with every reader, unless an equal store was checked before; with SQL every hundredth time. */
 function createReader() {
   const seen = new Set<string>();
   return async (store: MemoryStore, schedule: Schedule): Promise<void> => {
@@ -122,7 +122,7 @@ async function manifestsIn(store: Store): Promise<readonly Manifest[]> {
   return Promise.all(runs.map(({ run, manifest }) => manifestOf(store, manifest, { place: PLACE, run })));
 }
 
-/** Prunes, long after, all but the newest runs. */
+/** Prunes all but the newest runs, a month later. */
 async function prune({ store, athena }: World, keep: number): Promise<void> {
   const rule = { kind: 'keep', keep } as const;
   const nowMs = NOW + 30 * 86_400_000;
@@ -137,7 +137,8 @@ test.for([
   { before: [sunday], first: { run: tuesday }, other: { run: monday } },
   { before: [sunday], first: { run: monday }, other: { run: monday } },
   { before: [sunday, wednesday], first: { run: monday, force: true }, other: { run: tuesday, force: true } },
-  // The manifest of a run that is forced back is there before its publisher looks whether the other withdrew its parts.
+  // The readers are checked only at the end: the manifest of a run that is published again exists before its publisher
+  // checks whether the other one withdrew its parts.
   {
     before: [sunday, wednesday],
     first: { run: monday, force: true },
@@ -145,7 +146,7 @@ test.for([
     isReadAtEnd: true,
   },
   { before: [sunday, monday], first: { run: monday, force: true }, other: { run: tuesday } },
-  // Nothing that was published after them leads to Wednesday's any more.
+  // No run that was published after these two refers to Wednesday's run any more.
   {
     before: [sunday, monday, wednesday],
     back: [tuesday, monday],
@@ -153,7 +154,7 @@ test.for([
     other: { run: monday, force: true },
     isReadAtEnd: true,
   },
-  // The first is late with a comparison with another run than the one that counts.
+  // The first publisher is late with changes against a run that is no longer the previous one.
   {
     before: [sunday],
     first: { run: monday },
@@ -186,7 +187,7 @@ test.for([
       const abandoned: World = { store: createMemoryStore(), athena: new Map(world.athena) };
       for (const [key, body] of store.objects) abandoned.store.objects.set(key, body);
 
-      // Both are started again.
+      // Both publishers are started again.
       await publish(world, first);
       await publish(world, other);
       await buildTables(world);
@@ -197,7 +198,7 @@ test.for([
       await prune(world, 100);
       expect(await leftovers(store), said).toEqual([]);
 
-      // Nobody starts them again: what they left goes when the place is pruned.
+      // Without a restart, a prune deletes what they left.
       const pruned: World = { store: createMemoryStore(), athena: new Map(world.athena) };
       for (const [key, body] of abandoned.store.objects) pruned.store.objects.set(key, body);
       await prune(pruned, 100);
@@ -206,8 +207,8 @@ test.for([
       expect(listed, said).toEqual(expect.arrayContaining([...before, ...back].map(({ id }) => id)));
       expect(await leftovers(pruned.store), said).toEqual([]);
 
-      // And with what is old.
-      // What a killed publisher left may have lost its parts to another one.
+      // Otherwise another run is published, and the older ones are pruned. What a killed publisher left may lack parts
+      // that the other one withdrew.
       await buildTables(abandoned, ['made', 'skipped']);
       await publish(abandoned, { run: thursday, force: true });
       await buildTables(abandoned, ['made', 'skipped']);

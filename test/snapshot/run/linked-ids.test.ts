@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';
 import { storeRun } from '../changes/stored-run.ts';
 
-/** Begins a run of cards, and returns the ids that it must read, and the run that they are from. */
+/** Begins a run of cards. Returns the ids of the datasets to read, and the run that they come from. */
 async function datasetsIn(store: Store, platform = 'acme.example.com') {
   const clock = { now: Date.now, random: Math.random };
   const request = { source: 'cards', drill: true } as const;
@@ -68,7 +68,7 @@ test('calculations of another platform are refused, since their ids mean nothing
   });
 });
 
-/** Stores a published run with two records a part. */
+/** Stores a published run with two records in each part. */
 async function publishParts(store: Store, lines: readonly string[]): Promise<void> {
   const { parts } = await storeRun(store, 'calculations/parts', lines, { partRecords: 2 });
   await publishLines(store, { run: tuesday, manifest: { parts } });
@@ -105,7 +105,7 @@ test('the ids are those that parsing whole records finds, whatever the records l
       const { ids } = await datasetsIn(store);
 
       const expected = all.flatMap((line) => datasetsUsed(JSON.parse(line)).map(({ id }) => id));
-      // Ids are compared without regard to case.
+      // The case of an id does not matter.
       expect(new Set(ids.map((id) => id.toLowerCase()))).toEqual(
         new Set(expected.map((id) => id.toLowerCase())),
       );

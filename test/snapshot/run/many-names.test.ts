@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOfLines } from '../batches.ts';
 import { beginIn, sliceIn } from './begin-in.ts';
 
-/** A scan of 5 records, one a step, each with other names of fields. */
+/** A scan of 5 records, one in each step, whose names of fields `namesOf` returns. */
 const scanWith = (namesOf: (record: number) => readonly string[]): Scan<unknown> =>
   async function* scan({ from }) {
     for (let id = Number(from ?? 0) + 1; id <= 5; id += 1) {

@@ -13,7 +13,7 @@ const store = storeOfEach();
 
 const open = () => createPartWriter({ store, folder: 'work/', compression: 'gzip' });
 
-/** Ends the open part, and stores it under this number. */
+/** Ends the open part, and stores it with this number. */
 async function close(parts: ReturnType<typeof createPartWriter>, index: number) {
   await parts.end();
   let stored: Part | undefined;
@@ -23,7 +23,7 @@ async function close(parts: ReturnType<typeof createPartWriter>, index: number) 
   return stored;
 }
 
-/** The lines of a part in gzip, as they are stored. */
+/** The lines of a stored part. */
 const textOf = async (part: Part | undefined) =>
   gunzipSync((await store.get(part?.key ?? ''))?.body ?? Buffer.alloc(0)).toString();
 
@@ -82,7 +82,7 @@ test('a part that could not be stored is stored completely by the next close', a
 test('memory is released once the lines are written, and not before', async () => {
   const parts = open();
   const released: string[] = [];
-  /** A piece that is overwritten when it is released: bytes that are still needed would be missing from the part. */
+  /** A piece that is overwritten when it is released, so that the part is wrong if its bytes are still needed. */
   const piece = (id: number) => {
     const lines = Buffer.from(`{"id":${id}}\n`);
     const release = () => {
@@ -107,12 +107,12 @@ test('memory is released once the lines are written, and not before', async () =
 test('a batch of many frames is released only when the last of them is packed', async () => {
   const parts = open();
   const ids = Array.from({ length: 1_000 }, (_, id) => id);
-  // Hardly compressible, so that packing takes a while.
+  // Hardly compressible names, so that compression takes a while.
   const names = createHash('shake256', { outputLength: 3_000_000 }).update('names').digest('base64');
   const texts = ids.map((id) => `{"id":${id},"name":"${names.slice(4_000 * id, 4_000 * (id + 1))}"}\n`);
   const lines = Buffer.from(texts.join(''));
   const released = Promise.withResolvers<void>();
-  // Overwritten when it is released: bytes that are still needed would be missing from the part.
+  // Overwrites the lines, so that the part is wrong if they are still needed.
   const release = () => {
     lines.fill(0);
     released.resolve();

@@ -14,10 +14,10 @@ type SliceOptions = Parameters<typeof takeSlice>[1];
 
 const store = storeOfEach();
 
-/** A record, or what happens to the segment before the next one. */
+/** A record, or what the segment does before the next record. */
 type Planned = number | 'begins' | 'restarts';
 
-/** A scan of these records, one a step, whose position is how many of the plan are done; it fails before `failAt`. */
+/** A scan of a plan, one entry a step; its position is the number of done entries. It fails before `failAt`. */
 function plannedScan(plan: readonly Planned[], failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
   return async function* follow({ from }) {
     let segment: ScanStep<unknown>['segment'];
@@ -96,7 +96,7 @@ test('a run that is killed after any step is resumed without a trace', async () 
   for (const killAt of sampled(6, [...PLAN.keys()])) {
     const begun = await begin();
     let steps = 0;
-    // Nothing is stored after a kill, not even by what handles a failure.
+    // After a kill nothing is stored, not even by handlers of errors.
     const put: Store['put'] = async (...request) => {
       if (steps > killAt) throw new Error('killed');
       return store.put(...request);

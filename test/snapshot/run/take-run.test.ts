@@ -16,7 +16,7 @@ const store = storeOfEach();
 
 type Differences = Partial<SnapshotOptions> & { readonly rate?: number; readonly pageRows?: number };
 
-/** A snapshot of a sandbox by the real client, which retries after short waits. */
+/** Takes a snapshot of a sandbox with the real client, whose retries wait only briefly. */
 async function snapshotOf(
   sandbox: Sandbox,
   { rate = 10_000, pageRows = 5_000, ...differences }: Differences = {},
@@ -43,7 +43,7 @@ async function snapshotOf(
   return takeRun(run, scan, options);
 }
 
-/** All lines of the published parts; each part's sha256 is checked against the manifest. */
+/** All lines of the published parts. Checks each part's sha256 against the manifest. */
 async function linesOf({ manifest }: Awaited<ReturnType<typeof snapshotOf>>): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const part of manifest.parts) {
@@ -54,7 +54,7 @@ async function linesOf({ manifest }: Awaited<ReturnType<typeof snapshotOf>>): Pr
   return lines;
 }
 
-/** The keys of the parts that the scan closed: published ones depend on the records alone. */
+/** The keys of the parts that the scan finished. They differ from the published ones, which depend on the records alone. */
 async function partsUnderWork(): Promise<readonly string[]> {
   const keys = (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
   return keys.filter((key) => key.endsWith('.ndjson.gz'));

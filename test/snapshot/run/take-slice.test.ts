@@ -12,7 +12,7 @@ type SliceOptions = Parameters<typeof takeSlice>[1];
 
 const store = storeOfEach();
 
-/** A scan of the ids 1 to 10, one a step, whose position is the last id; `failAt` throws before that id. */
+/** A scan of the ids 1 to 10, one in each step, whose position is the last id. It fails before the id `failAt`. */
 function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
   return async function* count({ from }) {
     for (let id = Number(from ?? 0) + 1; id <= 10; id += 1) {
@@ -146,17 +146,17 @@ describe('records that have been open for the maximum time', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => vi.useRealTimers());
 
-  /** Waits in real time for what the fake clock does not move: the store. */
+  /** Waits in real time, since the fake clock does not move the store. */
   async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
     while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Resolves once the scan and the open part are both waiting. */
+  /** Resolves when both the scan and the open part wait. */
   const bothWait = () => until(() => vi.getTimerCount() === 2);
 
   const checkpointOf = async (run: string) => (await readCheckpoint(store, 'calculations', run)).checkpoint;
 
-  /** Takes ten records; each of these waits (milliseconds) comes before the record with that number. */
+  /** A scan of ten records that waits before some of them: milliseconds by record number. */
   const waitingScan = (waits: Readonly<Record<number, number>>): Scan<unknown> =>
     async function* wait(start) {
       const steps = countingScan()(start);

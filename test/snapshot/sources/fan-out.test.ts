@@ -24,7 +24,7 @@ afterEach(async () => {
   expect(unhandled).toEqual([]);
 });
 
-/** Waits until everything that can continue on its own has done so. */
+/** Resolves when nothing can continue without a new event. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
@@ -78,7 +78,7 @@ test.each([400, 409, 410, 422, 423, 451, 499, 500, 503])(
       ],
       refused: [],
     });
-    // It is asked once more after another was answered, since the platform itself may have been failing.
+    // Statuses that may come from the platform's own trouble are requested again after another id had a response.
     expect(asked.filter((id) => id === 'id3')).toHaveLength([400, 409, 410].includes(status) ? 1 : 2);
   },
 );

@@ -10,7 +10,7 @@ import { simulatedBatch } from '../simulated-platform.ts';
 
 type Position = RereadPosition<string, string>;
 
-/** What each read yields, in turn: numbers of records; an error ends it. */
+/** What each read yields in turn: numbers of records. An error ends the read. */
 type Script = readonly (readonly (number | Error)[])[];
 
 type Options = {
@@ -20,7 +20,7 @@ type Options = {
 const ended: Judgement<{ found: string }, string> = { kind: 'ended', outcome: { found: 'done' } };
 const again = (memo: string | null): Judgement<{ found: string }, string> => ({ kind: 'again', memo });
 
-/** The reads of a script, and what they and the judge were given. */
+/** A scan whose reads follow a script, and the arguments of its reads and its judge. */
 function scripted(script: Script, { judge = () => ended }: Options = {}) {
   const starts: unknown[] = [];
   const ends: ReadEnd<string, string>[] = [];
@@ -47,7 +47,7 @@ function scripted(script: Script, { judge = () => ended }: Options = {}) {
   return { starts, ends, scan, stopped: () => stopped };
 }
 
-/** All steps of a scan, and its outcome. */
+/** Runs a scan, and returns its steps and its outcome. */
 async function run(
   { scan }: ReturnType<typeof scripted>,
   { from, signal }: { readonly from?: Position; readonly signal?: AbortSignal } = {},

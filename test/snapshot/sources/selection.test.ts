@@ -21,7 +21,7 @@ describe('given ids', () => {
     expect(listed).toEqual(ids.slice(0, 1_000));
     expect(counted).toEqual({
       count: 1_001,
-      // seq 40000 41000 | head -c -1 | sha256sum
+      // As computed by `seq 40000 41000 | head -c -1 | sha256sum`.
       sha256: 'afd6cbfb3cb6dec7326c93b0a1d01125eda8e1070a3d7766017507cb097c9bc9',
     });
     expect(describeIds([...ids, '40000'].reverse())).toEqual(counted);

@@ -29,9 +29,7 @@ async function splitWorld(
   return one;
 }
 
-/**
- * Runs a job as a queue would: again after each delay, and up to three times if it is stopped. Then its chunk fails.
- */
+/** Runs a job as a queue would: again after each delay, and up to three times if it is stopped. Then its chunk fails. */
 async function work(job: ScoreJob, { scoring, storage }: World): Promise<string> {
   for (let stops = 0; stops < 3; ) {
     const scored = await scoreChunk(job, { ...scoring, ...storage });

@@ -18,10 +18,7 @@ type Plan = Partial<Parameters<typeof createInput>[1]> & {
   readonly changedTo?: string;
 };
 
-/**
- * Scores a source, and writes its rows with their scores to a file with this name. `thenIs`: the content of the source
- * when it is read again for the output.
- */
+/** Scores a source, and writes the scored file. `changedTo`: the source when it is read again for the output. */
 async function scored(source: string, name: string, { topics = [], changedTo = source, ...more }: Plan = {}) {
   const rows = { text: 'text', ...more };
   const one = world({}, scriptedAnalyze({ refused: [refusedText] }));

@@ -98,10 +98,7 @@ const asked = {
   functionName: 'list',
 } as const;
 
-/**
- * Runs a job twice, as if its message were delivered again, on a platform that returns this execution. Returns the
- * imported formulas and the outcome.
- */
+/** Runs a job twice, as if its message came again, with this execution; returns what was imported. */
 async function importedBy(execution: object, message: object = { ...asked, importFormulas: true }) {
   const body = JSON.stringify({ executionId: 'e1', status: 'SUCCESS', ...execution });
   const call = {

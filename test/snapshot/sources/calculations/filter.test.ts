@@ -15,7 +15,7 @@ describe('a filter', () => {
     ['owner: 5 , 6 ', { field: 'owner', idList: ['5', '6'] }],
     ['notCard:1:2,3', { field: 'notCard', idList: ['1:2', '3'] }],
     ['name:Revenue: net, all', { field: 'name', value: 'Revenue: net, all' }],
-    // Only the platform knows its fields and their values.
+    // Unknown values are passed on, since only the platform knows its fields and their values.
     ['certified:maybe', { field: 'certified', value: 'maybe' }],
     ['created:yesterday', { field: 'created', value: 'yesterday' }],
   ])('%j is sent in the form of the platform, and accepted in a job', (filter, sent) => {

@@ -20,8 +20,8 @@ const IDS = ROWS.map(({ id }) => String(id));
 type Body = { sort: { field: string; ascending: boolean }; offset: number; limit: number };
 
 /**
- * A platform of 16 rows that sorts by one field, until rows from the tenth on are requested: from then on it sends
- * them in another order. It responds 500 to call `failAt`.
+ * A platform of 16 rows that sorts by one field until rows from the tenth on are requested; from then on its order is
+ * different. It responds with 500 to the call with the number `failAt`.
  */
 function losingPlatform(field: 'id' | 'created', failAt = Number.POSITIVE_INFINITY) {
   let calls = 0;
@@ -42,13 +42,13 @@ function losingPlatform(field: 'id' | 'created', failAt = Number.POSITIVE_INFINI
 
 const begin = () => beginIn(store);
 
-/** One slice. Without a part size it leaves one part open until something closes it. */
+/** Takes one slice. Without a part size, one part stays open until something closes it. */
 const slice = (saved: Saved, scan: Scan<unknown>, differences: Partial<SliceOptions> = {}) =>
   sliceIn(store, saved, { scan, ...differences });
 
 const ofOnePart: Partial<SliceOptions> = { partBytes: 0, isOver: () => true };
 
-/** A run that has two parts, and is resumed with `rest`. */
+/** Takes two parts of a run, and a third slice with `rest`. */
 async function afterTwoParts(scan: Scan<unknown>, rest: Partial<SliceOptions> = {}): Promise<Saved> {
   const first = await slice(await begin(), scan, ofOnePart);
   return slice(await slice(first, scan, ofOnePart), scan, rest);
@@ -56,7 +56,7 @@ async function afterTwoParts(scan: Scan<unknown>, rest: Partial<SliceOptions> = 
 
 const again = ({ checkpoint }: Saved) => readCheckpoint(store, 'calculations', checkpoint.run);
 
-/** What a run has stored at its end, with the ids of each of its parts. */
+/** The content of a run: its checkpoint, and the ids and counts of each part. */
 async function storedBy({ checkpoint }: Saved) {
   const parts = await readParts(store, checkpoint.lastPart);
   const ids: string[][] = [];
@@ -68,7 +68,7 @@ async function storedBy({ checkpoint }: Saved) {
   return { ids, counts, checkpoint };
 }
 
-const whole = {
+const undisturbed = {
   records: 16,
   fields: { id: ['number'], created: ['number'] },
   outcome: {
@@ -80,14 +80,14 @@ const whole = {
   },
 };
 
-/** Expects what an undisturbed run stores: each id once over all parts, counted correctly. */
-async function expectWhole(saved: Saved): Promise<void> {
+/** Expects the content of an undisturbed run: each id once over all parts, with correct counts. */
+async function expectUndisturbed(saved: Saved): Promise<void> {
   const { ids, counts, checkpoint } = await storedBy(saved);
   expect(ids.flat().toSorted()).toEqual(IDS.toSorted());
   expect(counts).toEqual(
     ids.map((keys) => ({ records: keys.length, firstKey: keys[0], lastKey: keys.at(-1) })),
   );
-  expect(checkpoint).toMatchObject({ ...whole, parts: ids.length });
+  expect(checkpoint).toMatchObject({ ...undisturbed, parts: ids.length });
 }
 
 describe.each(['id', 'created'] as const)('an order of %s that is lost after several parts', (field) => {
@@ -95,7 +95,7 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     const saved = await afterTwoParts(losingPlatform(field).scan);
 
     const { ids } = await storedBy(saved);
-    await expectWhole(saved);
+    await expectUndisturbed(saved);
     expect(ids).toHaveLength(3);
     expect(ids.flat()).toEqual(expect.arrayContaining(IDS.slice(0, 9)));
   });
@@ -111,7 +111,7 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     }
 
     expect(slices).toBeGreaterThan(6);
-    await expectWhole(saved);
+    await expectUndisturbed(saved);
   });
 
   test('has the same result whichever call fails, if the run is resumed after it', async () => {
@@ -120,10 +120,10 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     for (let failAt = 1; failAt <= 20; failAt += 1) {
       const { scan } = losingPlatform(field, failAt);
       const begun = await begin();
-      // A page that was read ahead but is not used may fail unnoticed.
+      // A failure of a page that was read ahead and not used stays unnoticed.
       const saved = await slice(begun, scan).catch(() => undefined);
       failures += saved === undefined ? 1 : 0;
-      await expectWhole(saved ?? (await slice(await again(begun), scan)));
+      await expectUndisturbed(saved ?? (await slice(await again(begun), scan)));
     }
 
     expect(failures).toBeGreaterThan(14);
@@ -144,16 +144,16 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
         () => false,
         () => true,
       );
-      if (isKilled) await expectWhole(await slice(await again(begun), platform.scan));
+      if (isKilled) await expectUndisturbed(await slice(await again(begun), platform.scan));
       kills += 1;
     }
 
-    // The open part and the checkpoint; then the part, its entry and the checkpoint.
+    // The slice puts five objects: the open part and a checkpoint, then the part, its entry and a checkpoint.
     expect(kills - 1).toBe(5);
   });
 });
 
-/** The store until this many objects have been put; every put after that fails. */
+/** A store whose puts fail after this number of puts. */
 function storeUntil(puts: number): Store {
   let left = puts;
   const put: Store['put'] = async (...args) => {

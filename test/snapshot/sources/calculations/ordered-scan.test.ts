@@ -29,7 +29,7 @@ const scanOf =
   ({ from = { ...NO_PROGRESS, field }, signal }) =>
     orderedScan({ readPage, limit }, { from, signal });
 
-/** A platform that sends the same two pages forever: one for the latest rows, one for all other requests. */
+/** A platform that always sends the same two pages: `top` if the latest rows are requested, else `page`. */
 const fixedPages =
   (top: CalculationPage, page: CalculationPage): ReadPage =>
   async ({ ascending }) =>
@@ -328,7 +328,8 @@ describe('by creation', () => {
   });
 
   test('a page that starts at the last time proves nothing, since rows of that time may precede it', async () => {
-    // Rows 3 to 5 share a time and the first page ends with row 3. Then row 1 is deleted, and row 3 moves last in its time.
+    // Rows 3 to 5 share a time, and the first page ends with row 3. Then row 1 is deleted, and row 3 becomes the last
+    // of its time.
     const at = (created: number, ...ids: readonly number[]) => ids.map((id) => ({ id, created }));
     const pages = [
       [...at(6, 8), ...at(5, 7)],
@@ -429,7 +430,7 @@ describe.each(['id', 'created'] as const)(
     );
     const changes = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 });
     const limits = fc.integer({ min: 2, max: 12 });
-    /** By creation: how much later each row was created than the one before it; many were created at the same time. */
+    /** Simulated platforms. In the order of creation, many rows were created at the same time. */
     const schedule: fc.Arbitrary<Simulated> =
       field === 'id'
         ? fc.record({
@@ -443,7 +444,7 @@ describe.each(['id', 'created'] as const)(
             ties: fc.array(fc.integer({ min: 0, max: 999 }), { minLength: 1, maxLength: 7 }),
             caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
           });
-    /** A time with more rows than a page ends the scan by creation: it proves nothing then. By id, nothing does. */
+    /** By creation, more rows of one time than a page has end the scan with an error. By id that cannot happen. */
     const unproved = (error: unknown) => {
       if (field === 'created' && error instanceof ScanError) return undefined;
       throw error;

@@ -6,7 +6,7 @@ import { respondingCall } from '../../responding-call.ts';
 const filters = [{ field: 'id' }];
 const { signal } = new AbortController();
 
-/** Readers of a platform without calculations, which says this number of times that its page is degraded. */
+/** Readers of a platform without calculations whose first `degradedTimes` responses are degraded. */
 function watched(degradedTimes = 0) {
   const requests: unknown[] = [];
   const waits: unknown[] = [];

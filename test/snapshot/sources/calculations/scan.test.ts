@@ -16,7 +16,7 @@ type CalculationScanOptions = Parameters<typeof calculationScan>[0];
 const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =>
   calculationScan({ call, selection: {}, limit: 5_000, sleep: async () => undefined, ...differences });
 
-/** A run of a sandbox, up to and including its publication. */
+/** Takes and publishes a run of a sandbox. */
 async function published(sandbox: Sandbox, limit = 5_000) {
   const options = {
     store: createMemoryStore(),
@@ -36,7 +36,7 @@ type Body = {
   readonly limit: number;
 };
 
-/** A call that responds with the rows of `rowsFor`, and the sort fields that were requested. */
+/** A call that responds with the rows that `rowsFor` returns, and the requested sort fields. */
 function callWith(rowsFor: (body: Body) => readonly object[]) {
   const fields: string[] = [];
   const call = respondingCall(({ body }) => {

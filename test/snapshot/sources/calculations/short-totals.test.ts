@@ -12,21 +12,21 @@ type Body = {
   readonly limit: number;
 };
 
-/** An event before a response; rows are chosen by position. A vanishing row is missing from this response only. */
+/** A change before a response. `at` picks a row by position; a row that vanishes is missing in this response only. */
 type Change = { readonly kind: 'add' | 'delete' | 'vanish'; readonly at: number };
 
 type Simulated = {
   readonly rows: number;
-  /** Before each request, in turn; none once they are used up. */
+  /** The changes before each request in turn; none after the last entry. */
   readonly changes: readonly (readonly Change[])[];
-  /** How many of the last rows are in no response before this request, although the total counts them. */
+  /** The last `rows` rows appear in no response before request `until`, although the total counts them. */
   readonly lag: { readonly rows: number; readonly until: number };
   readonly field: 'id' | 'created';
 };
 
 const QUIET = { changes: [], lag: { rows: 0, until: 0 }, field: 'id' } as const;
 
-/** A platform whose totals are exact, and whose responses need not be current. */
+/** A platform with exact totals, whose responses may be out of date. */
 function simulate({ rows, changes, lag, field }: Simulated) {
   let live = Array.from({ length: rows }, (_, index) => index + 1);
   let highest = rows;

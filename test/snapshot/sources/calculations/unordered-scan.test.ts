@@ -16,7 +16,7 @@ const scanOf =
   ({ from = NO_PROGRESS, ...start }) =>
     unorderedScan({ readPage, limit: 3 }, { ...start, from });
 
-/** The ids of the rows in each round; the last round is repeated. A round ends at its empty page. */
+/** A platform with these ids in each round of pages; the last round is repeated. A round ends with an empty page. */
 function roundsOf(...rounds: readonly (readonly number[])[]) {
   let round = 0;
   let requests = 0;

@@ -84,7 +84,7 @@ test('a drill inside a card is a separate card, once; its own row takes preceden
     'By rep',
   ]);
   expect(records[5]).toMatchObject({ _datasetId: 'd1', datasetId: 'd2', urn: 'dr:14:10' });
-  // What was sent is kept in the card as well.
+  // The card keeps its drills as the platform sent them.
   expect(records[2].drills).toHaveLength(5);
 });
 

@@ -166,7 +166,7 @@ describe('a platform that changes while it is read', () => {
       { numRuns: runs },
     );
 
-    // Both occur, or this shows nothing.
+    // The test shows something only if both outcomes occur.
     expect(Math.min(...Object.values(ends)) / runs).toBeGreaterThan(0.03);
   });
 
@@ -226,7 +226,8 @@ describe('a platform that changes while it is read', () => {
       { numRuns: runs, endOnFailure: true },
     );
 
-    // Both occur where there is no order, and on each platform most are published or this shows nothing.
+    // Without an order both outcomes must occur, and on each platform enough runs must be proved, or the test shows
+    // nothing.
     const count = (end: string) => ends.filter((each) => each === end).length;
     for (const order of orders) expect(count(`${order} proved`)).toBeGreaterThan(runs / 30);
     for (const order of ['ignores', 'refuses'])

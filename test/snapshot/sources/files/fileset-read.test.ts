@@ -12,7 +12,7 @@ import { fromBeginning } from '../../scanned.ts';
 const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
 const CREATED_MS = 10_000_000;
 
-/** A page with these files, all created at the same time. */
+/** A page of files with one-letter ids, all created at the same time. */
 function page(
   ids: string,
   next: string | null,
@@ -41,11 +41,11 @@ type Options = {
   readonly from?: FilesetPosition;
   readonly taken?: readonly string[];
   readonly stopsAtRepeat?: boolean;
-  /** The response when the newest files are requested first. Default: no file. */
+  /** The response to a request for the newest files first. Default: no file. */
   readonly newest?: string;
 };
 
-/** Reads these pages: the files of each step, the positions after them, and the result with its files. */
+/** Reads these pages. Returns the files of each step, the position after it, and the result with its files. */
 async function read(
   texts: readonly string[],
   { from, taken = [], stopsAtRepeat = false, newest = page('', null) }: Options = {},
@@ -75,7 +75,7 @@ async function read(
   }
 }
 
-/** The sum of the hashes of each key and path, in any order. */
+/** The digest of files: the sum of the hashes of keys and paths, in any order. */
 const digestOf = (ids: string) =>
   [...ids].map((id) => keyHash(`${FILESET}/${id} /${id}`)).reduce((sum, each) => (sum + each) % 2 ** 48, 0);
 

@@ -23,7 +23,7 @@ const read: FilesetResult = {
 
 type Differences = Partial<FilesetResult> & Partial<Pick<ReadEnd<FilesetResult, number>, 'isLast' | 'memo'>>;
 
-/** The judgement of a read: `again` with its memo, or the claimed consistency. */
+/** The judgement of a read as text: `again` with its memo, or its consistency and assumptions. */
 function judged({ isLast = false, memo = null, ...differences }: Differences) {
   const result = { ...read, ...differences };
   const judgement = judgeRead({ result, records: 9, isLast, memo });

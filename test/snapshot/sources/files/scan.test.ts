@@ -13,7 +13,7 @@ const UNKNOWN = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
 const small = { calculations: 0, datasets: 1, cards: 0, dataFiles: 0 };
 
-/** A page with one file for each id. */
+/** A page with a file for each id. */
 const page = (ids: readonly string[], next: unknown = null, total?: number) =>
   JSON.stringify({ files: ids.map((id) => ({ id })), pageContext: { next, total } });
 
@@ -134,7 +134,7 @@ test('the run is incomplete if every FileSet is missing', async () => {
 });
 
 describe('a FileSet', () => {
-  /** A scan of three FileSets; the second responds like this to the request for its second page. */
+  /** A scan of three FileSets. `second` responds to the request for the second page of the second one. */
   function scanWith(second: () => string) {
     const call = respondingCall(({ path, query }) => {
       if (path?.['filesetId'] !== OTHER) return page(['b'], null, 1);
@@ -240,7 +240,7 @@ test.each([
 );
 
 describe('the requests', () => {
-  /** The limits that are requested, by a scan with this search, and by one with this limit of its own. */
+  /** The limits that a scan requests, given a search and a limit of its own. */
   async function limitsOf(search: object, limit?: number) {
     const { call, inputs } = scriptedCall([page(['a'], null)]);
     await scanned(filesScan({ call, filesetIds: [FILESET], search, limit }));

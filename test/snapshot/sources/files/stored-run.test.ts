@@ -15,7 +15,7 @@ const store = storeOfEach();
 
 const FILES = 300;
 
-/** A run of three FileSets that is stopped after every few pages, and published; and the most bytes of a checkpoint. */
+/** Takes and publishes a run of three FileSets that is stopped after every few pages. */
 async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomalies' | 'plannedAnomalies'>) {
   await using sandbox = await startPlatform({
     ...{ seed, calculations: 0, datasets: 1, cards: 0, dataFiles: 0, fileSets: 3, filesPerSet: FILES },
@@ -47,7 +47,7 @@ async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomali
 }
 
 test('rereading a FileSet keeps the files of the FileSets before it', async () => {
-  // Each FileSet takes eight pages: in the second one, and then in the third, a file vanishes from a response.
+  // Each FileSet takes eight pages. A file vanishes from a response in the second FileSet and in the third.
   const { publication, keys, truth } = await takenInPieces(1, {
     plannedAnomalies: { 11: 'vanish', 27: 'vanish' },
   });

@@ -4,7 +4,7 @@ import { requestSchemasWith } from '../../../../lib/snapshot/sources/request.ts'
 
 const entry = files.options.find(({ field }) => field === 'where')?.entry;
 
-/** A parsed request with one filter. */
+/** Parses a request with one filter. */
 const parsed = (where: object) =>
   requestSchemasWith({}).files.safeParse({
     source: 'files',
