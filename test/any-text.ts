@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * One code point of any plane, except half a surrogate pair: often ASCII or of the basic plane. The units of fast-check
- * that cover all planes are slow to make: a second for each process that uses one.
+ * One code point of any plane, except unpaired surrogates, often ASCII or of the basic plane. fast-check's own units
+ * that cover all planes take a second to create in each process.
  */
 export const anyCodePoint = fc
   .oneof(

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 /** How many checks passed and how many failed. */
 export type Outcome = { readonly passed: number; readonly failed: number };
 
-/** The part of the report by vitest's JSON reporter that is counted. */
+/** The part of the report of vitest's JSON reporter that is read here. */
 export type Report = {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly testResults: readonly {
     readonly status: string;
     readonly name: string;
-    /** Why the file did not load, or its hook threw. */
+    /** The reason why the file did not load, or the error of its hook. */
     readonly message: string;
     readonly assertionResults: readonly {
       readonly status: string;
@@ -20,12 +20,12 @@ export type Report = {
   }[];
 };
 
-/** A test that failed by the names of its groups and its own, or a file that broke outside its tests; and why. */
+/** A failed test, named by its groups and its title, or a file that failed outside its tests, with the reason. */
 export type Failure = { readonly name: string; readonly reason: string };
 
 /**
- * Counts what passed and failed. A file that does not load, whose hook throws or whose process dies fails no test, but
- * counts as a failure anyway. So does an error outside all files, which only vitest's exit code reports.
+ * Counts the tests that passed and failed. A file that does not load, whose hook throws or whose process dies has no
+ * failed test, but counts as a failure. So does an error outside all files, which only vitest's exit code reports.
  */
 export function countsOf({ numPassedTests, numFailedTests, testResults }: Report, exitCode: number): Outcome {
   const failed = numFailedTests + testResults.filter(isBroken).length;
@@ -46,7 +46,7 @@ export function outcomeIn(
   }
 }
 
-/** The failures: tests, and files that broke outside their tests. */
+/** The failures: tests, and files that failed outside their tests. */
 export const failedIn = ({ testResults }: Report): readonly Failure[] =>
   testResults.flatMap((file) => {
     if (isBroken(file)) return [{ name: file.name, reason: firstLine(file.message) }];
@@ -58,7 +58,7 @@ export const failedIn = ({ testResults }: Report): readonly Failure[] =>
       }));
   });
 
-/** As a line of the last lines of a run, which is all that CI shows of a failure. */
+/** Formats a failure for the last lines of a run, which are all that CI shows of it. */
 export const printFailure = ({ name, reason }: Failure): string =>
   `FAILED: ${name.length > 120 ? `${name.slice(0, 120)}…` : name}${reason === '' ? '' : `: ${reason}`}`;
 

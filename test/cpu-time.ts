@@ -1,4 +1,4 @@
-/** Milliseconds of the processor that something took: on a busy machine it waits, which does not count. */
+/** The CPU milliseconds of an action, without the time that it waits on a busy machine. */
 export async function cpuMs(act: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await act();

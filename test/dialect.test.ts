@@ -1,19 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/* Rules about the code that the linter does not have, and whose breach nobody would notice. */
+/* Rules about the code that the linter does not have, and whose violation would go unnoticed. */
 
 const sources = globSync('{lib,functions,infra,test}/**/*.{ts,js}').map((file) => ({
   file,
   source: readFileSync(file, 'utf8'),
 }));
 
-/** Zod's records and what they drop: a member named `__proto__`. `inputs.ts` has the schemas that do not. */
+/** Uses of Zod's records, which drop a member named `__proto__`. `inputs.ts` has schemas that do not. */
 const zodRecords = (sources: readonly { readonly file: string; readonly source: string }[]) =>
   sources.filter(({ source }) => /\bz\.(?:partialR|r)ecord\(/.test(source)).map(({ file }) => file);
 
 test('objects whose names come from outside keep all of their members', () => {
-  // What tools return is described by their schemas, not parsed; the names of gates are places, in an editor's schema too.
+  // These schemas describe the results of tools and are not used to parse; names of gates are places, also in an
+  // editor's schema.
   const described = ['lib/report/mcp/tools/records.ts', 'lib/snapshot/publish/gates.ts'];
   const lib = sources.filter(({ file }) => /^(?:lib|functions)\//.test(file) && !file.includes('/sandbox/'));
 
@@ -23,8 +24,10 @@ test('objects whose names come from outside keep all of their members', () => {
   ]);
 });
 
-/** Reads JSON without a limit. These read what this process printed, a single text, within limits, or
- * an object of the store that counts as damaged if it cannot be read. */
+/**
+ * Files that parse JSON without a limit. They read what this process printed, a single text, within limits, or an
+ * object of the store that counts as damaged if it cannot be read.
+ */
 const PARSERS = [
   'lib/jobs/ledger/ledger.ts',
   'lib/base/json/json.ts',

@@ -4,8 +4,8 @@ import type { Failure, Outcome } from './counts.ts';
 const MAX = 3;
 
 /**
- * What a run counts once each test that failed was tried again: one that passes twice alone is flaky, is printed as such
- * and counts as passed. Only for what depends on how fast this machine is just now: a browser, a bench.
+ * The counts of a run after each failed test was tried again: one that passes twice alone is printed as flaky and
+ * counts as passed. Only for tests that depend on the machine's present speed: a browser, a bench.
  */
 export async function withoutFlaky(
   { passed, failed }: Outcome,

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach } from 'vitest';
 
-/** A folder of each test's own, which is gone after it: `path` is that of the test that runs. Called before other hooks. */
+/**
+ * Creates a folder for each test, which is removed after it. `path`: the folder of the current test. Call this before
+ * other hooks.
+ */
 export function folderOfEach(): { readonly path: string } {
   const folder = { path: '' };
   beforeEach(async () => {
@@ -14,7 +17,7 @@ export function folderOfEach(): { readonly path: string } {
   return folder;
 }
 
-/** The path of a folder for all tests of a file, which is gone after the last. */
+/** Creates a folder for all tests of a file, which is removed after the last one. Returns its path. */
 export function folderOfAll(): string {
   const path = mkdtempSync(join(tmpdir(), 'tests-'));
   afterAll(() => rmSync(path, { recursive: true }));

@@ -38,7 +38,7 @@ const ROOMS = [
   'infra',
 ] as const;
 
-/** Every import in the sources: the file, and what it imports (a path in the project, or a package). */
+/** An import in the sources: the file, and what it imports (a path in the project, or a package). */
 type Import = { readonly from: string; readonly of: string };
 
 const FROM = /(?:\bfrom\s|\bimport\s*\(?)\s*'([^']+)'/g;
@@ -54,7 +54,7 @@ const imports: readonly Import[] = files.flatMap((file) =>
 
 const within = (folder: string) => (path: string) => path === folder || path.startsWith(`${folder}/`);
 
-/** The room that a path of the project is in; undefined for a package. */
+/** The room of a path in the project; undefined for a package. */
 const roomOf = (path: string): string | undefined =>
   ROOMS.filter((room) => within(room)(path)).sort((a, b) => b.length - a.length)[0];
 
@@ -98,21 +98,21 @@ describe('in the rooms of lib,', () => {
   });
 });
 
-/** The relative path of each import line, which may begin on an earlier line. */
+/** Matches the relative path of an import, which may begin on an earlier line. */
 const RELATIVE =
   /^(?:import|export)\b[^'"`;]*?from '(\.[^']+)'|^import '(\.[^']+)'|\bawait import\('(\.[^']+)'\)/gm;
 
-/** Imports of files that do not exist under the name that is imported, each as one readable line. */
+/** Imports whose file does not exist under the imported name, each as one readable line. */
 const misnamed = (path: string, source: string): readonly string[] =>
   [...source.matchAll(RELATIVE)]
     .map((match) => match[1] ?? match[2] ?? match[3] ?? '')
-    // Programs within a test start at the project's folder.
+    // Paths in programs that a test starts are relative to the project's folder.
     .filter((named) => !existsSync(join(dirname(path), named)) && !existsSync(named))
     .map((named) => `${path} imports ${named}`);
 
 describe('an import names its file with its extension', () => {
-  // Node runs the sources, while the compiler would find a file by another extension too. Biome's rule for it takes
-  // half of the time of all its rules.
+  // Node needs the right extension, while the compiler accepts others too. Biome's rule for this takes half of the time
+  // of all its rules.
   test('in every source', () => {
     const sources = globSync('{lib,functions,infra,test}/**/*.{ts,tsx,js}');
 
@@ -169,7 +169,7 @@ describe('lib contains', () => {
   });
 });
 
-/** Everything that the files of a folder import, themselves and by what they import. */
+/** Everything that the files of a folder import, directly or indirectly. */
 function importedFrom(folder: string): readonly string[] {
   const found = new Set(files.filter(within(folder)));
   for (const file of found) for (const { from, of } of imports) if (from === file) found.add(of);

@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * Finds what is not plain English in comments, messages, test titles and docs, and counts it by rule. `node test/language.ts` prints the counts,
- * and each place by file; a word after it, such as `away` or `lib/cli/`, selects rules or files.
+ * Finds what is not plain English in comments, messages, test titles and docs, and counts it by rule.
+ * `node test/language.ts` prints the counts, and each violation by file. An argument, such as `away` or `lib/cli/`,
+ * selects rules or files.
  */
 
 export type Finding = {
@@ -12,7 +13,7 @@ export type Finding = {
   readonly text: string;
 };
 
-/** Words to avoid, with what to write instead. A word that also has a plain meaning is matched in its odd one only. */
+/** Words to avoid, with what to write instead. A word that also has a plain meaning is matched only in its unusual one. */
 const WORDS: Readonly<Record<string, RegExp>> = {
   'somebody, nobody: name the thing': /\b(?:some|any|every|no)body\b|\bsomeone\b|\bwho(?:m|so)?ever\b/gi,
   'tell, told: report, say, print': /\b(?:told|tells?|telling)\b(?! apart)/gi,
@@ -55,7 +56,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
 
 const NAMES = /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_\w+/g;
 
-/** Words in a sentence of a docstring. */
+/** Maximum number of words in a sentence of a docstring. */
 const MAX_SENTENCE_WORDS = 35;
 const LONG_SENTENCE = `sentence of a docstring over ${MAX_SENTENCE_WORDS} words`;
 const REPEATED_NAME = 'docstring that only repeats the name';
@@ -64,7 +65,10 @@ const OLD_NAME = 'MOST_, LEAST_, LONGEST_: MAX_, MIN_';
 
 const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME, NAMELESS];
 
-/** Comments and strings of a source. A template within another ends the outer one early: it is counted in pieces. */
+/**
+ * Matches the comments and strings of a source. A template inside another one ends the outer one early, which is then
+ * read in pieces.
+ */
 const TOKENS =
   /(?<block>\/\*[\s\S]*?\*\/)|(?<line>(?<=^|\s)\/\/.*)|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/gm;
 
@@ -75,7 +79,7 @@ type Passage = {
   readonly end: number;
 };
 
-/** A string with a space between two words is for people; others are keys, paths and names. */
+/** Whether a string is for people: it has a space between two words. Others are keys, paths and names. */
 const isForPeople = (text: string) => /[a-z,;:] [a-z{$`]/i.test(text);
 
 const passagesOf = (source: string): readonly Passage[] =>
@@ -96,7 +100,7 @@ const shown = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slic
 
 const wordsIn = (text: string): readonly string[] => text.split(/\s+/).filter((word) => /\w/.test(word));
 
-/** Sentences end at a full stop, at an empty line, or where an item of a list begins. */
+/** Splits a docstring into sentences, which end at a full stop, at an empty line, or where a list item begins. */
 const sentencesOf = (docstring: string): readonly string[] =>
   docstring
     .split(/[.!?:](?=\s|$)|\n\s*\n|\n\s*(?:-|\d\.) |@\w+/)
@@ -107,7 +111,7 @@ const DECLARED =
 const FILLERS = new Set('a an the of to its it this that is are each for in as and with'.split(' '));
 const stem = (word: string): string => word.toLowerCase().replace(/(?:ies|es|s|ed|ing|e)$/, '');
 
-/** A docstring that begins with what it leaves to be guessed. */
+/** Matches a docstring whose first words do not name its subject. */
 const BEGINS_NAMELESS =
   /^\s*(?:Of (?:an?|each|the|th[eo]se|them|it|one|all)|Those (?:that|of|with)|The same (?:of|as)|By (?:how|its|the|their)|As (?:in|many|much)|In (?:bytes|the)|With (?:less|more)|From (?:this|where)|Also|Not)\b/;
 
@@ -150,7 +154,7 @@ export function findingsInSource(file: string, source: string): readonly Finding
   ];
 }
 
-/** The same for a page, without its blocks of code, inline code and link targets. */
+/** The findings in one page, without its code blocks, inline code and link targets. */
 export function findingsInPage(file: string, page: string): readonly Finding[] {
   const blank = (text: string) => text.replaceAll(/[^\n]/g, ' ');
   const prose = page
@@ -204,7 +208,7 @@ export function findings(): readonly Finding[] {
   ];
 }
 
-/** How often each rule is broken. */
+/** The number of findings by rule. */
 const countsOf = (all: readonly Finding[]): Readonly<Record<string, number>> =>
   Object.fromEntries(rules.map((rule) => [rule, all.filter((each) => each.rule === rule).length]));
 

@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, the longest first: most of them wait a lot, while other files use the cores. In a fresh
- * clone Vitest has no durations, and guesses by size.
+ * The slowest files, slowest first. Most of them wait a lot, while other files use the cores. In a fresh clone Vitest
+ * has no recorded durations, and estimates them by size.
  */
 const LONGEST: readonly string[] = [
   'cli/tour.process.test.ts',
@@ -20,7 +20,7 @@ const LONGEST: readonly string[] = [
   'local-aws/functions/create-handler.process.test.ts',
 ];
 
-/** Begins with the files that take longest, so that no worker is idle while another runs the last of them. */
+/** Starts with the slowest files, so that no worker is idle while another one runs the last of them. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification) => {

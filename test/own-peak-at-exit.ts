@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { ownPeakMb } from './own-peak.ts';
 
-/* Loaded into a process by `--import`: writes its greatest memory, in megabytes, to its pipe 3 when it ends. */
+/* Loaded into a process by `--import`. At its end, writes its peak memory, in megabytes, to pipe 3. */
 
 process.on('exit', () => writeSync(3, String(ownPeakMb())));

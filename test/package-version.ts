@@ -1,4 +1,4 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of the package, as its `package.json` says. */
+/** The version in `package.json`. */
 export const { version }: { readonly version: string } = JSON.parse(readFileSync('package.json', 'utf8'));

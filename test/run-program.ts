@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
 
 type Options = {
-  /** Default: this one. */
+  /** The working directory. Default: that of this process. */
   readonly folder?: string;
-  /** All of it, besides `PATH` and `HOME`. */
+  /** The complete environment, except for `PATH` and `HOME`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The lines of its standard input. Default: none. */
   readonly input?: readonly string[];
@@ -23,7 +23,7 @@ export async function runProgram(
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: 'pipe',
   });
-  // A program that ends early closes its input; its exit code and output say why.
+  // A program that ends early closes its input. Its exit code and output give the reason.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input.map((line) => `${line}\n`).join(''));
   const [out, err, [code]] = await Promise.all([
@@ -34,7 +34,7 @@ export async function runProgram(
   return { code, out, err };
 }
 
-/** The same, and returns what it printed. Throws with all of its output if it did not end well. */
+/** Runs a program to its end, and returns its output. Throws with all of its output if it fails. */
 export async function printedBy(...given: Parameters<typeof runProgram>): Promise<string> {
   const { code, out, err } = await runProgram(...given);
   if (code !== 0) throw new Error(`${given[0].join(' ')} ended with ${code}:\n${out}\n${err}`);

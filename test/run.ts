@@ -8,29 +8,25 @@ import { withoutFlaky } from './flaky.ts';
 
 /*
  * `npm test`: types, lint, and the tests that run in their own process. Types and lint count as one check each, so that
- * the last line covers everything. They run one after another beside the tests of the stack, before all others.
+ * the last line covers everything. They run one after another, at the same time as the tests of the stack, before all other tests.
  *
- * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the
- * command, deployed functions and workers, and kill some of them: one that fails is tried twice alone, and is flaky if it
- * passes then. CI runs both. What they called by roles and policies is compared with docs/permissions.md afterwards, which
- * `--write` writes.
+ * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the command, deployed functions and workers, and kill some of them. A test that fails is run twice more alone, and is flaky if it passes then. CI runs both. Afterwards the calls that roles and policies allowed are compared with docs/permissions.md, which `--write` writes.
  *
- * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the least that
- * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that all run, in full. `--storm` (`npm run
+ * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the minimum that still tests each promise. `--long` (`npm run test:long`) sets it to 1, so that all run, in full. `--storm` (`npm run
  * test:storm`) runs one storm of 8 s and nothing else.
  */
 
 const TEST_SCALE = process.argv.includes('--long') ? '1' : process.env['TEST_SCALE'];
 
-/** How files end whose tests start processes. */
+/** The suffix of files whose tests start processes. */
 const PROCESSES = '.process.test.ts';
 
-/** Tests that synthesize stacks: one worker loads the CDK and makes each stack once, where five would five times. */
+/** The tests that synthesize stacks. They run in one worker, which loads the CDK and creates each stack only once. */
 const INFRA = 'test/infra';
 
-/** The compiler's threads check the types that they share each for itself: alone, one needs a third less of the cores. */
+/** Each thread of the compiler checks shared types again, so a single thread needs a third less CPU time. */
 const MIN_SECONDS = ['--singleThreaded'];
-/** Lets the compiler collect garbage a quarter as often: it then takes 1.1 GB instead of half of that. */
+/** Lets the compiler collect garbage a quarter as often. It then uses twice the memory, 1.1 GB. */
 const FEWER_COLLECTIONS = { GOGC: '400' };
 
 const outcomes = await outcomesOf(process.argv.slice(2));
@@ -72,7 +68,7 @@ async function checks(): Promise<readonly Outcome[]> {
   ];
 }
 
-/** The output of a check is printed in one piece, since the tests print at the same time. */
+/** Runs a check, and prints its output in one piece, since the tests print at the same time. */
 async function check(
   name: string,
   command: string,
@@ -89,9 +85,9 @@ async function check(
 type Tests = {
   /** The files to run. Default: all. */
   readonly only?: readonly string[];
-  /** Patterns of files that are not run. Default: none. */
+  /** Patterns of files to exclude. Default: none. */
   readonly without?: readonly string[];
-  /** How many processes run them. Default: as configured. */
+  /** The number of worker processes. Default: as configured. */
   readonly workers?: number;
   /** A pattern of the names of the tests to run. Default: all. */
   readonly named?: string;

@@ -1,7 +1,7 @@
 /*
- * How much the expensive tests do: how many schedules, texts, jobs, kills and crash points. `TEST_SCALE` is the one
- * variable: without it (`npm test`) each test does the least that still shows its promise, 1 is the full run (`npm run
- * test:long`), and 100 on one file is a search overnight.
+ * The scale of expensive tests: how many schedules, texts, jobs, kills and crash points they try. `TEST_SCALE` sets it.
+ * Without it (`npm test`) each test does the minimum that still tests its promise; 1 is the full run
+ * (`npm run test:long`), and 100 on one file is an overnight search.
  */
 
 const SCALE = readScale(process.env['TEST_SCALE']);
@@ -21,7 +21,10 @@ export const isWhole = SCALE >= 1;
 /** Milliseconds that a scaled test may take: `wholeMs` for the full run, and never less than four minutes. */
 export const scaledTimeout = (wholeMs: number): number => scaled(240_000, wholeMs);
 
-/** About `small` of these, evenly spread; in a full run, all of them. Begins at a random one, so that each has its turn. */
+/**
+ * About `small` of the items, evenly spread from a random start, so that each is tried sometimes. In a full run, all of
+ * them.
+ */
 export function sampled<T>(small: number, items: readonly T[]): readonly T[] {
   const stride = Math.max(1, items.length / scaled(small, items.length));
   const start = Math.random() * stride;

@@ -2,10 +2,10 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /*
- * How easily a stranger finds their way, in numbers. Each has a goal; what misses its goal today has a bound in
- * `test/sizes.json`, which falls as the number does. `npm run sizes` prints each number. With `--write` it lowers the
- * bounds of what got smaller; what is named besides, such as `'lib: lines'`, gets today's number, and the commit says why
- * it had to grow. `--write --all` names all.
+ * Figures of how easily a newcomer finds their way in the code. Each has a goal. A figure that misses its goal has a
+ * bound in `test/sizes.json`, which falls with it. `npm run sizes` prints all figures. `--write` lowers the bounds of
+ * figures that got smaller, and sets those of named ones, such as `'lib: lines'`, to today's value; the commit says why
+ * they had to grow. `--write --all` sets all.
  */
 
 const FILE = join(import.meta.dirname, 'sizes.json');
@@ -26,9 +26,9 @@ const GOALS: Sizes = {
   'test: lines a line of lib': 1.5,
   'docs: words': 33_000,
 };
-/** Names that one door shows. */
+/** Maximum number of names that one door exports. */
 const MAX_NAMES = 35;
-/** Words of a page of docs. */
+/** Maximum number of words of a page of docs. */
 const MAX_PAGE_WORDS = 1_500;
 
 const goalOf = (name: string): number | undefined => {
@@ -36,7 +36,7 @@ const goalOf = (name: string): number | undefined => {
   return name.endsWith('.md: words') ? MAX_PAGE_WORDS : GOALS[name];
 };
 
-/** How far a number may fall below its bound before the bound must be lowered. */
+/** How far a figure may fall below its bound before the bound must be lowered. */
 const SLACK = 0.02;
 
 const textOf = (file: string) => readFileSync(file, 'utf8');
@@ -61,19 +61,19 @@ export const importsIn = (file: string, text: string): readonly Import[] =>
     isType: type !== undefined,
   }));
 
-/** The imports of one room's inside by another, or by what is no room: each is a path past a door. */
+/** Imports of a room's inner files from outside the room, which bypass its door. */
 export function pastDoors(files: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(files).flatMap(([file, text]) =>
     importsIn(file, text)
       .map(({ of }) => of)
       .filter((of) => ROOM.test(of) && !DOOR.test(of))
-      // The entry points of the package are doors to the world.
+      // The entry points of the package may import from any room.
       .filter((of) => ROOM.exec(of)?.[1] !== ROOM.exec(file)?.[1] && !of.startsWith('lib/entries/'))
       .map((of) => `${file} imports ${of}`),
   );
 }
 
-/** How many names a door shows. */
+/** The number of names that a door exports. */
 export const namesAt = (text: string): number =>
   [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].reduce(
     (sum, [, names = '']) => sum + names.split(',').filter((name) => name.trim() !== '').length,
@@ -102,15 +102,15 @@ export function reachOf(
   return { files: chains.size, chain };
 }
 
-/** Names that several of these texts export, once for each text beyond the first: one name is to mean one thing. */
+/** Names that several of these texts export, once for each text beyond the first. A name should mean one thing. */
 function repeatedExports(texts: readonly string[]): readonly string[] {
   const names = texts.flatMap((text) => [...new Set([...text.matchAll(NAMED)].map(([, name = '']) => name))]);
   return names.filter((name, at) => names.indexOf(name) < at);
 }
 
 /**
- * Files of fewer than 40 lines that only one other imports: each is part of that one, unless that one loads it only when
- * it is needed, such as a command or a client of AWS. A value of a table, `definition.ts`, has a file of its own.
+ * Files of fewer than 40 lines that only one other file imports: they should be part of that file. Files that are
+ * imported lazily, such as commands or clients of AWS, and values of a table (`definition.ts`) are excepted.
  */
 export function fragmentsIn(
   files: readonly string[],
@@ -138,14 +138,14 @@ export function fragmentsIn(
 const EARLIER =
   /\b(?:formerly|used to be|previously|legacy|deprecated|backwards?[- ]compatib\w*|(?:old|earlier|former) format)\b/gi;
 
-/** Each page of docs that a person wrote, with its words. */
+/** Each page of docs that is not generated, with its number of words. */
 const pages = () =>
   ['README.md', ...globSync('docs/**/*.md').sort()]
     .map((page) => ({ page, text: textOf(page) }))
     .filter(({ text }) => !text.startsWith('<!-- generated'))
     .map(({ page, text }) => ({ page, words: text.split(/\s+/).filter(Boolean).length }));
 
-/** Today's numbers. */
+/** Computes the present figures. */
 export function measure(): Sizes {
   const lib = globSync('lib/**/*.{ts,tsx}').sort();
   const all = [...lib, ...globSync('{functions,infra,build,bin}/**/*.{ts,js}').sort()];
@@ -186,7 +186,7 @@ export function measure(): Sizes {
 
 export const readBounds = (): Sizes => JSON.parse(textOf(FILE));
 
-/** The faults of these sizes, and what to do, one line each. */
+/** The figures that exceed their bounds or need a new one, with what to do, one line each. */
 export function faultsIn(sizes: Sizes, bounds: Sizes): readonly string[] {
   const names = [...new Set([...Object.keys(sizes), ...Object.keys(bounds)])];
   return names.flatMap((name) => {
@@ -203,7 +203,7 @@ export function faultsIn(sizes: Sizes, bounds: Sizes): readonly string[] {
   });
 }
 
-/** The new bounds, of what misses its goal or has none: never higher, but for those that are named. */
+/** The new bounds of figures that miss their goal or have none. A bound only rises if it is named. */
 const lowered = (sizes: Sizes, bounds: Sizes, named: readonly string[]): Sizes =>
   Object.fromEntries(
     Object.entries(sizes)

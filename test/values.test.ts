@@ -11,16 +11,16 @@ import { beginCommand, settingsOf } from './cli/run-command.ts';
 import { folderOfAll } from './folder-of-each.ts';
 import { connect, contextOver } from './report/mcp/connect.ts';
 
-/* Each value of a list, such as a status, is lowerCase one way at every door, whatever the platform sends. */
+/* Each value of an enumeration, such as a status, is in lower case in every output, however the platform spells it. */
 
 const path = folderOfAll();
 let sandbox: Sandbox;
-/** What each door says, as text. */
+/** The output of each command and reader, as text. */
 const doors = new Map<string, string>();
-/** All values of lists, by the columns of SQL that have them. */
+/** All values of enumerations that SQL columns contain. */
 const words = new Set<string>();
 
-/** Columns and members that have what the platform sent, or records as it sent them. */
+/** Columns and members with raw values or records of the platform. */
 const RAW =
   /^(?:sent|.*_sent|filetype|indexstatus|charttype|scanstate|hashalgorithm|datatype|cachewindow|contenttype|links|activelinks|owners|currentrevision|revisions|response|before|after|_other|hash|columns|error|expression|path|name|title)$/i;
 
@@ -42,7 +42,10 @@ const wordColumns = viewsOver(sources)
     ),
   );
 
-/** All values of lists, and all rows of the other tables, each by one query: opening SQL costs more than reading. */
+/**
+ * Queries all values of enumerations, and all rows of the other tables, each with one query, since opening SQL takes
+ * longer than reading.
+ */
 async function askTables(): Promise<void> {
   const distinct = wordColumns.map(
     ({ table, column }) => `SELECT DISTINCT '${table}.${column}' AS door, ${column} AS said FROM ${table}`,
@@ -139,11 +142,11 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-/** The facts that the page carries. */
+/** The facts in the page. */
 const factsIn = (html: string): string =>
   inflateRawSync(Buffer.from(/id="facts">([^<]*)</.exec(html)?.[1] ?? '', 'base64')).toString();
 
-/** The texts of JSON that could be values of lists, and where each is. */
+/** The texts in JSON that could be values of enumerations, with their paths. */
 function* textsIn(value: unknown, at = ''): Generator<readonly [at: string, text: string]> {
   if (typeof value === 'string') yield [at, value];
   else if (typeof value === 'object' && value !== null)
@@ -151,7 +154,7 @@ function* textsIn(value: unknown, at = ''): Generator<readonly [at: string, text
       if (!RAW.test(name)) yield* textsIn(each, `${at}.${name}`);
 }
 
-/** The words in another spelling that a door has. */
+/** The words that an output spells differently. */
 function otherwise(said: string): readonly string[] {
   const isOther = (text: string) => words.has(text.toLowerCase()) && !words.has(text);
   try {

@@ -10,7 +10,7 @@ export default defineConfig({
     setupFiles: ['test/record-calls.ts'],
     pool: 'forks',
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Three more than there are cores: half of the time, tests wait for polls, kills and leases.
+    // Three more than there are cores, since tests spend half of the time waiting for polls, kills and leases.
     maxWorkers: availableParallelism() + 3,
     // One process runs many files, which saves start-up and imports: no test changes a module's state.
     isolate: false,

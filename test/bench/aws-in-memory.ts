@@ -9,18 +9,18 @@ import { createDynamoInMemory } from './dynamo-in-memory.ts';
 export type AwsInMemory = LoopbackServer & {
   /** The objects of all buckets, by `BUCKET/KEY`. */
   readonly objects: ReadonlyMap<string, Buffer>;
-  /** What the requests up to now would cost on demand, by the list prices. */
+  /** The cost of the requests so far, at on-demand list prices. */
   readonly dollars: () => number;
-  /** From now on each response takes this many milliseconds longer. */
+  /** Delays each further response by this number of milliseconds. */
   readonly setLatency: (ms: number) => void;
   /** The SDK's environment variables for it. */
   readonly settings: Readonly<Record<string, string>>;
 };
 
 /**
- * What workers need of DynamoDB, S3 and SQS, in this process's memory, at a fifth of the cost of the local AWS
- * (docs/local-aws.md), and with none of its checks: for measurements that the local AWS would bound. Nothing fails in it
- * but conditions, and SQS only accepts.
+ * Starts the part of DynamoDB, S3 and SQS that workers use, in this process's memory. It takes a fifth of the CPU of
+ * the local AWS (docs/local-aws.md), without its checks: for measurements that the local AWS would dominate. Only
+ * conditions can fail, and SQS accepts messages without delivering them.
  */
 export async function startAwsInMemory(): Promise<AwsInMemory> {
   const [objects, uploads] = [new Map<string, Buffer>(), new Map<string, Buffer[]>()];
@@ -28,7 +28,7 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
   let [dollars, latencyMs] = [0, 0];
   const server = await startLoopbackServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
-    // Its sender has died.
+    // The sender of the request has died.
     if (body === undefined) return;
     if (latencyMs > 0) await delay(latencyMs);
     const [service = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
@@ -61,7 +61,7 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
   };
 }
 
-/** A list is priced as a write, and a deletion is free. */
+/** The price of a request to S3. A list costs as much as a write, and a deletion is free. */
 function priceOfS3({ method, url = '' }: IncomingMessage): number {
   if (method === 'DELETE') return 0;
   return method === 'PUT' || method === 'POST' || url.includes('list-type') ? prices.s3Write : prices.s3Read;
@@ -72,7 +72,10 @@ const respondJson = (response: ServerResponse, status: number, value: object) =>
 
 type Asked = { readonly request: IncomingMessage; readonly body: Buffer };
 
-/** Responds to requests that begin an upload or carry a part; returns the whole body once the last request arrives. */
+/**
+ * Responds to requests that begin an upload or contain a part. Returns the complete body for the request that ends the
+ * upload.
+ */
 function takePart(uploads: Map<string, Buffer[]>, { request, body }: Asked, response: ServerResponse) {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   if (searchParams.has('uploads')) {

@@ -1,4 +1,4 @@
-/** One line of the table. `bound` says what is required, if anything. */
+/** One line of the table. `bound`: the requirement, if there is one. */
 export type Row = {
   readonly measured: string;
   readonly value: string;
@@ -6,15 +6,15 @@ export type Row = {
   readonly ok?: boolean;
 };
 
-/** A measurement that `npm run bench -- NAME` makes. Rows of a generator are printed as they come. */
+/** A measurement for `npm run bench -- NAME`. Rows of a generator are printed one by one. */
 export type Bench = {
   readonly name: string;
-  /** What its rows show, how to read them and what was learned: stands above them on the page. */
+  /** The text above the rows on the page: what they show, how to read them, and what was learned. */
   readonly about: string;
   readonly run: () => AsyncIterable<Row> | Promise<readonly Row[]>;
 };
 
-/** A row with a bound: the value in words, and whether it holds. */
+/** A row with a bound, the value in words, and whether the bound holds. */
 export const bounded = (measured: string, value: string, bound: string, ok: boolean): Row => ({
   measured,
   value,
@@ -22,7 +22,7 @@ export const bounded = (measured: string, value: string, bound: string, ok: bool
   ok,
 });
 
-/** A row whose value is a ratio, such as of CPU times, that may be so large at most. */
+/** A row for a ratio, such as of CPU times, with its maximum. */
 export const atMost = (measured: string, ratio: number, most: number): Row =>
   bounded(measured, ratio.toFixed(2), `at most ${most}`, ratio <= most);
 

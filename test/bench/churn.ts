@@ -13,10 +13,10 @@ import { startSandboxProcess } from './sandbox-process.ts';
 const RECORDS = 1_000_000;
 const CHANGES_A_SECOND = 20;
 
-/** Slow enough for a thousand changes between the pages. */
+/** Requests a second: slow enough for a thousand changes between pages. */
 const RATE = 4;
 
-/** A snapshot of a million records that are being changed: what existed throughout is in it, once. */
+/** A snapshot of a million records that change meanwhile. Every record that existed throughout must be in it, once. */
 export const churn: Bench = {
   name: 'churn',
   about: 'A snapshot of a million records that are changed, made and deleted while it reads.',
@@ -65,14 +65,17 @@ async function takeSnapshot(settings: Readonly<Record<string, string>>): Promise
   return JSON.parse(await printedBy(command, { environment: { SYNC_COMPRESSION: 'gzip', ...settings } }));
 }
 
-/** How many steps of churn changed calculations. */
+/** The number of churn steps that changed calculations. */
 function changesIn(counts: unknown): number {
   const { churn: steps } = counts as { readonly churn: Readonly<Record<string, number>> };
   const ofCalculations = Object.entries(steps).filter(([name]) => name.startsWith('calculation '));
   return ofCalculations.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** Reads the parts of a snapshot (gzip) in the store's folder, and compares their ids with `lived`. */
+/**
+ * Reads the parts (gzip) of a snapshot in the store's folder, and compares their ids with `lived`, those that existed
+ * throughout.
+ */
 async function compareLivedThrough(folder: string, parts: Manifest['parts'], lived: readonly string[]) {
   const ids = new Set<string>();
   let taken = 0;

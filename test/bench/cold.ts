@@ -14,15 +14,18 @@ import { atMost, type Bench, bounded } from './bench.ts';
 import { median } from './measured-process.ts';
 
 const MAX_KB = 750;
-/** A third of the start of run-jobs are two requests, which clients alone do not make: 1.5 times is the least. */
+/**
+ * Maximum ratio to the start of clients alone. They do not make the two requests that are a third of the start of
+ * run-jobs, so less than 1.5 is impossible.
+ */
 const MAX_TIMES = 1.5;
-/** Runs of each, in turn, so that a slow moment of the machine affects all of them. */
+/** Number of runs of each, in turns, so that a slow moment of the machine affects all of them. */
 const RUNS = 15;
 
 /**
- * How large the bundles are, and how long a fresh process takes until it could handle its first event, which is what
- * Lambda does to start it: everything that this loads is imported, and what is shared by all events is opened. Compared
- * with a process that imports and creates only the AWS SDK's clients that it loads, as usual bundles do.
+ * The size of the bundles, and the time until a fresh process can handle its first event, as when Lambda starts it: all
+ * modules are imported, and everything shared by events is opened. Compared with a process that only imports and
+ * creates the same AWS SDK clients, as usual bundles do.
  */
 export const cold: Bench = {
   name: 'cold',
@@ -41,7 +44,7 @@ export const cold: Bench = {
   },
 };
 
-/** The memory of a fresh process with a function's bundle when it could handle its first event, in MB. */
+/** The memory, in MB, of a fresh process with a function's bundle once it can handle its first event. */
 export async function memoryAtStart(name: string): Promise<number> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-cold-'));
   const { outputFiles, ...made } = await bundleHandler(join('functions', name, 'handler.ts'));
@@ -76,7 +79,7 @@ const inputsOf = ({ outputs }: Metafile, names: ReadonlySet<string>): readonly s
     names.has(basename(file)) ? Object.keys(inputs) : [],
   );
 
-/** A module that imports from the SDK's clients what the sources import, creates the clients, and does nothing else. */
+/** A module that only imports the same members of the SDK's clients as the sources, and creates the clients. */
 async function clientsOf(inputs: readonly string[]): Promise<string> {
   const sources = await Promise.all(
     inputs.filter((file) => file.startsWith('lib/')).map((file) => readFile(join(root, file), 'utf8')),
@@ -99,7 +102,7 @@ async function clientsOf(inputs: readonly string[]): Promise<string> {
 
 const IMPORT = /^import \{([^}]*)\} from '(@aws-sdk\/(?:client|lib)-[^']+)'/gm;
 
-/** Writes the files of a bundle, and returns the one that is imported. */
+/** Writes the files of a bundle, and returns the path of its entry. */
 async function write(
   prefix: string,
   { outputFiles = [] }: Pick<BuildResult, 'outputFiles'>,
@@ -112,19 +115,19 @@ async function write(
   return join(folder, basename(first?.path ?? ''));
 }
 
-/** Milliseconds that the import of each file takes, each in processes of its own; the medians. */
+/** The median milliseconds of the import of each file, in separate processes. */
 async function timesOf(files: readonly [string, string], runs: number): Promise<readonly [number, number]> {
   const times: [number[], number[]] = [[], []];
   for (let run = 0; run < runs; run += 1)
     for (const index of [0, 1] as const) {
-      // AWS over http loads a module that https does not need.
+      // `node:http` is imported before the measurement, since only this test's AWS endpoint needs it.
       const from = "await import('node:http'); const from = performance.now()";
       times[index].push(Number(await importing(files[index], from, 'performance.now() - from')));
     }
   return [median(times[0]), median(times[1])];
 }
 
-/** The files that are loaded with it. */
+/** The files that are loaded with a file. */
 async function loadedBy(file: string): Promise<readonly string[]> {
   const hooks = `const loaded = [];
     (await import('node:module')).registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } })`;
@@ -138,13 +141,13 @@ async function importing(file: string, before: string, then: string): Promise<st
     await import(${JSON.stringify(`file://${file}`)});
     process.stdout.write(String(${then}), () => process.exit());`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    // A function has no authorities of its own; those of this machine would be read.
+    // A function has no certificate bundle. This machine's bundle would be read otherwise.
     env: { ...process.env, AWS_CA_BUNDLE: '', ...SETTINGS, AWS_ENDPOINT_URL: endpoint },
   });
   return stdout;
 }
 
-/** An AWS that has nothing but the name of the store's table, and whose responses have a `Date`. */
+/** An AWS that only knows the name of the store's table. Its responses have a `Date`. */
 const emptyAws = once(async () => {
   const server = createServer((request, response) => {
     const body = request.url?.includes('table.json') ? TABLE : '{}';

@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 /*
- * Loaded into a command by `--import`: writes to its pipe 3, when it ends, the milliseconds of the processor that it took,
- * and for how long each commit of SQLite blocked its event loop.
+ * Loaded into a command by `--import`. At its end, writes to pipe 3 its CPU time in milliseconds, and how long each
+ * commit of SQLite blocked its event loop.
  */
 
 const blockedMs: number[] = [];

@@ -15,8 +15,9 @@ import { startGuard } from '../conformance/runner/guard.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
 /*
- * The second half of `npm run compare`: all calculations by dlt's REST client, as its manual has it, and by platform-sync,
- * while records are added, changed and deleted; then the same again, killed half-way and started once more.
+ * The second half of `npm run compare`: copies all calculations with dlt's REST client, as in its manual, and with
+ * platform-sync, while records are added, changed and deleted. Then it repeats this, kills each halfway and starts it
+ * again.
  */
 
 const RECORDS = 100_000;
@@ -28,13 +29,16 @@ const FETCH_MS = 600_000;
 type Contender = {
   readonly name: string;
   readonly command: (folder: string) => readonly [string, ...string[]];
-  /** After a kill. Default: the same command. */
+  /** The command after a kill. Default: the same one. */
   readonly again?: (folder: string) => readonly [string, ...string[]];
-  /** The id of each row that was written. */
+  /** The ids of all rows that were written, including repeated ones. */
   readonly ids: (folder: string) => Promise<readonly string[]>;
 };
 
-/** Prints a table of what each took, lost and wrote twice. Returns how many rows platform-sync lost or wrote twice. */
+/**
+ * Prints a table with the time, the lost rows and the repeated rows of each. Returns the number of rows that
+ * platform-sync lost or repeated.
+ */
 export async function compareSnapshots(): Promise<number> {
   await using guard = startGuard();
   const cache = process.env['CONFORMANCE_CACHE'] ?? join(homedir(), '.cache', 'platform-sync', 'conformance');
@@ -119,7 +123,7 @@ async function runOne(contender: Contender, isKilled: boolean) {
   let from = Date.now();
   if (isKilled) {
     const first = start(contender.command(folder.path), environment);
-    // Half of the pages of the one that asks for a thousand at a time; a fifth of their number where pages are larger.
+    // Half of the pages for the contender with a thousand rows a page; a fifth of that number for larger pages.
     await untilRequested(sandbox, contender.again === undefined ? RECORDS / 2_000 : RECORDS / 10_000);
     first.child.kill('SIGKILL');
     await first.ended;

@@ -3,9 +3,9 @@ import { raceJobs } from './jobs-records.ts';
 import { type Contender, isOurs, openStage, outcomeOf, runJobs, type Took } from './jobs-run.ts';
 
 /*
- * `npm run compare`: the same code functions by a loop, by p-queue, by Powertools and by platform-sync, while responses are
- * lost, the platform refuses and the process is killed. What ran twice, what has no result, and what each took. Then snapshots
- * beside dlt.
+ * `npm run compare`: runs the same code functions with a loop, p-queue, Powertools and platform-sync, while responses
+ * are lost, the platform throttles and the process is killed. Reports what ran twice, what has no result, and the time
+ * of each. Then it compares snapshots with dlt.
  */
 
 const COUNT = 200;

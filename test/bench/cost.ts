@@ -5,8 +5,8 @@ import { root } from '../../infra/bundle-options.ts';
 import type { Bench, Row } from './bench.ts';
 
 /**
- * What an instance costs a month, in three sizes; it also writes docs/cost.md. In a process of its own: what imports the
- * constructs is compiled with infra's options.
+ * The monthly cost of an instance, in three sizes. Also writes docs/cost.md. Runs in a separate process, since code
+ * that imports the constructs is compiled with infra's options.
  */
 export const cost: Bench = {
   name: 'cost',

@@ -2,7 +2,7 @@
 export type Value = Readonly<Record<string, unknown>>;
 export type Item = Readonly<Record<string, Value>>;
 
-/** What an expression is about: `#name` and `:value` mean what these say. */
+/** The context of an expression: the item, and the meanings of `#name` and `:value`. */
 export type Scope = {
   readonly item: Item;
   readonly names: Readonly<Record<string, string>>;
@@ -12,13 +12,13 @@ export type Scope = {
 const attributeOf = ({ item, names, values }: Scope, token: string): Value | undefined =>
   token.startsWith(':') ? values[token] : item[names[token] ?? token];
 
-/** Numbers and texts compare as they do in DynamoDB, as long as texts are of ASCII. */
+/** The number or text of a value. Comparing them gives the same order as in DynamoDB, if texts are ASCII. */
 const plain = (value: Value | undefined): unknown => {
   if (value === undefined) return undefined;
   return value['N'] === undefined ? (value['S'] ?? JSON.stringify(value)) : Number(value['N']);
 };
 
-/** Words of DynamoDB in JavaScript. */
+/** DynamoDB's operators in JavaScript. */
 const OPERATORS: Readonly<Record<string, string>> = {
   AND: '&&',
   OR: '||',
@@ -34,7 +34,7 @@ const FUNCTIONS = {
 
 type Condition = (scope: Scope) => boolean;
 
-/** A condition of names, values, comparisons, AND, OR, NOT and the functions above, compiled. */
+/** Compiles a condition of names, values, comparisons, AND, OR, NOT and the functions above. */
 export const conditionOf = remembered((expression): Condition => {
   const script = expression.replaceAll(/[#:]?\w+|<>|<=|>=|=/g, (token) => {
     if (token in FUNCTIONS) return `functions.${token}`;
@@ -51,7 +51,7 @@ const sumOf = (scope: Scope, a: string, b: string): Value => ({
   N: String(numberIn(attributeOf(scope, a)) + numberIn(attributeOf(scope, b))),
 });
 
-/** Parses one part of a clause: `#a = :b`, `#a = #b + :c`, `#a` and `#a :b`. */
+/** Parsers of one part of a clause: `#a = :b`, `#a = #b + :c`, `#a` and `#a :b`. */
 const clauses: Readonly<Record<string, (words: readonly string[]) => Change>> = {
   SET:
     ([name = '', , value = '', , more]) =>
@@ -71,7 +71,7 @@ const clauses: Readonly<Record<string, (words: readonly string[]) => Change>> = 
     },
 };
 
-/** Applies an update with SET, REMOVE and ADD to an item. */
+/** Compiles an update with SET, REMOVE and ADD to a function that applies it. */
 export const updateOf = remembered((expression): ((scope: Scope) => Item) => {
   const found = expression.matchAll(/(SET|REMOVE|ADD) (.+?)(?= (?:SET|REMOVE|ADD) |$)/g);
   const changes = [...found].flatMap(([, clause = '', parts = '']) =>
@@ -84,7 +84,7 @@ export const updateOf = remembered((expression): ((scope: Scope) => Item) => {
   };
 });
 
-/** Caches by expression: programs use a few of them, thousands of times. */
+/** Caches results by expression, since programs use a few expressions thousands of times. */
 function remembered<T>(make: (expression: string) => T): (expression: string) => T {
   const made = new Map<string, T>();
   return (expression) => {

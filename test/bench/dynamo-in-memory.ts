@@ -15,7 +15,7 @@ type Input = {
   readonly ReturnValuesOnConditionCheckFailure?: string;
 };
 
-/** An error has `__type`. `units`: of capacity, to write where it is a write, or else to read consistently. */
+/** A reply. The body of an error has `__type`. `units`: capacity units of the write, or of the consistent read. */
 export type DynamoReply = { readonly status: 200 | 400; readonly body: object; readonly units?: number };
 
 const done = (body: object, units = 1): DynamoReply => ({ status: 200, body, units });
@@ -25,16 +25,16 @@ const READ_BYTES = 4_096;
 
 const unitsOf = (item: Item | undefined, bytes: number) => Math.max(1, Math.ceil(sizeOf(item) / bytes));
 
-/** About as DynamoDB counts it: names and values. */
+/** The size of an item, about as DynamoDB counts it: names and values. */
 const sizeOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).reduce((sum, [name, each]) => sum + name.length + sizeOf(each), 0)
     : String(value).length;
 
 /**
- * The operations of DynamoDB that workers use, on items in memory, by tables whose keys are `pk` and `sk`. It checks no
- * limits and no input, and so takes a tenth of the CPU of dynalite: a race shows the contenders, not the table. Any
- * table exists.
+ * Creates the operations of DynamoDB that workers use, on items in memory with the keys `pk` and `sk`. It does not
+ * check limits or input, and takes a tenth of dynalite's CPU, so that a race measures the contenders, not the table.
+ * Every table name exists.
  */
 export function createDynamoInMemory(): (operation: string, input: object) => DynamoReply {
   const tables = new Map<string, Map<string, Item>>();
@@ -58,7 +58,7 @@ const scopeOf = (input: Input, item: Item): Scope => ({
   values: input.ExpressionAttributeValues ?? {},
 });
 
-/** Makes a change if its condition holds for the item that is there. */
+/** Applies a change if its condition holds for the stored item. */
 function changed(
   items: Map<string, Item>,
   input: Input,

@@ -14,23 +14,23 @@ import { startSandboxProcess } from './sandbox-process.ts';
 const RATE = 20;
 const LATENCY_MS = 50;
 
-/** What waiting for the rate alone takes may be exceeded by so much: starts, publishing, tables. */
+/** Maximum duration, as a multiple of the time that the rate alone requires: starts, publishing and tables take time too. */
 const MAX_NIGHT = 1.4;
 const MAX_SCORING = 1.1;
 
 const TEXTS = 100_000;
-/** As many are scored here; the rest takes as long for each. */
+/** Number of texts that are scored here. Further texts take equally long each. */
 const SCORED = 1_600;
 
-/** The memory that the stack gives the smallest function, and the share of it that a start may take. */
+/** The memory of the stack's smallest function, and the share of it that a start may use. */
 const SMALLEST_MB = 256;
 const MAX_SHARE = 0.5;
 
-/** Of runs there are twelve times as many after 365 nights as after 30: commands may take a third of that more. */
+/** Maximum growth of a command's time from 30 to 365 nights: a third of the growth in runs, which is twelvefold. */
 const MAX_GROWTH = 4;
 const FEW_DAYS = 30;
 
-/** What a user notices. The other benches say where that comes from. */
+/** The figures that a user notices. The other benches explain them. */
 export const everyday: Bench = {
   name: 'everyday',
   about: `What a user notices. The other sections say where that comes from. Whole processes in a folder, against a sandbox that takes ${LATENCY_MS} ms for a response, at ${RATE} requests a second: a night cannot take less than its requests divided by the rate. Of 100,000 texts, ${SCORED.toLocaleString('en')} are scored. The smallest function has ${SMALLEST_MB} MB. A year of nights holds the same 20,000 calculations and their cards each night.`,
@@ -111,7 +111,7 @@ async function smallest(): Promise<Row> {
   );
 }
 
-/** What commands take over a year of nights, beside a month of them. */
+/** The time of commands after a year of nights, compared with a month. */
 async function year(): Promise<readonly Row[]> {
   const few = await commandsOver(FEW_DAYS);
   const many = await commandsOver(DAYS);
@@ -150,7 +150,7 @@ async function commandsOver(nights: number) {
           environment: () => ({ SYNC_STORE: folder.path }),
         }),
       );
-    // The first report computes the model, which the next ones read.
+    // The first report computes the model, which later ones only read.
     const [, ...later] = samples;
     took[name] = {
       cpuSeconds: median(later.map(({ cpuSeconds }) => cpuSeconds)),

@@ -7,7 +7,7 @@ export type FilePageRequest = {
   readonly version: number;
   /** One in this number of files is changed in a version; 0: none. */
   readonly changedEvery: number;
-  /** The newest files first, for the probe whether they are sorted. */
+  /** Newest files first, for the request that probes whether files are sorted. */
   readonly isNewest: boolean;
 };
 
@@ -20,8 +20,8 @@ const HASHES = Array.from({ length: 4_096 }, (_, index) =>
 const hashOf = (index: number) => HASHES[index % HASHES.length] ?? '';
 
 /**
- * A page of files, about 500 bytes each, the same in every run but for the links, which are signed anew in each
- * version. They are sorted by creation, and their ids are in no order.
+ * A page of files, about 500 bytes each. They are the same in every run except for their links, which are signed anew
+ * in each version. They are sorted by creation time, and their ids are not in order.
  */
 export function filePage({ total, offset, limit, version, changedEvery, isNewest }: FilePageRequest): Buffer {
   const end = Math.min(total, offset + limit);

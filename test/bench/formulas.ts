@@ -12,7 +12,7 @@ const MAX_MB = 500;
 const MAX_CPU_SECONDS = 15;
 const COLUMN = 'Revenue';
 
-/** Imports this number of formulas of the sandbox, and queries them. */
+/** Imports the formulas of the sandbox, and queries them. */
 export const formulas: Bench = {
   name: 'formulas',
   about:
@@ -37,7 +37,7 @@ export const formulas: Bench = {
   },
 };
 
-/** The formulas of all calculations, a line each. */
+/** The formulas of all calculations, one line each. */
 function linesOf(): readonly string[] {
   const {
     calculations,

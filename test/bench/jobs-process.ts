@@ -6,9 +6,9 @@ import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type RaceRecord, redelivered } from './jobs-records.ts';
 
 /*
- * `node jobs-process.ts HANDLER REMAINING_MS`, with a list of records on standard input: gives them to the handler in
- * tens, one batch after another, as Lambda does, and again until none is left or nothing has moved for a while. After
- * each batch it prints the ids of the messages that are finished, and what it took since the first one, which opens
+ * `node jobs-process.ts HANDLER REMAINING_MS`, with a list of records on standard input. Passes them to the handler in
+ * batches of ten, one after another, as Lambda does, and repeats this until all are finished or there was no progress
+ * for a while. After each batch it prints the ids of finished messages, and the cost since the first one, which opens
  * everything.
  */
 
@@ -24,7 +24,7 @@ subscribe('http.client.request.start', (message) => {
   const { request } = message as { readonly request: ClientRequest };
   count(serviceOf(request));
 });
-// What `fetch` sends.
+// Counts the requests of `fetch`.
 subscribe('undici:request:create', () => count('platform'));
 
 function serviceOf(request: ClientRequest): string {
@@ -37,7 +37,7 @@ const context = { getRemainingTimeInMillis: () => Number(remaining), functionNam
 let started = { cpu: process.cpuUsage(), ms: performance.now() };
 let jobs = 0;
 
-/** Handles all records once, and returns those that are not finished. */
+/** Handles all records once, and returns the unfinished ones. */
 async function handleAll(given: readonly RaceRecord[]): Promise<readonly RaceRecord[]> {
   const left: RaceRecord[] = [];
   for (let start = 0; start < given.length; start += 10) {
@@ -64,7 +64,7 @@ function print(finished: readonly string[]): void {
   process.stdout.write(`${JSON.stringify({ finished, took })}\n`);
 }
 
-/** A message is delivered again after the first; it counts as lost if nothing succeeded for the second. */
+/** A message is delivered again after the first time. It counts as lost if nothing succeeded for the second. */
 const AGAIN_MS = 500;
 const MAX_IDLE_MS = 15_000;
 

@@ -1,14 +1,17 @@
-/** A message as Lambda delivers it, with what it asks for: the keys under which the platform counts its work. */
+/** A message as Lambda delivers it, and the keys under which the platform counts its work. */
 export type RaceJob = { readonly record: RaceRecord; readonly keys: readonly string[] };
 
 export type RaceRecord = ReturnType<typeof recordOf>;
 
 export type Work = 'functions' | 'texts';
 
-/** How much one message asks for: a batch of texts is cut into chunks of 100. */
+/** Pieces of work in one message. A batch of texts is split into chunks of 100. */
 export const piecesInJob: Readonly<Record<Work, number>> = { functions: 1, texts: 100 };
 
-/** Messages for this number of functions or texts, or a few more, after one that opens everything. Other names are other work. */
+/**
+ * Messages for at least this number of functions or texts, after a first one that opens everything. Another `name`
+ * gives other work.
+ */
 export const raceJobs = (work: Work, name: string, count: number): readonly RaceJob[] =>
   Array.from({ length: 1 + Math.ceil(count / piecesInJob[work]) }, (_, index) =>
     jobs[work](`${name}-${index}`),
@@ -38,13 +41,16 @@ function textsJob(id: string): RaceJob {
   };
 }
 
-/** The same message when it is delivered again. */
+/** The same message as it is redelivered. */
 export const redelivered = (record: RaceRecord): RaceRecord => ({
   ...record,
   attributes: { ...record.attributes, ApproximateReceiveCount: '2' },
 });
 
-/** Sent now: one that is three days old is replaced by a copy as it waits, and nobody here receives that. */
+/**
+ * A record that was sent just now. A message older than three days would be replaced by a copy, which nothing here
+ * receives.
+ */
 const recordOf = (id: string, message: object) => ({
   messageId: id,
   receiptHandle: `receipt of ${id}`,

@@ -15,7 +15,7 @@ import { type AwsInMemory, startAwsInMemory } from './aws-in-memory.ts';
 import { type RaceJob, type RaceRecord, redelivered } from './jobs-records.ts';
 import { type RaceServer, startRaceServer } from './race-server.ts';
 
-/** `killed`: of the one with leases that end soon, where it is another. */
+/** The files of a contender's handler. `killed`: a variant with short leases, if it differs. */
 type HandlerFiles = { readonly handler: string; readonly killed?: string };
 
 const RENEWED = './contenders/renewed-handler.ts';
@@ -23,9 +23,9 @@ const OURS = { handler: '../../functions/run-jobs/handler.ts', killed: RENEWED }
 
 const CONTENDERS = {
   ours: OURS,
-  /** On AWS's own DynamoDB for a laptop, which needs Java, and Maven the first time. */
+  /** Our worker on DynamoDB Local, which needs Java, and Maven the first time. */
   'dynamodb-local': OURS,
-  /** On SQLite and a folder, without AWS. */
+  /** Our worker on SQLite and a folder, without AWS. */
   sqlite: { handler: RENEWED },
   recommended: { handler: './contenders/powertools-handler.js' },
   'per-call': { handler: './contenders/per-call-handler.js' },
@@ -48,9 +48,9 @@ export const isOurs = (name: Contender): boolean => ['ours', 'sqlite', 'dynamodb
 export type Stage = AsyncDisposable & {
   readonly aws: AwsInMemory;
   readonly server: RaceServer;
-  /** The store of the contender that has nothing else. */
+  /** The store of the contender without AWS. */
   readonly folder: string;
-  /** The settings of the one on DynamoDB Local; undefined if it does not race. */
+  /** The settings of the contender on DynamoDB Local; undefined if it does not race. */
   readonly dynamoDb?: Readonly<Record<string, string>> | undefined;
 };
 
@@ -73,20 +73,20 @@ async function startDynamoDbLocal(opened: AsyncDisposableStack): Promise<Stage['
   const { engines } = opened.use(await startEngine(dynamoDbLocal, { fetched, guard, signal }));
   const endpoint = engines.dynamoDb?.endpoint ?? '';
   await createTables(endpoint, [TABLE]);
-  // It has a database for each access key and region.
+  // DynamoDB Local has a separate database for each access key and region.
   const { accessKeyId: AWS_ACCESS_KEY_ID } = credentials;
   return { AWS_ENDPOINT_URL_DYNAMODB: endpoint, AWS_ACCESS_KEY_ID, AWS_REGION: REGION };
 }
 
-/** The costs of all jobs except the first of each process, until the last one has finished or failed for good. */
+/** The cost of all jobs except the first of each process, until the last one has finished or finally failed. */
 export type Took = {
-  /** Finished ones. */
+  /** The number of finished jobs. */
   readonly jobs: number;
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** The most memory of a process. */
+  /** The peak memory of a process. */
   readonly peakMb: number;
-  /** By service. */
+  /** The number of requests, by service. */
   readonly requests: Readonly<Record<string, number>>;
   /** Dollars of AWS per job, by the list prices of the requests; undefined if they were not counted. */
   readonly dollars?: number | undefined;
@@ -97,16 +97,16 @@ const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, peakMb: 0, requests: {} };
 type Run = {
   readonly name: Contender;
   readonly records: readonly RaceRecord[];
-  /** Kills the process when it has executed this number of functions or texts, before the last response arrives. */
+  /** Kill the process once it has executed this number of functions or texts, before the last response arrives. */
   readonly killAfter?: number | undefined;
-  /** With leases that end soon, so that the jobs of a killed process are taken over while the bench runs. */
+  /** Use short leases, so that the jobs of a killed process are taken over while the bench runs. */
   readonly killed: boolean;
   readonly nodeOptions: string;
 };
 
 type Printed = { readonly finished: readonly string[]; readonly took: Took };
 
-/** Runs a contender in a process of its own. */
+/** Runs a contender in a separate process. */
 async function runRecords(stage: Stage, { name, records, killAfter, killed, nodeOptions }: Run) {
   const { server } = stage;
   const contender: HandlerFiles = CONTENDERS[name];
@@ -127,7 +127,7 @@ async function runRecords(stage: Stage, { name, records, killAfter, killed, node
   const finished = new Set<string>();
   let took = NOTHING;
   for await (const line of createInterface(child.stdout)) {
-    // A handler may print lines of its own, such as metrics; of the last line a kill may leave a piece.
+    // A handler may print other lines, such as metrics, and after a kill the last line may be incomplete.
     if (!line.startsWith('{"finished"') || !line.endsWith('}}}')) continue;
     const printed: Printed = JSON.parse(line);
     for (const messageId of printed.finished) finished.add(messageId);
@@ -139,10 +139,10 @@ async function runRecords(stage: Stage, { name, records, killAfter, killed, node
   return { finished, took, isKilled };
 }
 
-/** A claim of a text outlives the call that it is for. */
+/** A short timeout of calls also shortens the claims of texts, which outlive their calls. */
 const SOON = { PLATFORM_TIMEOUT_MS: '4000' };
 
-/** Runs a contender that is killed this number of times, and does the rest in a last process. */
+/** Runs a contender that is killed this number of times, and then a last process for the remaining jobs. */
 export async function runJobs(
   stage: Stage,
   name: Contender,
@@ -179,9 +179,9 @@ function added(a: Took, b: Took): Took {
 }
 
 export type Outcome = {
-  /** Functions that ran, and texts that were scored, once more than once. */
+  /** The number of repeated executions of functions and texts. */
   readonly doubles: number;
-  /** Jobs without a result, or whose result lacks what the platform returned without saying so. */
+  /** Jobs without a result, or whose result silently lacks something that the platform returned. */
   readonly lost: number;
   readonly unknown: number;
   /** Jobs reported as unknown although nothing ran. */
@@ -189,7 +189,7 @@ export type Outcome = {
   readonly failed: number;
 };
 
-/** What happened to jobs, by their results, and by what the platform has executed. */
+/** The outcome of jobs, from their results and from the platform's executions. */
 export function outcomeOf(stage: Stage, name: Contender, jobs: readonly RaceJob[]): Outcome {
   const results = resultsOf(stage, name);
   const outcome = { doubles: 0, done: 0, lost: 0, unknown: 0, neverRan: 0, failed: 0 };
@@ -203,7 +203,7 @@ export function outcomeOf(stage: Stage, name: Contender, jobs: readonly RaceJob[
   return outcome;
 }
 
-/** By the ids of jobs. */
+/** The results, by the ids of jobs. */
 function resultsOf({ aws, folder }: Stage, name: Contender): ReadonlyMap<string, string> {
   const bodies =
     name === 'sqlite'

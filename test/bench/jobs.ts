@@ -15,28 +15,31 @@ import { median } from './measured-process.ts';
 import type { ServerFaults } from './race-server.ts';
 
 /**
- * `JOBS=200 TEXTS=1000 ROUNDS=1 npm run bench -- jobs` takes minutes instead of an hour. `CONTENDERS=ours` races these
- * only: names with commas between them.
+ * `JOBS=200 TEXTS=1000 ROUNDS=1 npm run bench -- jobs` takes minutes instead of an hour. `CONTENDERS=ours,careful`
+ * limits the race to these contenders.
  */
 const SIZES: Readonly<Record<Work, number>> = {
   functions: Number(process.env['JOBS'] ?? 2_000),
   texts: Number(process.env['TEXTS'] ?? 100_000),
 };
-/** How often the race without faults is run. */
+/** The number of races without faults. */
 const ROUNDS: Readonly<Record<Work, number>> = { functions: Number(process.env['ROUNDS'] ?? 3), texts: 1 };
 
-/** CPU and wall time of a function ÷ the recommended handler's, and CPU time of a text ÷ the careful one's. */
+/** Maximum ratios: CPU and wall time of a function ÷ the recommended handler's, and CPU time of a text ÷ the careful one's. */
 const MAX_RATIO = { CPU: 1, wall: 1.1, text: 1.3 } as const;
-/** Of AWS. */
+/** Maximum requests to AWS per function or text. */
 const MAX_REQUESTS: Readonly<Record<Work, number>> = { functions: 3, texts: 2.8 };
 
 type Weather = { readonly what: string; readonly kills?: number; readonly faults?: Partial<ServerFaults> };
 
-/** In a batch of ten jobs one refusal fails all ten in a handler that does not wait, so bursts are further apart. */
+/**
+ * Distance of bursts of 429s. In a handler that does not wait, one 429 fails all ten jobs of a batch, so bursts are
+ * further apart.
+ */
 const APART: Readonly<Record<Work, number>> = { functions: 100, texts: 2_000 };
 const MAX_BURSTS = 20;
 
-/** Refusals at even distances. */
+/** Bursts of 429s at even distances. */
 function burstsIn(work: Work): Weather {
   const size = SIZES[work];
   const maxBursts = Math.min(MAX_BURSTS, Math.ceil(size / APART[work]));
@@ -44,7 +47,7 @@ function burstsIn(work: Work): Weather {
   return { what: maxBursts === 1 ? 'a burst of 429' : `${maxBursts} bursts of 429`, faults };
 }
 
-/** A job of 100 texts loses a response in one of five times, or a handler that repeats all of it would never end. */
+/** One job of 100 texts in five loses a response. If it were each one, a handler that repeats the whole job would never end. */
 const weathers: Readonly<Record<Work, readonly Weather[]>> = {
   functions: [
     { what: 'each tenth response lost', faults: { loseEvery: 10 } },
@@ -59,10 +62,10 @@ const weathers: Readonly<Record<Work, readonly Weather[]>> = {
 };
 
 /**
- * Functions and texts through the deployed handler, in batches of ten, and by the same worker with nothing but a folder,
- * beside three handlers on Powertools' batch and idempotency: as its documentation recommends for a batch, around each
- * call, and a careful one. What one function or text costs, and what happens to jobs when responses are lost, the
- * platform refuses and processes are killed.
+ * Runs functions and texts in batches of ten through the deployed handler, through the same worker on a folder without
+ * AWS, and through three handlers based on Powertools' batch and idempotency: as its documentation recommends for a
+ * batch, around each call, and a careful one. Measures the cost of one function or text, and what happens to jobs when
+ * responses are lost, the platform throttles and processes are killed.
  */
 export const jobs: Bench = {
   name: 'jobs',
@@ -90,7 +93,7 @@ async function* costs(stage: Stage, work: Work): AsyncGenerator<Row> {
   if (work === 'functions' && contenders.includes('ours')) yield await largeOutputs(stage);
 }
 
-/** Of each response of AWS and the platform, in milliseconds, and how many functions are enough then. */
+/** The latency of each response of AWS and the platform, in milliseconds, and the number of functions that are enough then. */
 const FAR_MS = 50;
 const FAR_COUNT = 200;
 const FAR = ['ours', 'recommended'] as const;
@@ -104,7 +107,7 @@ async function farAway(stage: Stage): Promise<Row> {
   return atMost(measured, ratio('functions', took, 'recommended', wallOf), MAX_RATIO.wall);
 }
 
-/** As many as the limits allow, what Lambda gives Node in a function of 1,024 MB, and what it should leave of that. */
+/** Results as large as the limits allow, and the memory limits of a Lambda function of 1,024 MB. */
 const LARGE_BYTES = 95_000_000;
 const OF_1024_MB = '--max-old-space-size=921 --max-semi-space-size=51';
 const MAX_LARGE_MB = 700;
@@ -129,11 +132,11 @@ type Turns = {
   readonly count: number;
   readonly rounds: number;
   readonly names: readonly Contender[];
-  /** Of the names of jobs. */
+  /** The prefix of the names of jobs. */
   readonly prefix?: string;
 };
 
-/** Contenders without faults, in turns, since the machine may be busy with something else for a while. */
+/** Runs contenders without faults in turns, so that other load of the machine affects all of them. */
 async function takeTurns(stage: Stage, work: Work, { count, rounds, names, prefix = '' }: Turns) {
   const took = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Contender, Took[]>;
   const outcomes = new Map<Contender, Outcome>();
@@ -146,10 +149,10 @@ async function takeTurns(stage: Stage, work: Work, { count, rounds, names, prefi
   return { took, outcomes };
 }
 
-/** Those that the bounds compare. */
+/** The contenders that the bounds compare. */
 const RIVALS = ['ours', 'recommended', 'careful'] as const;
 
-/** On small work, for CI: the CPU time of a function ÷ the recommended handler's, and of a text ÷ the careful one's. */
+/** Ratios on small work, for CI: the CPU time of a function ÷ the recommended handler's, and of a text ÷ the careful one's. */
 export async function jobRatios(): Promise<readonly [functions: number, texts: number]> {
   await using stage = await openStage();
   const functions = await takeTurns(stage, 'functions', { count: 400, rounds: 3, names: RIVALS });
@@ -176,7 +179,7 @@ function* bounds(work: Work, took: AllTook): Generator<Row> {
 const cpuOf = ({ cpuMs }: Took): number => cpuMs;
 const wallOf = ({ wallMs }: Took): number => wallMs;
 
-/** The median of ours ÷ the rival's of the same round. */
+/** The median ratio of our value to the rival's of the same round. */
 function ratio(work: Work, took: AllTook, rival: Contender, value: (took: Took) => number): number {
   const each = perPiece(work, value);
   return median(took.ours.map((ours, round) => each(ours) / each(took[rival][round] ?? ours)));
@@ -193,7 +196,10 @@ async function race(stage: Stage, work: Work, weather: Weather, name: Contender)
 
 type Ran = { readonly took: readonly Took[]; readonly outcome: Outcome | undefined };
 
-/** Ours may do a text again whose response nobody heard, since that is the only way to its score. */
+/**
+ * A row of the table. Our worker may score a text again if the response was lost, since that is the only way to get its
+ * score.
+ */
 function rowOf(work: Work, what: string, name: Contender, { took, outcome }: Ran): Row {
   const measured = `${SIZES[work].toLocaleString('en')} ${work}, ${what}: ${name}`;
   if (outcome === undefined) return { measured, value: 'nothing' };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** What a whole process took, from its start to its end. */
+/** The cost of a whole process, from its start to its end. */
 export type Sample = {
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -14,7 +14,7 @@ export type Sample = {
 };
 
 export type MeasuredCommand = {
-  /** What Node runs; `folder` is empty, and removed at the end. */
+  /** The arguments of Node. `folder` is empty, and removed at the end. */
   readonly command: (folder: string) => readonly string[];
   readonly environment: (folder: string) => Readonly<Record<string, string>>;
 };

@@ -9,7 +9,7 @@ export type WorkerPlan = {
   readonly kind: 'busy' | 'idle';
   readonly rate: number;
   readonly concurrency: number;
-  /** How many calls run at the same time, each followed by the next. */
+  /** Number of concurrent loops, each of which makes one call after another. */
   readonly loops: number;
   /** The settings that the sandbox and the local AWS printed. */
   readonly settings: Readonly<Record<string, string>>;
@@ -18,12 +18,12 @@ export type WorkerPlan = {
 
 export type WorkerStart = { readonly startAtMs: number; readonly endAtMs: number };
 
-/** What a worker has done so far. */
+/** The counts of a worker so far. */
 export type WorkerReport = PaceCounts & {
-  /** Requests to DynamoDB. */
+  /** The number of writes to DynamoDB. */
   readonly writes: number;
   readonly reads: number;
-  /** Calls with the response 200, by the tick of the wall clock. */
+  /** The number of calls with the response 200, by the tick of the wall clock. */
   readonly succeededByTick: Readonly<Record<string, number>>;
 };
 
@@ -32,7 +32,7 @@ export type FleetPlan = {
   readonly seconds: number;
   readonly busy: number;
   readonly idle: number;
-  /** Busy as well; each is killed once in the run, one after another, and replaced. */
+  /** The number of additional busy workers, each of which is killed once in the run, one after another, and replaced. */
   readonly dying: number;
   /** A fault of the platform during the run. */
   readonly duringRun?: (sandbox: SandboxProcess, startAtMs: number) => Promise<void>;
@@ -40,11 +40,11 @@ export type FleetPlan = {
 
 export type FleetRun = {
   readonly startAtMs: number;
-  /** Calls of workers between start and end, as the platform counted them. */
+  /** The number of calls of workers between start and end, as counted by the platform. */
   readonly used: number;
   readonly refused: number;
   readonly mostInOneSecond: number;
-  /** Of all workers; of killed ones, up to their last report. */
+  /** The number of writes of all workers. Killed ones count up to their last report. */
   readonly writes: number;
   readonly reads: number;
   readonly wasted: number;
@@ -56,10 +56,10 @@ export type FleetRun = {
 export const TICK_MS = 100;
 
 const CONCURRENCY = 8;
-/** The platform's limit over the rate. */
+/** The platform's limit, as a multiple of the rate. */
 const HEADROOM = 1.02;
 
-/** Lets a fleet of processes work against a sandbox of its own, and stops them all. */
+/** Runs a fleet of processes against a new sandbox, and stops them all. */
 export async function runFleet(plan: FleetPlan): Promise<FleetRun> {
   const { rate, seconds } = plan;
   const limit = String(rate * HEADROOM);

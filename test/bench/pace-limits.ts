@@ -27,7 +27,7 @@ const limits: readonly Limit[] = [
   },
 ];
 
-/** What a fleet that is configured with more uses of a limit that it does not know, over an hour of virtual time. */
+/** How much a fleet uses of an unknown limit that is lower than its configured rate, over an hour of virtual time. */
 export async function limitRows(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const limit of limits) rows.push(await limitRow(limit));
@@ -61,7 +61,7 @@ async function limitRow({ allows, limit, create, says }: Limit): Promise<Row> {
   );
 }
 
-/** Half of the workers call an operation that is always refused. */
+/** A run in which half of the workers call an operation that is always rejected. */
 async function quotaRow(says: Limit['says']): Promise<Row> {
   const workers: readonly SimulatedWorker[] = Array.from({ length: WORKERS }, (_, at) => ({
     operation: at % 2 === 0 ? 'score' : 'run-function',

@@ -48,8 +48,8 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
 const downOf = ({ refuses, faults }: PaceScenario): Span | undefined => refuses ?? faults?.tableUnavailable;
 
 /**
- * When the rate cannot be used: until the first call has recorded that it leaves, and while something is down, up to
- * the time by which half of the rate is back, which has a bound of its own.
+ * The time in which the rate cannot be used: until the first call has recorded SENT, and from the beginning of an
+ * outage until half of the rate is used again, which has a separate bound.
  */
 function closedOf(scenario: PaceScenario, backAfter: number | undefined): Span {
   const down = downOf(scenario);
@@ -87,7 +87,7 @@ async function runScenario(scenario: PaceScenario) {
   }
 }
 
-/** Processes that compute until they are disposed of. */
+/** Starts processes that compute until they are disposed of. */
 function keepCoresBusy(burners: number): Disposable {
   const processes = Array.from({ length: burners }, () =>
     spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' }),
@@ -108,7 +108,7 @@ function maxInASecond(arrivals: readonly Arrival[]): number {
   return max;
 }
 
-/** The shortest time in which `count` requests arrived. Above one second, the rate was kept. */
+/** The shortest time in which `count` requests arrived. If it is above one second, the rate was not exceeded. */
 function minSpanMs(arrivals: readonly Arrival[], count: number): number {
   const spans = arrivals.slice(count - 1).map(({ atMs }, first) => atMs - (arrivals[first]?.atMs ?? 0));
   return Math.min(...spans);
@@ -116,7 +116,7 @@ function minSpanMs(arrivals: readonly Arrival[], count: number): number {
 
 const WINDOW_MS = 5_000;
 
-/** How long after `backMs` the first five seconds begin in which half of the rate is used. */
+/** Seconds from `backMs` to the beginning of the first five seconds in which half of the rate is used. */
 function secondsUntilHalf(accepted: readonly Arrival[], rate: number, backMs: number): number | undefined {
   for (let fromMs = backMs; fromMs < backMs + 70_000; fromMs += 100) {
     const used = accepted.filter(({ atMs }) => isIn(atMs, { fromMs, untilMs: fromMs + WINDOW_MS })).length;
@@ -128,7 +128,7 @@ function secondsUntilHalf(accepted: readonly Arrival[], rate: number, backMs: nu
 /** A request, in milliseconds after the start. */
 type Arrival = { readonly atMs: number; readonly refused: boolean };
 
-/** A platform that only records when requests arrive, and has one empty page for each. */
+/** Starts a platform that only records when requests arrive, and responds to each with an empty page. */
 async function startStandIn(refuses: PaceScenario['refuses']) {
   const arrivals: Arrival[] = [];
   let startAtMs = Number.POSITIVE_INFINITY;

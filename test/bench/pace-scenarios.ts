@@ -1,35 +1,35 @@
-/** From and until, in milliseconds after the start. */
+/** A time span, in milliseconds after the start. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
 /** The faults of the workers. */
 export type WorkerFaults = {
-  /** No request of theirs reaches the table. */
+  /** The time in which none of their requests reaches the table. */
   readonly tableUnavailable?: Span;
-  /** How long each call writes, as a job does with SENT, before it may leave, in milliseconds. */
+  /** Milliseconds that each call takes to write, like a job that writes SENT, before it may leave. */
   readonly sentMs?: number;
-  /** How much their clock is ahead, in milliseconds. */
+  /** How far their clock is ahead, in milliseconds. */
   readonly skewMs?: number;
 };
 
-/** A fleet that always has calls waiting, and what happens to it. */
+/** A fleet that always has waiting calls, and its faults. */
 export type PaceScenario = {
   readonly name: string;
   /** Requests a second of the fleet. */
   readonly rate: number;
   readonly workers: number;
   readonly seconds: number;
-  /** The platform refuses every call, with this `Retry-After`. */
+  /** The time in which the platform responds to every call with a 429 and this `Retry-After`. */
   readonly refuses?: Span & { readonly retryAfterSeconds: number };
   readonly faults?: WorkerFaults;
-  /** How much the clocks of the workers are ahead, one after another and again from the first. Default: not at all. */
+  /** How far the clocks of the workers are ahead, used in turn. Default: 0. */
   readonly skewsMs?: readonly number[];
-  /** How many processes keep a core busy beside the fleet. Default: none. */
+  /** The number of other processes that keep a core busy. Default: none. */
   readonly burners?: number;
-  /** What must hold where nothing is down. Default: 95 % of the rate is used. */
+  /** The share of the rate that must be used outside outages. Default: 95 %. */
   readonly minUsed?: number;
 };
 
-/** A row each. `PACE_SCENARIO` picks those whose names contain it. */
+/** The scenarios, one row each. `PACE_SCENARIO` selects those whose names contain it. */
 export const scenarios: readonly PaceScenario[] = [
   {
     name: '60 s of 429, `Retry-After: 1`',

@@ -9,8 +9,8 @@ import { onDateOf } from '../../lib/table/open-table.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 
 /*
- * One worker of the bench: gets its plan as its argument, and its start and end by message; reports what it has done so
- * far by messages.
+ * One worker of the bench. It gets its plan as its argument, and its start and end by messages. It reports its counts
+ * by messages.
  */
 
 const REPORT_EVERY_MS = 250;
@@ -36,9 +36,9 @@ const platform = createPlatform({
   },
 });
 
-// The SDK takes longer to start than a block lasts, and is not what is measured.
+// Starting the SDK takes longer than a block, and is not measured.
 await warmUp();
-// A process waits once, for its clock.
+// The first call of a process waits for its clock, and is not measured.
 await pace.run(async () => undefined);
 requested.reads = 0;
 process.send?.('ready');
@@ -83,7 +83,7 @@ async function keepBusy(): Promise<void> {
   while (Date.now() < endAtMs) await callOnce();
 }
 
-/** A call now and then. */
+/** Makes occasional calls. */
 async function idle(): Promise<void> {
   while (Date.now() < endAtMs) {
     await callOnce();

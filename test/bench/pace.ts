@@ -8,18 +8,19 @@ import { limitRows } from './pace-limits.ts';
 import { scenarioRows } from './pace-scenario-rows.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
-/** A shorter run shows that it works; only a whole minute measures anything. */
+/** Seconds of a run. A shorter run only shows that the bench works; a measurement takes at least a minute. */
 const SECONDS = Number(process.env['PACE_SECONDS'] || 60);
 
 const WORKERS = 20;
 const RATE = 50;
 
-/** Dollars a million on-demand units in us-east-1 on 2026-11-21. Source: https://aws.amazon.com/dynamodb/pricing/on-demand/ */
+/**
+ * Dollars per million on-demand units in us-east-1 on 2026-11-21. Source:
+ * https://aws.amazon.com/dynamodb/pricing/on-demand/
+ */
 const PRICE = { writes: 0.625, reads: 0.125 };
 
-/**
- * How much is used of a platform's limit that is 2 % above the rate: by one busy process, then by a fleet of them.
- */
+/** How much is used of a platform's limit that is 2 % above the rate: by one busy process, then by a fleet of them. */
 export const pace: Bench = {
   name: 'pace',
   about:
@@ -127,11 +128,12 @@ function costOf({ used, writes, reads }: FleetRun): readonly Row[] {
   ];
 }
 
-/** When in the run the 429 is forced. */
+/** The time in the run at which the 429 is forced. */
 const FORCED_AT_MS = 5_000;
 
 /**
- * A stranger uses up a second of the platform's limit: the fleet gets a 429, waits as requested, and continues at 0.95.
+ * Another client uses up one second of the platform's limit. The fleet gets a 429, waits as requested, and continues at
+ * 0.95 of the rate.
  */
 async function afterOne429(): Promise<readonly Row[]> {
   const run = await runFleet({

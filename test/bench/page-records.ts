@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto';
 /** Records as bytes, one after another, each followed by a comma. Their ids have ten digits, to be overwritten. */
 export type RecordTemplates = {
   readonly bytes: Buffer;
-  /** For each template, its first byte; then one more, the end of the last. */
+  /** The first byte of each template, followed by the end of the last one. */
   readonly starts: readonly number[];
-  /** From a template's first byte to its id. */
+  /** The offset of the id in each template. */
   readonly idOffset: number;
-  /** For each template, from its first byte to the last digit of its time of change. */
+  /** For each template, the offset of the last digit of its time of change. */
   readonly changeOffsets: readonly number[];
 };
 
 /**
- * Makes `count` calculations as the search returns them, about 1.1 KB each; the same in every run. They differ enough
- * to give a compressor work, and there are more of them than its window holds, so repeats do not help it.
+ * Creates `count` calculations as the search returns them, about 1.1 KB each, the same in every run. They differ enough
+ * to give a compressor work. Together they are larger than its window, so that repeats do not help it.
  */
 export function createRecordTemplates(count: number): RecordTemplates {
   const records = Array.from({ length: count }, (_, index) => Buffer.from(`${printRecord(index)},`));
@@ -80,7 +80,7 @@ function uuidOf(name: string): string {
   );
 }
 
-/** Random whole numbers below a limit, the same for the same seed: Mulberry32. */
+/** Creates a generator of random whole numbers below a limit, the same for the same seed: Mulberry32. */
 function drawsOf(seed: number): (below: number) => number {
   let state = Math.imul(seed + 1, 0x9e3779b1);
   return (below) => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A server of pages of calculations in a process of its own. */
+/** A server of pages of calculations, in a separate process. */
 export type PageServerProcess = AsyncDisposable & { readonly url: string };
 
 /** Starts `page-server.ts` with this many records. */

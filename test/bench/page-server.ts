@@ -4,8 +4,8 @@ import { type FilePageRequest, filePage } from './file-pages.ts';
 import { createRecordTemplates } from './page-records.ts';
 
 /*
- * A platform that serves the searches of calculations and files and nothing else, `node page-server.ts RECORDS`, as fast
- * as bytes can be copied, so that only the client is measured. Prints its URL as one line. `POST /version` with
+ * A platform that serves only the searches of calculations and files, `node page-server.ts RECORDS`, as fast as bytes
+ * can be copied, so that only the client is measured. Prints its URL as one line. `POST /version` with
  * `{"version": 2, "changedEvery": 100}` changes every hundredth record.
  */
 
@@ -13,7 +13,7 @@ const total = Number(process.argv[2]);
 
 let served = { version: 1, changedEvery: 0 };
 
-/** 11 MB: more than the window of any compressor here, so that no record is found in it again. */
+/** 11 MB of records: more than the window of any compressor here, so that no record is found in it again. */
 const templates = createRecordTemplates(10_000);
 const count = templates.starts.length - 1;
 

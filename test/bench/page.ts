@@ -1,16 +1,16 @@
 import type { Bench, Row } from './bench.ts';
 
-/** A row of the page: `at` is the commit and the day it was measured at. */
+/** A row of the page. `at`: the commit and the day of the measurement. */
 type Line = { readonly cells: readonly [string, string, string]; readonly at: string };
 
-/** By how much a figure differs from one run to the next where nothing has changed: timings of a shared machine. */
+/** How much a figure varies between runs of the same code: timings on a shared machine. */
 const NOISE = 0.2;
 
 const HEAD = ['| measured | value | bound | at |', '|---|---|---|---|'] as const;
 
 /**
- * The page with the rows of one bench in the place of those of the same name. Others stay, with the commit that they were
- * measured at: a bench may be asked for one size or one scenario only.
+ * Replaces the rows of one bench that have the same names. The others stay, with the commit of their measurement, since
+ * a bench may be run for one size or scenario only.
  */
 export function withRows(page: string, { name, about }: Bench, rows: readonly Row[], at: string): string {
   const lines = new Map(linesOf(page, name).map((line) => [line.cells[0], line]));
@@ -21,7 +21,7 @@ export function withRows(page: string, { name, about }: Bench, rows: readonly Ro
   return [before.trimEnd(), '', section, ...(after === '' ? [] : [after])].join('\n');
 }
 
-/** Says in words which values differ from the page by more than their noise. */
+/** Describes which values differ from the page by more than their noise. */
 export function differences(page: string, { name }: Bench, rows: readonly Row[]): readonly string[] {
   const lines = new Map(linesOf(page, name).map((line) => [line.cells[0], line]));
   return rows.flatMap((row) => {

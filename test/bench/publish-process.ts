@@ -12,9 +12,9 @@ import type { Store } from '../../lib/store/store.ts';
 import { makeAllTables } from './report-records.ts';
 
 /*
- * A third of a snapshot in a process of its own: `publish-process.ts scan URL STORE SOURCE COMPRESSION` prints the run,
- * `publish-process.ts publish URL STORE SOURCE RUN` publishes it, and `publish-process.ts tables URL STORE SOURCE` makes
- * its tables. Prints what it took as one line of JSON.
+ * One of the three phases of a snapshot, in a separate process: `publish-process.ts scan URL STORE SOURCE COMPRESSION`
+ * prints the run, `publish-process.ts publish URL STORE SOURCE RUN` publishes it, and
+ * `publish-process.ts tables URL STORE SOURCE` builds its tables. Prints its cost as one line of JSON.
  */
 
 const [third, url = '', location = '', source, argument = ''] = process.argv.slice(2);
@@ -67,7 +67,7 @@ function report(about: object): void {
   console.log(JSON.stringify({ ...about, ...took }));
 }
 
-/** A store that counts the bytes that are read. */
+/** Wraps a store, and counts the bytes that are read from it. */
 function counting(counted: Store): Store {
   return {
     ...counted,

@@ -12,8 +12,8 @@ const COMPRESSION = process.env['SYNC_COMPRESSION'] ?? 'gzip';
 const MAX_MB = 220;
 
 /**
- * What changes from one run to the next (every nth record; 0: none), and the most CPU time beside its scan's. Tables that
- * are built take 1.35 times the scan by themselves; those of unchanged parts are copied.
+ * What changes from one run to the next (every nth record; 0: none), and the maximum CPU time in relation to the
+ * scan's. Building tables takes 1.35 times the scan by itself; tables of unchanged parts are copied.
  */
 const VARIANTS = {
   'first run': { changedEvery: 0, most: 0.2, maxWithTables: 1.6 },
@@ -23,7 +23,7 @@ const VARIANTS = {
 } as const;
 export type Variant = keyof typeof VARIANTS;
 
-/** Publishing a run against the one before, by size, source and what changed: next to its scan, in turns. */
+/** The cost of publishing a run after a previous one, by size, source and changes, compared with its scan. Runs take turns. */
 export const publish: Bench = {
   name: 'publish',
   about:
@@ -50,7 +50,7 @@ type Taken = {
   readonly tables: Took;
 };
 
-/** A first run, and then one of each variant, each published against the one before. */
+/** Publishes a first run, and then one run of each variant, each after the previous one. */
 export async function* publishInTurns(source: string, records: number): AsyncGenerator<Taken> {
   await using server = await startPageServer(records);
   await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));

@@ -3,13 +3,13 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 
-/** What goes wrong on the platform. Counts are of requests. */
+/** The faults of the platform, in numbers of requests. */
 export type ServerFaults = {
-  /** Each so-manieth response is lost, after the work was done; 0: none. */
+  /** One response in this number is lost, after the work was done; 0: none. */
   readonly loseEvery: number;
-  /** After this number of pieces of work all requests are refused for a second, with 429 and `Retry-After: 1`; 0: never. */
+  /** After each such number of pieces of work, all requests get a 429 with `Retry-After: 1` for a second; 0: never. */
   readonly burstEvery: number;
-  /** How often at most. */
+  /** Maximum number of such bursts. */
   readonly maxBursts: number;
 };
 
@@ -19,21 +19,21 @@ export type RaceServer = AsyncDisposable & {
   readonly url: string;
   /** How often a function has run, or a text was scored, by the job's id or the text. */
   executions(key: string): number;
-  /** Resolves when this number of further pieces of work are done, and the last response is being sent. */
+  /** Resolves once this number of further pieces of work are done, before the last response is sent. */
   afterMore(executions: number): Promise<void>;
   setFaults(faults: Partial<ServerFaults>): void;
-  /** From now on a response takes so much longer, in milliseconds. */
+  /** Delays further responses by this number of milliseconds. */
   setLatency(ms: number): void;
-  /** From now on every second function returns a string of this number of bytes. */
+  /** Lets every second function return a string of this number of bytes. */
   setLarge(bytes: number): void;
 };
 
-/** How long a function or a text takes at least, in milliseconds. */
+/** Minimum duration of a function or a text, in milliseconds. */
 const LATENCY_MS = 5;
 
 const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0, maxBursts: 0 };
 
-/** A platform that runs code functions and scores texts, and nothing else: it counts both. */
+/** Starts a platform that only runs code functions and scores texts, and counts both. */
 export async function startRaceServer(): Promise<RaceServer> {
   const executions = new Map<string, number>();
   let faults = NO_FAULTS;

@@ -4,7 +4,7 @@ import { jobRatios } from './jobs.ts';
 import { publishInTurns, shareOf } from './publish.ts';
 import { scanRatios } from './snapshot.ts';
 
-/** Loose bounds: 1.5 times the values of an idle machine. */
+/** Maximum ratios: 1.5 times the values on an idle machine. */
 const MAX = {
   scan: 2.9,
   'scan and tables': 9,
@@ -14,7 +14,7 @@ const MAX = {
   cold: 3.3,
 } as const;
 
-/** The ratios that CI checks, on small work: the other benches measure the same on more. */
+/** The ratios that CI checks, on small work. The other benches measure them on more work. */
 export const ratios: Bench = {
   name: 'ratios',
   about:

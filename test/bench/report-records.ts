@@ -9,10 +9,7 @@ import { buildTables } from '../../lib/tables/build/build-tables.ts';
 import { stateOf } from '../sandbox/platform/call-platform.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 
-/**
- * Stores a published run of `count` calculations of the sandbox, and one of their cards. Returns the id of a
- * calculation.
- */
+/** Publishes a run of `calculations` calculations of the sandbox, and one of their cards. Returns the id of a calculation. */
 export async function publishRecords(store: Store, calculations: number): Promise<string> {
   const datasets = Math.max(1, Math.round(calculations / 50));
   const state = stateOf({ calculations, datasets, cards: Math.round(calculations / 7) });
@@ -66,7 +63,7 @@ async function publish(store: Store, place: Place, rows: Iterable<Uint8Array>): 
   await store.put(latestKey(place), printStored({ run, manifest, startedAt }));
 }
 
-/** As `platform-sync tables` makes them. */
+/** Builds tables like `platform-sync tables`. */
 export async function makeAllTables(store: Store, places: readonly Place[]): Promise<void> {
   const outcomes = buildTables({
     store,
@@ -80,11 +77,11 @@ export async function makeAllTables(store: Store, places: readonly Place[]): Pro
     if (outcome.kind !== 'made') throw new Error(`${outcome.name} is ${outcome.kind}`);
 }
 
-/** A year of nights. */
+/** Number of nights in a year. */
 export const DAYS = 365;
 const DAY_MS = 86_400_000;
 
-/** Publishes the last run of places as if the nights before had found the same. Returns the first day. */
+/** Publishes the last run of each place again for all nights before, as if nothing had changed. Returns the first day. */
 export async function repeatDaily(
   store: Store,
   places: readonly Place[],
@@ -105,7 +102,7 @@ export async function repeatDaily(
         ...part,
         key: `${publishedFolder(place, run)}${part.key.split('/').at(-1)}`,
       }));
-      // Those of other days are not read.
+      // Runs of other days are not read.
       if (earlier.length === 0)
         for (const [at, part] of manifest.parts.entries()) await store.copy(part.key, parts[at]?.key ?? '');
       await store.put(

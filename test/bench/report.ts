@@ -13,7 +13,7 @@ import { DAYS, makeAllTables, publishRecords, repeatDaily } from './report-recor
 /** `REPORT_RECORDS=200000 npm run bench -- report` measures another size. */
 const SIZES = (process.env['REPORT_RECORDS'] ?? '20000,1000000').split(',').map(Number);
 
-/** The required bounds. The page has a bound of size up to `LISTED_WHOLE` calculations. */
+/** The required bounds. The size of the page is bounded only up to `LISTED_WHOLE` calculations. */
 const MAX_MB = 250;
 const MAX_LINEAGE_MB = 800;
 const MAX_CPU_SECONDS = 5;
@@ -23,8 +23,8 @@ const MAX_PAGE_BYTES = 2_000_000;
 const LISTED_WHOLE = 20_000;
 
 /**
- * The report over this number of calculations and a seventh as many cards, with built tables: the CPU time of its process,
- * and its opening in a browser.
+ * The report over a number of calculations and a seventh as many cards, with built tables: the CPU time of its process,
+ * and the time to open it in a browser.
  */
 export const report: Bench = {
   name: 'report',
@@ -65,7 +65,7 @@ async function measure(records: number): Promise<readonly Row[]> {
   });
   const rows = [first];
   if (records <= LISTED_WHOLE) {
-    // The same records every night before.
+    // The previous nights found the same records.
     const day = await repeatDaily(store, ['calculations', 'cards']);
     const past = await took('where-used', id, '--at', day);
     const page = await took('report', '--output', file, '--at', day);
@@ -107,7 +107,7 @@ function rowsOf({ cpuSeconds, peakMb }: Sample, bytes: number, records: number):
   ];
 }
 
-/** The median of three: from asking a browser for the page to what it shows first, with all of its code run. */
+/** The median of three: the time from opening the page in a browser until its first view is shown and all its code has run. */
 async function openingOf(file: string, records: number): Promise<Row> {
   const measured = `${records.toLocaleString('en')} calculations: opening`;
   if (findBrowser() === undefined)

@@ -36,7 +36,7 @@ const benches: readonly Bench[] = [
   formulas,
 ];
 
-/** Benches whose bounds must hold at every run: one failure is enough. */
+/** Benches whose bounds must hold in every run: a failure is not retried. */
 const RACES: readonly Bench[] = [jobs];
 
 const PAGE = 'docs/measurements.md';
@@ -69,7 +69,7 @@ if (differing.length > 0) console.log(`\nOtherwise than ${PAGE} said:\n${differi
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 if (counts.failed > 0) process.exitCode = 1;
 
-/** Measures, and prints each row as it comes. */
+/** Runs a bench, and prints each row immediately. */
 async function measured(bench: Bench): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for await (const row of await bench.run()) {

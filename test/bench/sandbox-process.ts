@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A reference platform in a process of its own, so that it does not share our event loop. */
+/** A reference platform in a separate process, so that it does not share our event loop. */
 export type SandboxProcess = AsyncDisposable & {
   readonly settings: Readonly<Record<string, string>>;
-  /** What it has counted so far. */
+  /** Its counts so far. */
   counts(): Promise<{
     readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
     readonly mostInOneSecond: number;
@@ -21,7 +21,7 @@ export async function startSandboxProcess(...flags: readonly string[]): Promise<
   };
 }
 
-/** Starts the local AWS in a process of its own. */
+/** Starts the local AWS in a separate process. */
 export const startLocalAwsProcess = () => startServers('test/local-aws/run.ts', '--json');
 
 /** Starts a program that prints the settings that reach its servers as one JSON value. */

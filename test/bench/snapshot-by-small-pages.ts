@@ -4,8 +4,8 @@ import { scanOfRun, startRun } from '../../lib/snapshot/run/begin-run.ts';
 import { takeRun } from '../../lib/snapshot/run/take-run.ts';
 
 /*
- * `node snapshot-by-small-pages.ts ROWS`: `platform-sync snapshot calculations` with pages of this many rows, so that a
- * snapshot of many pages does not need millions of records. Prints the manifest.
+ * `node snapshot-by-small-pages.ts ROWS`: runs `platform-sync snapshot calculations` with pages of this number of rows,
+ * so that a snapshot of many pages does not need millions of records. Prints the manifest.
  */
 
 const session = openSession({ environment: process.env, err: (text) => console.error(text) });

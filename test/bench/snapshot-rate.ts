@@ -9,10 +9,10 @@ const LIMIT = 10.2;
 const LATENCY_MS = 50;
 const PAGE_ROWS = 100;
 
-/** Pages overlap by one row. There are a few seconds more than are counted, for the start and the end. */
+/** Pages overlap by one row. The records last a few seconds longer than is measured, for the start and the end. */
 const RECORDS = (PAGE_ROWS - 1) * RATE * (SECONDS + 5);
 
-/** A snapshot of a platform that responds slowly: how much of the rate it uses, and how often it is refused. */
+/** A snapshot of a platform that responds slowly: the used share of the rate, and the number of 429s. */
 export const snapshotRate: Bench = {
   name: 'snapshot-rate',
   about:

@@ -4,7 +4,7 @@ import { startPageServer } from './page-server-process.ts';
 
 /** `SNAPSHOT_RECORDS=5000000 npm run bench -- snapshot` measures another size. */
 const SIZES = (process.env['SNAPSHOT_RECORDS'] ?? '200000,1000000').split(',').map(Number);
-/** Rounds of the sizes below a million; of larger ones, one. */
+/** Number of rounds for sizes below a million. Larger sizes have one round. */
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
 
 /** The required bounds; those over the floor are of CPU time. */
@@ -12,7 +12,7 @@ const MAX_MB = 220;
 const MAX_GROWTH = 1.1;
 /** The floor neither proves that pages are valid JSON nor finds records in them: that alone takes 0.54 of it. */
 const MAX_OVER_FLOOR = 1.6;
-/** Tables may take 1.35 times what the scan takes. */
+/** Tables may take 1.35 times the CPU time of the scan. */
 const MAX_WITH_TABLES = 3.8;
 const MIN_OVER_STREAM = { zstd: 4, gzip: 3.5 } as const;
 
@@ -25,8 +25,8 @@ const ours = (compression: Compression) => `ours, ${compression}`;
 const floor = (compression: Compression) => `floor, ${compression}`;
 
 /**
- * `platform-sync snapshot calculations` as a whole process, at a rate that does not hold it back, against a way that a
- * user might write it, and against reading, compressing and writing the same bytes. All take turns, round by round.
+ * `platform-sync snapshot calculations` as a whole process, at a rate that does not limit it, compared with a user's
+ * typical script, and with only reading, compressing and writing the same bytes. All take turns, round by round.
  */
 export const snapshot: Bench = {
   name: 'snapshot',
@@ -46,7 +46,7 @@ export const snapshot: Bench = {
 type Samples = ReadonlyMap<string, readonly Sample[]>;
 type SizeRun = { readonly records: number; readonly samples: Samples };
 
-/** What `names` took, in turns; all contenders unless told. */
+/** Measures the contenders `names` in turns. Default: all of them. */
 export async function takeTurns(
   records: number,
   rounds: number,
@@ -66,13 +66,13 @@ export async function takeTurns(
   return samples;
 }
 
-/** On small work, for CI: the CPU time of a snapshot ÷ that of the floor, without and with its tables. */
+/** Ratios on small work, for CI: the CPU time of a snapshot ÷ that of the floor, without and with tables. */
 export async function scanRatios(): Promise<readonly [without: number, withTables: number]> {
   const samples = await takeTurns(100_000, 3, [ours('gzip'), WITH_TABLES, floor('gzip')]);
   return [overFloor(samples, ours('gzip'), 'gzip'), overFloor(samples, WITH_TABLES, 'gzip')];
 }
 
-/** What takes turns, by name. */
+/** The commands of the contenders, by name. */
 function contenders(url: string, records: number): Readonly<Record<string, MeasuredCommand>> {
   const platform = { PLATFORM_BASE_URL: url, PLATFORM_TOKEN: 'bench' };
   const snapshotIn = (compression: Compression, ...options: readonly string[]): MeasuredCommand => ({
@@ -138,14 +138,14 @@ function peakRow(at: string, name: string, samples: Samples): Row {
   return bounded(measured, `${peak.toFixed(0)} MB`, `below ${MAX_MB} MB`, peak < MAX_MB);
 }
 
-/** Memory must not grow with the records. */
+/** The growth of memory with the number of records, which must be small. */
 function growthRow(runs: readonly SizeRun[], compression: Compression): Row {
   const peaks = runs.map(({ samples }) => peakOf(samples.get(ours(compression))));
   const growth = (peaks.at(-1) ?? Number.NaN) / (peaks[0] ?? Number.NaN);
   return atMost(`ours, ${compression}, memory at the last size ÷ at the first`, growth, MAX_GROWTH);
 }
 
-/** Medians of the CPU times of whole processes. */
+/** The ratio of the median CPU time of whole processes to that of the floor. */
 const overFloor = (samples: Samples, name: string, compression: Compression): number =>
   cpuOf(samples.get(name)) / cpuOf(samples.get(floor(compression)));
 

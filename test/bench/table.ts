@@ -18,9 +18,9 @@ const STARTS = 7;
 type Took = { readonly cpuMs: number; readonly wallMs: number; readonly blockedMs: readonly number[] };
 
 /**
- * What a function and a text cost a command on SQLite and on DynamoDB, whose stand-in answers from memory in another
- * process; for how long a commit of SQLite blocks the event loop; and how long a command takes that reads one row.
- * The store is a folder in all of them.
+ * The cost of a function and of a text for a command on SQLite and on DynamoDB (an in-memory stand-in in another
+ * process), how long a commit of SQLite blocks the event loop, and how long a command takes that reads one row. The
+ * store is always a folder.
  */
 export const table: Bench = {
   name: 'table',
@@ -36,7 +36,7 @@ export const table: Bench = {
     const names = Object.keys(tables) as (keyof typeof tables)[];
     for (const [what, measure, runs] of MEASURES) {
       const took: Record<keyof typeof tables, Took[]> = { SQLite: [], DynamoDB: [] };
-      // In turns, since the machine may be busy with something else for a while.
+      // They take turns, so that other load of the machine affects all of them.
       for (let run = 0; run < runs; run += 1)
         for (const name of names) took[name].push(await inFolder(tables[name], server, measure));
       for (const name of names) yield rowOf(`${what}, ${name}`, took[name]);

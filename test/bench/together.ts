@@ -13,7 +13,7 @@ const SECONDS = 30;
 const MIN_SHARE = 0.95;
 const MAX_SECONDS = 10;
 
-/** What commands take from one another that share a store, its queue and its budget. */
+/** How much commands slow each other down that share a store, its queue and its budget. */
 export const together: Bench = {
   name: 'together',
   about:
@@ -57,7 +57,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Counted from ten seconds after the first text. */
+/** Several commands score the same texts. Counting starts ten seconds after the first text. */
 async function sameTexts({ sandbox, folder, start }: Stage): Promise<Row> {
   const file = join(folder, 'texts.csv');
   await writeFile(file, ['text', ...textsOf(RATE * (SECONDS + 60))].join('\n'));

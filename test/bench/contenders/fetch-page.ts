@@ -1,10 +1,10 @@
-/** Rows per page: the most that the platform allows. */
+/** Rows per page: the maximum that the platform allows. */
 export const PAGE_ROWS = 5000;
 
 /** The fields of a parsed page of calculations that we use. */
 export type CalculationPage = { readonly totalHits: number; readonly results: readonly unknown[] };
 
-/** The page from `offset`, in the order of ids. */
+/** Requests the page at `offset`, ordered by id. */
 export async function fetchPage(offset: number): Promise<Response> {
   const response = await fetch(`${process.env['PLATFORM_BASE_URL']}/api/query/v1/functions/search`, {
     method: 'POST',

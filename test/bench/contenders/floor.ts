@@ -7,8 +7,8 @@ import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import { PAGE_ROWS } from './fetch-page.ts';
 
 /*
- * What no snapshot can do without, `node floor.ts gzip|zstd RECORDS FOLDER`: reads the same pages raw, one ahead,
- * compresses the same bytes, at our level and in our chunks, and writes them. Nothing is parsed.
+ * The minimum work of any snapshot, `node floor.ts gzip|zstd RECORDS FOLDER`: reads the same pages as bytes, one page
+ * ahead, compresses them at our level and in our chunks, and writes them, without parsing.
  */
 
 const [, , compression, records, folder = ''] = process.argv;

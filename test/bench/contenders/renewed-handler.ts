@@ -6,7 +6,7 @@ import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../../lib/jobs/work.ts';
 import { openSession } from '../../../lib/session.ts';
 
-/** The worker with leases of 2 s, as `work` has them: the jobs of a killed process are taken over soon. */
+/** The worker with renewed leases, as in `work`, but of 2 s, so that jobs of a killed process are taken over soon. */
 export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   const { worker, lease } = await ready();
   const queue = { delay: async () => undefined, send: async () => undefined, delete: async () => undefined };

@@ -5,8 +5,8 @@ import { createGzip } from 'node:zlib';
 import { type CalculationPage, fetchPage, PAGE_ROWS } from './fetch-page.ts';
 
 /*
- * What one writes next, `node typical-stream.ts FILE`: each page parsed, each record printed, through
- * gzip at its default level into a file that stands for the upload. A chunk is a record, as from a generator of lines.
+ * A typical user's script, `node typical-stream.ts FILE`: parses each page, and prints each record through gzip at its
+ * default level into a file, in place of an upload. Each record is a chunk, as from a generator of lines.
  */
 
 const [, , file = ''] = process.argv;
