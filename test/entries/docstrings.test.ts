@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Card, DataFile, FileRecord, FunctionExecution } from '../../lib/entries/platform.ts';
 import type { Calculation, CalculationRow, Sentiment } from '../../lib/platform/records.ts';
 
-/* What an editor shows on hover of what the package exports. */
+/* Checks what an editor shows on hover over the package's exports. */
 
 const source = (file: string) => readFileSync(file, 'utf8');
 
@@ -20,7 +20,7 @@ function exportsOf(entry: string): readonly (readonly [file: string, name: strin
   );
 }
 
-/** Through the doors of rooms to the file that declares a name. */
+/** Follows a name through the doors of rooms to the file that declares it. */
 function declared(file: string, name: string): readonly [file: string, name: string] {
   if (DECLARATION(name).test(source(file))) return [file, name];
   for (const [, names = '', from = ''] of source(file).matchAll(
@@ -42,7 +42,7 @@ test('every name that the package exports has a docstring', () => {
   expect(OF_NAMES.filter(([file, name]) => !isDocumented(source(file), name))).toEqual([]);
 });
 
-/** The members of an object or type, and whether each has a docstring above it or beside it. */
+/** The members of an object or type, and whether each has a docstring. */
 function membersOf(file: string, name: string) {
   const [, body = ''] =
     new RegExp(`(?:const|type) ${name} = (?:[^\\n{]*)\\{\\n([\\s\\S]*?)\\n\\}`).exec(source(file)) ?? [];

@@ -1,28 +1,31 @@
 import type { Reply } from '../platform/scripted-server.ts';
 
 /**
- * One hostile command line, and how it must end. In arguments and settings, `{folder}` is the case's own folder and
+ * One hostile command line, and how it must end. In arguments and settings, `{folder}` is the folder of the case and
  * `{server}` the address of its server.
  */
 export type CommandCase = {
   readonly name: string;
   readonly argv: readonly string[];
-  /** Besides a platform at which nobody listens, a token, and a store in the folder. An empty text removes a setting. */
+  /**
+   * Settings in addition to the address of a platform that is not running, a token, and a store in the folder. An empty
+   * text removes a setting.
+   */
   readonly settings?: Readonly<Record<string, string>>;
   /** Files in the folder, by their paths. */
   readonly files?: Readonly<Record<string, string | Buffer>>;
-  /** What the server responds to every request. */
+  /** The server's response to every request. */
   readonly reply?: Reply;
-  /** The server is a proxy that refuses to connect, with this status line. */
+  /** The server is a proxy that rejects CONNECT with this status line. */
   readonly proxyRefuses?: string;
-  /** How many requests the server must receive. Default: none. */
+  /** The number of requests that the server must receive. Default: 0. */
   readonly requests?: number;
   readonly code: 0 | 1 | 2 | 3;
-  /** What the first line on standard error is, or the beginning of the text where the fault is in the second. */
+  /** Matches the first line on standard error, or the beginning of the text if the fault is in the second line. */
   readonly says: RegExp;
-  /** Seconds that it may take on a busy machine. Default: 10. */
+  /** Maximum seconds on a busy machine. Default: 10. */
   readonly maxSeconds?: number;
-  /** Megabytes of memory that it may add to what the process has. Default: that of its group. */
+  /** Maximum megabytes of memory that it may add to the process. Default: that of its group. */
   readonly maxMb?: number;
 };
 

@@ -4,14 +4,14 @@ import { commandCases } from './cases/cases.ts';
 import type { CommandCase, CommandEnd } from './command-case.ts';
 
 /*
- * Hostile settings, command lines, files, objects, responses and proxies, each at the real command line: how it exits,
- * what it says first, how many requests it sends, how long it takes, and how much memory it adds to the process. The heap
- * of the process is limited besides.
+ * Runs the real command line with hostile settings, arguments, files, objects, responses and proxies. Checks its exit
+ * code, its first error line, its number of requests, its duration, and the memory that it adds to the process, whose
+ * heap is limited too.
  */
 
 const HEAP_MB = 128;
 const MAX_MB = 400;
-/** Memory that one command may add, including uncollected garbage: ten times the largest file or object. */
+/** Maximum memory that one command may add, including uncollected garbage: ten times the largest file or object. */
 const MAX_ADDED_MB = {
   settings: 60,
   usage: 80,
@@ -20,13 +20,14 @@ const MAX_ADDED_MB = {
   objects: 100,
   responses: 100,
 } as const;
-/** No message is longer, and a log line is shorter. */
+/** Maximum length of a message. Log lines are shorter. */
 const MAX_CHARACTERS = 33_000;
 const HIDDEN = /[^\n\P{Cc}]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 const ends = new Map<string, CommandEnd>();
 
-// Each group has a process of its own: what DuckDB's threads hold after a query is not what a formula's log needed.
+// Each group has a separate process, so that memory that DuckDB's threads still hold after a query does not count for
+// other groups.
 beforeAll(() => {
   for (const group of Object.keys(commandCases)) {
     const { stdout, stderr, status } = spawnSync(

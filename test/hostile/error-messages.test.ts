@@ -7,7 +7,7 @@ import { StoreError } from '../../lib/store/error.ts';
 import { StoredObjectError } from '../../lib/store/stored-json.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 
-/* Texts of a million characters wherever an error quotes what came from elsewhere. */
+/* Tests texts of a million characters wherever an error quotes outside data. */
 
 const LONG = 'x'.repeat(1_000_000);
 const cause = Object.assign(new Error(LONG), { $metadata: { httpStatusCode: 400 } });

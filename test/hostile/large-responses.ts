@@ -1,6 +1,6 @@
 import type { createExchange } from '../../lib/platform/http/exchange.ts';
 
-/** A response of any size: what is before its elements, each element, and what is after them. */
+/** A response of any size: the text before its elements, each element, and the text after them. */
 export type LargeResponse = {
   readonly before: string;
   /** `at`: 1 is the first. */
@@ -11,20 +11,20 @@ export type LargeResponse = {
 const list = (element: LargeResponse['element']): LargeResponse => ({ before: '[', element, after: ']' });
 const name = (at: number) => `"field-${at}-of-many-others":1`;
 
-/** About 300 bytes, as a platform sends it. */
+/** A card of about 300 bytes, as a platform sends it. */
 const card = (at: number) =>
   `{"id":${at},"urn":"${at}","type":"kpi","chartType":"badge_vert_bar","title":"Sales by region ${at}","ownerId":27,` +
   `"owners":[{"id":"27","type":"USER","displayName":"Ada Lovelace"},{"id":"28","type":"GROUP","displayName":"Finance"}],` +
   `"access":true,"datasourceId":"6a4b2f0e-1a2b-4c3d-8e9f-0a1b2c3d4e5f"}`;
 
-/** About 500 bytes. */
+/** A file of about 500 bytes. */
 const file = (at: number) =>
   `{"id":"0d5d6f3e-41c5-4f0c-9b3c-${String(at).padStart(12, '0')}","path":"/finance/2026/report-${at}.pdf","name":"report-${at}.pdf",` +
   `"fileType":"DOCUMENT","contentType":"application/pdf","size":${at},"created":"2025-01-01T00:00:00Z","createdBy":27,` +
   `"hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","hashAlgorithm":"SHA_256_HEX",` +
   `"downloadUrl":"https://files.example/${at}","connectorKey":null,"indexStatus":"COMPLETED","indexReason":null}`;
 
-/** What a platform may send, or somebody in its place, by operation and kind. */
+/** Responses that a platform, or an attacker in its place, may send, by operation and kind. */
 export const largeResponses = {
   'calculations names': { before: '{"results":[{"id":1,', element: name, after: '}]}' },
   'calculations tiny': { before: '{"results":[', element: (at) => `{"id":${at}}`, after: ']}' },
@@ -51,7 +51,10 @@ export type LargeKind = keyof typeof largeResponses;
 
 const PIECE_BYTES = 65_536;
 
-/** Responds to each request with as many elements as there is room for, a piece at a time: memory holds none of it. */
+/**
+ * Responds to each request with as many elements as fit, piece by piece, so that the response is never in memory as a
+ * whole.
+ */
 export const respondWith =
   (large: LargeResponse, sizeBytes: number): ReturnType<typeof createExchange> =>
   async () => ({

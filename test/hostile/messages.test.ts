@@ -11,7 +11,7 @@ import { runnerOf } from '../jobs/runner-of.ts';
 import { fakeCall, ok } from '../platform/fake-call.ts';
 import { scaled } from '../scale.ts';
 
-/* Messages, requests and runners that do their worst. */
+/* Tests hostile messages, requests and job runners. */
 
 class Unreadable extends Error {
   override get message(): string {

@@ -18,8 +18,8 @@ import { fromBeginning } from '../snapshot/scanned.ts';
 import { type LargeKind, largeResponses, respondWith } from './large-responses.ts';
 
 /*
- * Takes responses of many megabytes (`argv`: their kind, how many megabytes each, how many of them) as a snapshot does,
- * and prints how that ended, the most memory, in MB, and the seconds of CPU.
+ * Reads responses of many megabytes (`argv`: their kind, the megabytes of each, their number) as a snapshot does.
+ * Prints the outcome, the peak memory in MB, and the CPU seconds.
  */
 
 const [, , kind = '', sizeMb = '20', responses = '1'] = process.argv;
@@ -48,7 +48,7 @@ const scans: Readonly<Record<string, () => Scan<unknown>>> = {
   'data-files': () => resumable(dataFilesScan({ call, ids: ['7'] }), fanOutPosition),
 };
 
-/** How many records were taken. */
+/** The number of records that were read. */
 async function taken(scan: Scan<unknown>): Promise<string> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'large-'));
   const writer = createPartWriter({

@@ -4,7 +4,7 @@ import { sampled, scaled } from '../scale.ts';
 import type { LargeKind } from './large-responses.ts';
 
 /*
- * Responses of 100 MB, nearly the default limit, taken as a snapshot does; in the short run, three of them, of a tenth of
+ * Reads responses of 100 MB, nearly the default limit, as a snapshot does; in a short run, three kinds of a tenth of
  * that size. Parsed, most would take gigabytes. A Lambda has 1,024 MB.
  */
 

@@ -5,7 +5,7 @@ import { clientAt } from '../platform/client-at.ts';
 import { calculationRow, calculations } from '../platform/sample-records.ts';
 import { bytes, json, type Reply, rawBytes, startServer } from '../platform/scripted-server.ts';
 
-/* Unusual responses that are not refused. Those that are refused are cases of the command line. */
+/* Unusual responses that are accepted. Rejected ones are cases of the command line. */
 
 const sort = { field: 'id', ascending: true };
 const inJson = { 'content-type': 'application/json' };

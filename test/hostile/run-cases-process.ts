@@ -11,13 +11,13 @@ import { commandCases } from './cases/cases.ts';
 import type { CommandCase, CommandEnd } from './command-case.ts';
 
 /*
- * Runs the hostile command lines of the group that is named one after another in this process, whose heap its starter
- * limits, and prints how each ended as a line of JSON.
+ * Runs the hostile command lines of one group (the argument) one after another in this process, whose heap is limited
+ * by the test. Prints how each ended as a line of JSON.
  */
 const group = process.argv[2] ?? '';
 if (!(group in commandCases)) throw new RangeError(`expected ${Object.keys(commandCases)}, got ${group}`);
 
-// What every command loads is loaded before any is measured.
+// A first command loads what all commands load, before any is measured.
 await end({ name: 'none', argv: ['runs'], code: 0, says: /^/ });
 
 for (const each of commandCases[group as keyof typeof commandCases])

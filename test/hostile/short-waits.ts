@@ -2,8 +2,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 
 /*
- * Makes every wait of this process that is a promise last a millisecond, such as those between the attempts of a call.
- * Import it before everything else. Limits of time are not shortened: they are no promises.
+ * Shortens every promise-based timer of this process to a millisecond, such as waits between the attempts of a call.
+ * Import it before everything else. Timeouts are not shortened, since they do not use promise-based timers.
  */
 
 const { setTimeout: wait } = timers;

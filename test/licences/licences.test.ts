@@ -57,10 +57,10 @@ const manifest: Readonly<
   Record<'dependencies' | 'devDependencies' | 'peerDependencies', Readonly<Record<string, string>>>
 > = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** The report's page is bundled when the package is built, with what it imports: nobody installs that. */
+/** The report's page is bundled with its imports when the package is built, so users do not install them. */
 const PAGE = join('lib', 'report', 'page/');
 
-/** The packages that files import as they run, without those that are imported as types only. */
+/** The packages that files import at run time, without type-only imports. */
 const imported = new Set(
   ['lib', 'functions']
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => join(folder, String(path))))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A package that is installed where platform-sync runs, also one that only another package needs. */
+/** A package that is installed with platform-sync, directly or as a dependency of another package. */
 export type Licensed = {
   readonly name: string;
   readonly version: string;
@@ -10,7 +10,7 @@ export type Licensed = {
   readonly isAllowed: boolean;
 };
 
-/** Licences that ask for no more than their text in what is passed on. */
+/** Licences that only require their text in redistributed copies. */
 const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -24,9 +24,9 @@ const ALLOWED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The production dependencies and the peers of the package in a folder, with what these need, sorted by name, each with the licence that its own
- * `package.json` states; that of one that is not installed, since it is for another platform, is the lockfile's. Needs
- * no network. Throws if a package that must be installed is not.
+ * The production dependencies and the peers of the package in a folder, with what these need, sorted by name, each with
+ * the licence that its own `package.json` states; for a package that is not installed because it is for another
+ * platform, the licence is that in the lockfile. Needs no network. Throws if a required package is not installed.
  */
 export function licencesIn(folder: string): readonly Licensed[] {
   const lock = readJson(join(folder, 'package-lock.json'));
@@ -40,7 +40,7 @@ export function licencesIn(folder: string): readonly Licensed[] {
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** The paths of the peers, which a checkout has for its tests alone, and of what they need. */
+/** The paths of the peers, which a checkout has only for its tests, and of their dependencies. */
 function reachedFromPeers(packages: ReadonlyMap<string, Members>): ReadonlySet<string> {
   const reached = new Set<string>();
   const visit = (from: string, names: unknown) => {
@@ -56,7 +56,7 @@ function reachedFromPeers(packages: ReadonlyMap<string, Members>): ReadonlySet<s
   return reached;
 }
 
-/** The folder in which a package finds another: its own, or the nearest one above. */
+/** The folder from which a package imports another one: in its own node_modules, or in the nearest ones above. */
 function pathOf(name: string, from: string, packages: ReadonlyMap<string, Members>): string {
   const path = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
   if (packages.has(path) || from === '') return path;
@@ -72,13 +72,13 @@ function licensed(folder: string, path: string, entry: Members): Licensed {
   return { name, version: String(entry['version']), licence, isAllowed: isAllowed(licence) };
 }
 
-/** Packages of long ago state an object with a `type`. */
+/** Very old packages have an object with a `type`. */
 function licenceOf(stated: unknown): string | undefined {
   const licence = typeof stated === 'string' ? stated : membersOf(stated)['type'];
   return typeof licence === 'string' ? licence : undefined;
 }
 
-/** Whether one of the alternative licences is allowed, together with all that it requires. */
+/** Whether one alternative of an SPDX expression is allowed, with all licences joined to it by AND. */
 const isAllowed = (licence = ''): boolean =>
   licence
     .replaceAll(/[()]/g, '')

@@ -1,6 +1,6 @@
 import { licencesIn } from './licences.ts';
 
-// What `npm run licences` runs: a line a package, sorted by name. Exits 1 if a licence is missing or not allowed.
+// `npm run licences`: prints one line per package, sorted by name. Exits 1 if a licence is missing or not allowed.
 const packages = licencesIn('.');
 for (const { name, version, licence } of packages)
   console.log(`${name} ${version} ${licence ?? 'no licence'}`);

@@ -4,7 +4,10 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOfAll } from '../folder-of-each.ts';
 
-/* Who may import the package how, by its `exports`: its declarations are one line here. What attw says is conformance. */
+/*
+ * Checks which kinds of modules may import the package by its `exports`, with declarations of one line. attw runs in
+ * the conformance tests.
+ */
 
 const project = folderOfAll();
 const installed = join(project, 'node_modules', 'platform-sync');
@@ -20,7 +23,7 @@ const STATIC =
 const LATER =
   "export const rate = async () => (await import('platform-sync/platform')).openPlatform().rate.toFixed();";
 
-/** What the compiler says of a file. */
+/** The compiler's errors for a file. */
 function faults(file: string, text: string, module: string): string {
   writeFileSync(join(project, file), text);
   const tsc = resolve('node_modules', 'typescript', 'bin', 'tsc');

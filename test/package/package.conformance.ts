@@ -10,8 +10,9 @@ import { printedBy, runProgram } from '../run-program.ts';
 import { example, printed } from './examples.ts';
 
 /*
- * The package as users have it: `npm pack`, an installation from the registry into an empty project, and the examples of
- * docs/install.md in it, on each Node that it must run on. Only aws-cdk-lib and constructs are the checkout's.
+ * Tests the package as users have it: `npm pack`, an installation from the registry into an empty project, and the
+ * examples of docs/install.md, on each supported version of Node. Only aws-cdk-lib and constructs are those of the
+ * checkout.
  */
 
 const { nodes = [] } = enginesOf(process.env);
@@ -43,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(temporary, { recursive: true }), 120_000);
 
-/** Installs packages as users do; returns what npm says of it. */
+/** Installs packages as users do. Returns npm's output. */
 async function install(...names: readonly string[]): Promise<string> {
   const options = ['--prefer-offline', '--no-audit', '--no-fund'];
   // The registry may need settings of this machine.
@@ -76,7 +77,7 @@ test('Are the types wrong? finds no fault for ES modules', async () => {
   expect(analysis.problems.filter(inModules)).toEqual([]);
 }, 120_000);
 
-/** Strict, and with each declaration that is reached checked, not only those that are used. */
+/** Compiler options: strict, and checking all loaded declarations, not only those that are used. */
 const CHECKED = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--types', 'node', '--lib', 'es2024'];
 const MODULES = ['--module', 'nodenext', '--target', 'es2022'];
 
@@ -151,7 +152,7 @@ describe.each(nodes)('on Node $version', ({ version, path }) => {
   });
 });
 
-// The newest has no other rules for it than the one between.
+// The newest version has the same rules for this as the middle one.
 test.each([nodes[0], nodes.at(-1)])(
   'on two stacks and a stage of a pipeline, the construct works on Node $version',
   async (node) => {
@@ -167,7 +168,7 @@ test.each([nodes[0], nodes.at(-1)])(
   240_000,
 );
 
-/** `sandbox` as a process with 300 calculations, and the settings that it prints. */
+/** Starts `sandbox` as a process with 300 calculations, and returns the settings that it prints. */
 async function startSandbox(env: Readonly<Record<string, string>>) {
   const child = spawn(platformSync, ['sandbox', '--json', '--calculations', '300'], {
     cwd: project,
@@ -208,7 +209,7 @@ describe('with the packages of the sandbox', () => {
   );
 });
 
-/** An app of somebody else's. Prints how many functions each of its stacks has, and what is deployed of one. */
+/** A user's CDK app. Prints the number of functions of each stack, and the deployed code of one. */
 const STAGES = `
 import { App, AssetStaging, Stack, Stage } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';

@@ -22,8 +22,9 @@ import { printedBy, runProgram } from '../run-program.ts';
 import { example, printed } from './examples.ts';
 
 /*
- * The package as npm makes it, of JavaScript that is built quickly, in a project that has the packages of this checkout.
- * `npm run conformance -- package` has what this leaves out: types, bundles, an installation, and other Nodes.
+ * Tests the package as npm packs it, with a quick build of its JavaScript, in a project with the packages of this
+ * checkout. `npm run conformance -- package` tests the rest: types, bundles, an installation, and other versions of
+ * Node.
  */
 
 const manifest: Readonly<Record<'dependencies' | 'peerDependencies', Readonly<Record<string, string>>>> & {
@@ -58,7 +59,7 @@ beforeAll(async () => {
   }
   const publishing = ['npm', 'publish', '--dry-run', '--json', '--ignore-scripts', '--offline'] as const;
   const { code, out, err } = await runProgram(publishing, { folder: checkout });
-  // npm would change what it does not find right.
+  // npm prints "auto-corrected" if it had to change package.json.
   if (code !== 0 || err.includes('auto-corrected'))
     throw new Error(`${publishing.join(' ')}: ${code}\n${err}`);
   const published = JSON.parse(out);
@@ -95,7 +96,7 @@ describe('the build', () => {
     ]);
     const packageOf = (name: string) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? '';
     const imported = new Set(named.map(([, name, later]) => packageOf(name ?? later ?? '')));
-    // They are in bundles alone, and installed by nobody: `npm run licences` knows of them.
+    // This package is only in bundles, and not installed by users. `npm run licences` includes it.
     imported.add('@aws/durable-execution-sdk-js');
     imported.add('@aws-sdk/client-sns');
     const given = { ...manifest.dependencies, ...manifest.peerDependencies };
@@ -107,7 +108,7 @@ describe('the build', () => {
 
   test('uses nothing that Node 24 lacks', () => {
     const newer = /\bUint8Array\.from(Hex|Base64)\b/;
-    // Comments may name them.
+    // Comments may contain the names.
     const code = sources().map((source) => source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''));
 
     expect(code.flatMap((source) => newer.exec(source)?.[0] ?? [])).toEqual([]);
@@ -117,7 +118,7 @@ describe('the build', () => {
 test('the package may be published, with provenance', () => {
   const { private: isPrivate, publishConfig } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-  // A dry run does not look.
+  // A dry run of npm does not check this.
   expect(isPrivate).toBeUndefined();
   expect(publishConfig).toEqual({ access: 'public', provenance: true });
 });
@@ -162,7 +163,7 @@ const AWS = {
   SYNC_GLUE_DATABASE: 'acme',
   SYNC_EVENT_BUS: 'default',
   SYNC_SNAPSHOT_FUNCTION: 'snapshot:live',
-  // What asks it for anything fails.
+  // Every request to AWS fails.
   AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
 };
 const PARAMETER = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';

@@ -8,12 +8,12 @@ import type { Deployment } from './smoke.ts';
 /** Runs a command of AWS's own command line, and returns what it prints. */
 export type Aws = (words: readonly string[]) => Promise<unknown>;
 
-/** AWS's command line is missing, or refused a command. */
+/** Thrown if AWS's command line is missing, or a command failed. */
 export class AwsCommandError extends Error {
   override readonly name = 'AwsCommandError';
 }
 
-/** Throws `AwsCommandError` with what the command says. */
+/** Runs a command. Throws `AwsCommandError` with the command's error output. */
 export const awsCommand: Aws = async (words) => {
   const running = promisify(execFile)('aws', [...words, '--output', 'json'], { maxBuffer: 1e8 });
   const { stdout } = await running.catch(
@@ -92,6 +92,6 @@ async function countByAthena(sql: string, { aws, database, workGroup }: Athena):
   const { Rows } = (
     results as { ResultSet: { Rows: readonly { Data: readonly Record<string, string>[] }[] } }
   ).ResultSet;
-  // The first row has the names of the columns.
+  // The first row contains the column names.
   return Number(Rows[1]?.Data[0]?.['VarCharValue']);
 }

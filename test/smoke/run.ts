@@ -38,7 +38,7 @@ if ((stack === undefined) !== values.local || !(Number(values.timeout) > 0)) {
   process.exitCode = await reportDeployed(stack, inputs);
 }
 
-/** Its text is not shown: a job may have secrets in its input. */
+/** Parses a JSON option. Its text is not shown in errors, since a job's input may contain secrets. */
 function jsonOption(name: string, text: string | undefined) {
   try {
     return text === undefined ? undefined : JSON.parse(text);
@@ -47,7 +47,7 @@ function jsonOption(name: string, text: string | undefined) {
   }
 }
 
-/** Like `report`; a stack that cannot be examined is a failure too. */
+/** Reports on a deployed stack. A stack that cannot be examined is a failure too. */
 async function reportDeployed(name: string, inputs: SmokeInputs): Promise<number> {
   try {
     const place = { stack: name, construct: values.construct };
@@ -59,7 +59,7 @@ async function reportDeployed(name: string, inputs: SmokeInputs): Promise<number
   }
 }
 
-/** Prints a line a step. Returns the exit code. */
+/** Runs the smoke test, and prints one line per step. Returns the exit code. */
 async function report(deployment: Deployment, inputs: SmokeInputs): Promise<number> {
   const reports: Report[] = [];
   const timeoutMs = Number(values.timeout) * 1_000;

@@ -5,7 +5,7 @@ import { type Deployment, type SmokeInputs, smokeTest } from './smoke.ts';
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-/** A stack that does what it is sent, apart from jobs of the types that are broken. */
+/** A stack that runs all jobs except those of the broken types. */
 function stackWithout(...broken: readonly string[]) {
   let nowMs = 1_000_000;
   const store = createMemoryStore();

@@ -3,15 +3,15 @@ import type { Store } from '../../lib/store/store.ts';
 /** A deployed stack, or one on this machine, as far as the smoke test needs it. */
 export type Deployment = {
   readonly store: Store;
-  /** Puts a job on the queue of jobs of all types. */
+  /** Sends a job to the queue of all job types. */
   send(job: object): Promise<void>;
-  /** Puts an event on the bus, and returns its id. */
+  /** Sends an event to the bus, and returns its id. */
   emit(event: SmokeEvent): Promise<string>;
-  /** The rows that a query finds; undefined where there is no Athena. */
+  /** Runs a query, and returns the number of rows; undefined without Athena. */
   readonly query: ((sql: string) => Promise<number>) | undefined;
-  /** The alarms that are red; undefined where there is no CloudWatch. */
+  /** The names of red alarms; undefined without CloudWatch. */
   readonly redAlarms: (() => Promise<readonly string[]>) | undefined;
-  /** Lets what was started go on while something is waited for. */
+  /** Waits a while, in which started work continues. */
   wait(): Promise<void>;
 };
 
@@ -23,9 +23,9 @@ type SmokeEvent = {
 
 /** Facts that only the operator knows: without them, the step is skipped. */
 export type SmokeInputs = {
-  /** The job of a code function that does no harm: package, version, name and input. */
+  /** A harmless job of a code function: package, version, name and input. */
   readonly job?: Readonly<Record<string, unknown>> | undefined;
-  /** An event that a rule of the stack takes. */
+  /** An event that matches a rule of the stack. */
   readonly event?: SmokeEvent | undefined;
 };
 
@@ -35,17 +35,17 @@ export type Report = {
   readonly says: string;
 };
 
-/** A step that cannot be taken here is no step that passed. */
+/** Thrown by a step that cannot be run here, so that it does not count as passed. */
 class Skipped extends Error {}
 
 type Smoke = Deployment & SmokeInputs & { readonly now: () => number; readonly timeoutMs: number };
 
-/** Each step does one thing as users do, and returns the outcome. Throws if it failed, or `Skipped`. */
+/** The steps. Each does one thing as users do, and returns the outcome in words. It throws if it failed, or `Skipped`. */
 const steps = {
   async snapshot(smoke) {
     const id = `smoke-${smoke.now()}`;
-    // A place of its own, and a search that finds nothing: what others read stays as it is. The same one each time: a run
-    // of another selection would be refused.
+    // The snapshot has a separate place and finds nothing, so that published data does not change. The search is always
+    // the same, since a run with another selection would be refused.
     const name = 'smoke-of-no-calculation';
     await smoke.send({ version: 1, type: 'snapshot', source: 'calculations', name, as: 'smoke', id });
     const since = new Date(smoke.now() - CLOCKS_DIFFER_MS).toISOString();
@@ -83,10 +83,10 @@ const steps = {
   },
 } as const satisfies Readonly<Record<string, (smoke: Smoke) => Promise<string>>>;
 
-/** How far the clocks of a laptop and of Lambda may be apart. */
+/** Maximum difference between the clocks of a laptop and of Lambda. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** Takes all steps, one after another, and reports each: one that fails stops no other. */
+/** Runs all steps one after another, and reports each. A failed step does not stop the next ones. */
 export async function* smokeTest(smoke: Smoke): AsyncGenerator<Report> {
   for (const [step, take] of Object.entries(steps)) {
     try {
@@ -105,7 +105,7 @@ async function read({ store }: Smoke, key: string): Promise<Json | undefined> {
   return object && JSON.parse(object.body.toString());
 }
 
-/** The result of a job, once it is there. The id of a job of an event ends in the event's id, after its rule's name. */
+/** Waits for the result of a job. The id of an event's job ends with the event's id, after its rule's name. */
 const resultOf = (smoke: Smoke, type: string, id: string): Promise<Json> =>
   until(smoke, `the result of ${id}`, async () => {
     for await (const { key } of smoke.store.list(`results/${type}/`))

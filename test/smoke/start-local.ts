@@ -34,7 +34,7 @@ const instance = {
   ],
 };
 
-/** Deploys a stack to this machine, with a small platform of its own, until it is disposed of. */
+/** Deploys a stack on this machine with a new small platform, until it is disposed of. */
 export async function startLocal(): Promise<Deployment & AsyncDisposable> {
   await using started = new AsyncDisposableStack();
   const platform = started.use(await startPlatform({ calculations: 40, filesPerSet: 10 }));

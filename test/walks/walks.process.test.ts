@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printedBy, runProgram } from '../run-program.ts';
 import { type Walk, walks } from './walks.ts';
 
-/* The walks of docs/contributing.md, done by a script in a copy of this checkout: what it says compiles, and runs. */
+/* Applies the walks of docs/contributing.md by a script in a copy of this checkout: their code must compile and run. */
 
 const temporary = mkdtempDisposableSync(join(tmpdir(), 'platform-sync-walks-'));
 const copy = join(temporary.path, 'checkout');

@@ -1,14 +1,14 @@
-/** A line, or several, put into a file behind the first place that has `after`. */
+/** One or more lines that are inserted into a file after the first occurrence of `after`. */
 type Insertion = { readonly file: string; readonly after: string; readonly lines: string };
 
-/** A change that docs/contributing.md describes: whole new files are in the folder of its name, as `FILE.txt`. */
+/** A change that docs/contributing.md describes. New files are in the folder of its name, as `FILE.txt`. */
 export type Walk = {
   /** The heading of its section. */
   readonly heading: string;
   readonly insertions: readonly Insertion[];
 };
 
-/** In the order of the page; each stands on those before it. */
+/** The walks in the order of the page. Each builds on the previous ones. */
 export const walks = {
   operation: {
     heading: 'Walk 1: add an operation of the platform',

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { CommandCase } from '../command-case.ts';
 
-/* Files that a command is given. */
+/* Hostile files as the input of commands. */
 
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 const DIGITS = '9'.repeat(1_000_000);

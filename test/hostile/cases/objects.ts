@@ -1,6 +1,6 @@
 import type { CommandCase } from '../command-case.ts';
 
-/* Objects that somebody planted in the store. */
+/* Hostile objects in the store. */
 
 const RUN = '20261121T091500Z-3fa9c1';
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
@@ -37,7 +37,7 @@ const planted = (
   );
 
 const INVALID = { code: 1, says: /^platform-sync: .{1,600}$/m } as const;
-/** Any object may be what the platform returned. */
+/** The listed records may be any objects that the platform returned. */
 const LISTED = {
   code: 0,
   says: /^the formula of calculation 1 before our first update cannot be recovered/,

@@ -1,7 +1,7 @@
 import type { CommandCase } from '../command-case.ts';
 import { CLEAR, LONG, usage } from './usage.ts';
 
-/* SQL that nobody means, or that somebody means badly. */
+/* SQL that is a mistake or an attack. */
 
 const queries = (says: RegExp, ...lines: readonly (readonly string[])[]) =>
   usage(says, ...lines.map((argv) => ['query', ...argv]));

@@ -4,9 +4,7 @@ import { calculationRow, calculations } from '../../platform/sample-records.ts';
 import { bytes, json, type Reply, rawBytes, redirect, trickle } from '../../platform/scripted-server.ts';
 import type { CommandCase } from '../command-case.ts';
 
-/*
- * Hostile responses to a command that searches for a calculation: what it says first, and how many requests it sends.
- */
+/* Hostile responses to a command that searches for a calculation, with its first error line and its number of requests. */
 
 const inJson = { 'content-type': 'application/json' };
 const MAX_BYTES = 1_000_000;
@@ -18,7 +16,7 @@ const good = printJson(calculations(calculationRow()));
 const retryAfter = (value: string, status: number) =>
   json({ message: 'busy' }, status, { 'retry-after': value });
 
-/** This number of megabytes of zeros, compressed only when they are requested. */
+/** A response of this number of megabytes of zeros, compressed only when it is requested. */
 const bomb =
   (pack: (body: Uint8Array) => Buffer, encoding: string, megabytes: number): Reply =>
   (...given) =>
@@ -26,7 +24,7 @@ const bomb =
 
 type Case = Pick<CommandCase, 'name' | 'reply' | 'requests' | 'says'>;
 
-/** Replies with the same result: the message after the operation, and the number of requests that are sent. */
+/** Replies with the same outcome: the message after the operation's name, and the number of requests. */
 const ends = (says: string | RegExp, requests: number, replies: Readonly<Record<string, Reply>>) =>
   Object.entries(replies).map(
     ([name, reply]): Case => ({ name, reply, requests, says: failed(says, requests) }),
@@ -71,7 +69,7 @@ const statuses: readonly Case[] = [
   ...ends(status('421: no'), 1, { 421: json('no', 421) }),
   ...ends(status('511: log in'), 9, { '511, a login of the network': json('log in', 511) }),
   ...ends(status('599: no'), 9, { 599: json('no', 599) }),
-  // Or a retry might take the connection that the server is closing.
+  // Otherwise a retry might use the connection that the server is closing.
   ...ends(status('999'), 9, {
     999: raw('HTTP/1.1 999 No', 'content-length: 0', 'connection: close', '', ''),
   }),
@@ -79,7 +77,7 @@ const statuses: readonly Case[] = [
   ...ends(broke('HPE_INVALID_STATUS'), 9, { 'a status that is no number': raw('HTTP/1.1 abc No', '', '') }),
 ];
 
-/** Status, address, what of it is shown, and how many requests are sent. */
+/** The status, the address, the part of it that is shown, and the number of requests. */
 const REDIRECTS = [
   [300, 'https://a.invalid/x', String.raw`https://a\.invalid/x`, 1],
   [301, 'https://a.invalid/x?token=1', String.raw`https://a\.invalid/x`, 1],
@@ -158,7 +156,7 @@ const bodies: readonly Case[] = [
   }),
 ];
 
-/** Odd, but still an empty list: the calculation is not found. */
+/** Unusual responses that are still empty lists: the calculation is not found. */
 const nothing: readonly Case[] = Object.entries({
   204: bytes('', {}, 204),
   '204 with a body': raw(
@@ -181,12 +179,15 @@ const nothing: readonly Case[] = Object.entries({
   says: /^platform-sync: calculation 1: a search for the name "x" did not find it/,
 }));
 
-/** Longer than a call may take: not waited for. */
+/** Values of `Retry-After` that are longer than a call may take, and are not waited for. */
 const LONG_WAITS = ['301', '99999.99999'];
-/** No wait that is meant: as none, so that a 503 is tried as often as any. A 429 would be for as long as a call may take. */
+/**
+ * Absurd values of `Retry-After`, which are ignored: a 503 is retried as usual. A 429 would be retried until the call's
+ * time is up.
+ */
 const ABSURD_WAITS = ['9'.repeat(20), '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'];
 
-/** What is ignored is in `test/platform/http/retry-after.test.ts`. */
+/** Cases of `Retry-After`. Ignored values are tested in `test/platform/http/retry-after.test.ts`. */
 const waits: readonly Case[] = [
   ...LONG_WAITS.flatMap((value) => [503, 429].map((code) => ({ code, value }))),
   ...ABSURD_WAITS.map((value) => ({ code: 503, value })),
@@ -223,7 +224,7 @@ const settings = {
   LOG_LEVEL: 'error',
 };
 
-/** The first line for a message, whole if it is a text. */
+/** Matches the first error line with a message, completely if it is a text. */
 function failed(says: string | RegExp, requests: number): RegExp {
   const message =
     typeof says === 'string' ? `${RegExp.escape(says)}(\\n  [^\\n]+)?$` : says.source.replace(/^\^/, '');

@@ -1,10 +1,10 @@
 import type { CommandCase } from '../command-case.ts';
 
-/* Settings that nobody means, each alone among valid ones. */
+/* Invalid settings, each alone among valid ones. */
 
 const RLO = '\u202e';
 
-/** A setting that is refused by its name, with a short and harmless text. */
+/** Values of a setting that are rejected with its name, in a short and harmless message. */
 const refused = (setting: string, values: readonly string[], argv = ['snapshot', 'calculations']) =>
   values.map(
     (value): CommandCase => ({

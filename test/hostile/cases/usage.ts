@@ -1,11 +1,11 @@
 import type { CommandCase } from '../command-case.ts';
 
-/* Command lines that nobody means. */
+/* Invalid command lines. */
 
 export const CLEAR = '\u001b[2J\u001b]0;title\u0007';
 export const LONG = 'x'.repeat(1_000_000);
 
-/** Command lines that are refused with these words. */
+/** Command lines that are rejected with this message. */
 export const usage = (says: RegExp, ...lines: readonly (readonly string[])[]) =>
   lines.map(
     (argv): CommandCase => ({
@@ -16,7 +16,7 @@ export const usage = (says: RegExp, ...lines: readonly (readonly string[])[]) =>
     }),
   );
 
-/** Names that every object of JavaScript has, where a name of ours is expected. */
+/** Member names that every JavaScript object has, used where one of our names is expected. */
 const OWN = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
 
 const UUID = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
