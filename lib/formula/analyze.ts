@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { nearestName } from '../base/index.ts';
-import { FormulaSyntaxError, quoteColumn, readFormula } from './grammar.ts';
+import { FormulaSyntaxError, parseTokens, quoteColumn } from './grammar.ts';
 import {
   CLOCK_UNITS,
   type ColumnTypes,
@@ -11,7 +11,7 @@ import {
   entryOf,
   type FunctionEntry,
   INTERVAL_FUNCTIONS,
-  setOf,
+  wordSet,
 } from './infer-data-type.ts';
 import {
   type Call,
@@ -22,11 +22,11 @@ import {
   precedence,
   precedenceOf,
 } from './syntax.ts';
-import { type FormulaFault, type Objection, positionOf, shown, tokensOf } from './tokens.ts';
+import { type FormulaFault, type Objection, positionOf, shown, tokenize } from './tokens.ts';
 
 /**
- * What the platform reports about a formula (contract 2.1), and some more facts. For an INVALID formula, all lists
- * are empty.
+ * What the platform reports about a formula (contract 2.1), and further facts. For an INVALID formula, all lists are
+ * empty.
  */
 export type FormulaAnalysis =
   | (FormulaFacts & {
@@ -135,7 +135,7 @@ function functionsOf(node: Expression): readonly string[] {
   return node.kind === 'call' && entryOf(node.name)?.kind !== 'reference' ? [node.name] : [];
 }
 
-// (assumed) The notes name four operators. MySQL calls `%` a synonym of MOD, and DIV divides.
+// (assumed) The notes list four operators. MySQL calls `%` a synonym of MOD, and DIV divides.
 const arithmetic: ReadonlyMap<Operator, string> = new Map([
   ['+', 'SERVICE_OP_ADD'],
   ['-', 'SERVICE_OP_SUBTRACT'],
@@ -152,7 +152,7 @@ function referencesOf(nodes: readonly Expression[]): FormulaReference[] {
   ];
 }
 
-/** What a function of kind `reference` refers to, by its name. */
+/** What a function of kind `reference` refers to, judged by the function's name. */
 const referenceKindOf = (name: string): 'calculation' | 'variable' =>
   name.endsWith('VARIABLE') ? 'variable' : 'calculation';
 
@@ -214,7 +214,7 @@ function unknownFunction(name: string): string {
 }
 
 /** The aggregates that allow DISTINCT. */
-const DISTINCT_FUNCTIONS: ReadonlySet<string> = setOf('COUNT SUM');
+const DISTINCT_FUNCTIONS: ReadonlySet<string> = wordSet('COUNT SUM');
 
 function warningOfArguments(call: Call, entry: FunctionEntry): string | undefined {
   const { name, args, distinct } = call;
@@ -234,7 +234,7 @@ function warningOfArguments(call: Call, entry: FunctionEntry): string | undefine
   return undefined;
 }
 
-/** The id that a reference names, as decimal digits without leading zeros; undefined if it is invalid. */
+/** The id in a reference, as decimal digits without leading zeros; undefined if it is invalid. */
 function idOf({ args: [id] }: Call): string | undefined {
   const digits = id?.kind === 'number' ? id.source : id?.kind === 'text' ? id.value : '';
   return /^\d+$/.test(digits) ? digits.replace(/^0+(?=\d)/, '') : undefined;
@@ -268,11 +268,11 @@ function warningOfInterval(unit: string, { node, parent }: NodeInContext): strin
     const nearest = nearestName(unit, [...DAY_UNITS, ...CLOCK_UNITS]);
     return `There is no unit ${shown(unit)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
   }
-  const isMoving =
+  const isAllowed =
     parent?.kind === 'call'
       ? INTERVAL_FUNCTIONS.has(parent.name) && parent.args[1] === node
       : parent?.kind === 'operation' && precedenceOf(parent) === precedence.sum;
-  return isMoving
+  return isAllowed
     ? undefined
     : `INTERVAL is allowed only next to + or -, or as the second argument of ${[...INTERVAL_FUNCTIONS].join(', ')}.`;
 }
@@ -304,10 +304,10 @@ export function parseFormula(text: string): ParsedFormula {
   });
   if (text.length > MAX_LENGTH)
     return failed([{ offset: MAX_LENGTH, message: `Expected at most ${MAX_LENGTH} characters.` }]);
-  const { tokens, faults, warnings } = tokensOf(text);
+  const { tokens, faults, warnings } = tokenize(text);
   if (faults.length > 0) return failed(faults);
   try {
-    const read = readFormula(tokens, text);
+    const read = parseTokens(tokens, text);
     const found = [...check(read.formula)];
     const missing = found.filter(({ isFault }) => isFault);
     if (missing.length > 0) return failed(missing);

@@ -1,23 +1,23 @@
 import { bareFunctions, entryOf, PART_FUNCTIONS, PARTS_OF_DATES } from './infer-data-type.ts';
 import type * as syntax from './syntax.ts';
 import { type Expression, operation, operatorOf, precedence, precedences, type Step } from './syntax.ts';
-import { ADVICE, type Objection, positionOf, shown, type tokensOf } from './tokens.ts';
+import { ADVICE, type Objection, positionOf, shown, type tokenize } from './tokens.ts';
 
-type Token = ReturnType<typeof tokensOf>['tokens'][number];
+type Token = ReturnType<typeof tokenize>['tokens'][number];
 
 /*
- * The grammar, with one function for each rule, by recursive descent. Operators are read by precedence,
- * loosest last.
+ * The grammar, with one function for each rule, by recursive descent. Operators are read by precedence, from the
+ * tightest to the loosest.
  */
 
-/** How a fault names a missing value. */
+/** What a fault says was expected where a value is missing. */
 const A_VALUE = 'a value';
 
 /**
  * Reads the tokens of a formula into a tree, and collects what the platform may refuse in it. Throws
  * `FormulaSyntaxError`.
  */
-export function readFormula(tokens: readonly Token[], text: string) {
+export function parseTokens(tokens: readonly Token[], text: string) {
   const at = createReader(tokens, text);
   const formula = at.nested(() => expression(at));
   for (let token = at.take(';'); token !== undefined; token = at.take(';'))
@@ -38,6 +38,7 @@ function expression(at: Reader, minPrecedence: number = precedence.or, expected 
   return left;
 }
 
+/** Reads a value, with the signs or the NOT in front of it. */
 function prefixed(at: Reader, minPrecedence: number, expected: string): Expression {
   const { word, offset } = at.peek();
   if (word === '+') {
@@ -178,6 +179,7 @@ function nameOf(at: Reader, expected: string): string {
 
 // The rules for functions, and for the clauses that may follow them.
 
+/** Reads a call, with the FIXED or OVER clause that may follow it. */
 function aggregation(at: Reader): Expression {
   const call = at.nested(() => callOf(at));
   const { offset } = call;
@@ -251,6 +253,7 @@ function type(at: Reader): syntax.Word {
   return { kind: 'word', text, offset };
 }
 
+/** Reads the parentheses after FIXED. */
 function grain(at: Reader): Omit<syntax.Fixed, 'kind' | 'offset' | 'call'> {
   at.expect('"("', '(');
   const columns = () => separated(at, () => expression(at, precedence.sum, 'a column in backticks'));
@@ -262,6 +265,7 @@ function grain(at: Reader): Omit<syntax.Fixed, 'kind' | 'offset' | 'call'> {
   return filter ? { ...fixed, filter: filter.word as 'NONE' | 'ALLOW' | 'DENY', filtered } : fixed;
 }
 
+/** Reads the parentheses after OVER. */
 function window(at: Reader): Omit<syntax.Window, 'kind' | 'offset' | 'call'> {
   at.expect('"("', '(');
   let partitionBy: Expression[] = [];
@@ -301,6 +305,7 @@ function frameOf(at: Reader, unit: Token): syntax.Phrase {
   return phraseOf([wordOf(unit, between), ...bound(at), wordOf(at.expect('AND', 'AND')), ...bound(at)]);
 }
 
+/** Reads one end of a frame, such as `3 PRECEDING`. */
 function bound(at: Reader): Expression[] {
   const edge = at.take('UNBOUNDED', 'CURRENT');
   const amount = edge ? wordOf(edge) : expression(at, precedence.sum);
@@ -357,17 +362,15 @@ function unquoteColumn(source: string): string {
   return source.slice(1, -1).replaceAll(close + close, close);
 }
 
-/**
- * Quotes a text: `it's` becomes `'it''s'`. Quotes are doubled and backslashes escaped.
- */
+/** Quotes a string: `it's` becomes `'it''s'`. Quotes are doubled and backslashes escaped. */
 export function quoteText(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
 /**
- * The text that a quoted text such as `'it''s\n'` stands for, by MySQL's rules: `\%` and `\_` keep their
- * backslash, since LIKE interprets them; an unknown escape is the character itself. Source: MySQL manual,
- * "Special Character Escape Sequences".
+ * The string that a quoted text such as `'it''s\n'` stands for, by MySQL's rules: `\%` and `\_` keep their backslash,
+ * since LIKE interprets them; an unknown escape is the character itself. Source: MySQL manual, "Special Character
+ * Escape Sequences".
  */
 function unquoteText(source: string): string {
   return source
@@ -392,8 +395,8 @@ const LIKE_WILDCARDS: ReadonlySet<string> = new Set(['%', '_']);
 
 /**
  * Maximum nesting of parentheses, CASEs, NOTs and signs. The grammar is recursive, and so are the functions that read
- * its trees. On Node's default stack (984 KB), in a process that has just started and whose code is not compiled yet,
- * 200 levels of the worst mix of operators and calls fit; of `ABS(ABS(…` alone 700.
+ * its trees. Node's default stack (984 KB), in a process that has just started and whose code is not compiled yet,
+ * holds 200 levels of the worst mix of operators and calls. It holds 700 levels of `ABS(ABS(…`.
  */
 const MAX_NESTING = 128;
 
@@ -439,7 +442,9 @@ function createReader(tokens: readonly Token[], text: string) {
     return words.includes(peek().word) ? next() : undefined;
   }
 
-  /** Throws the fault. If the formula ends too early, the message also names the parenthesis or CASE that is open. */
+  /**
+   * Throws the fault. If the formula ends too early, the message also shows the parenthesis or CASE that is not closed.
+   */
   function fail(message: string, { offset, kind }: Token): never {
     const last = kind === 'end' ? open.at(-1) : undefined;
     const hint = last === undefined ? '' : unclosed(last, text);

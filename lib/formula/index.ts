@@ -1,4 +1,7 @@
-/* The grammar of formulas, and what a formula uses. The parser is large: load this door with a dynamic import where it may not be needed. */
+/*
+ * The grammar of formulas, and what a formula uses. The parser is large: load this door with a dynamic import where it
+ * may not be needed.
+ */
 
 export {
   analyzeFormula,

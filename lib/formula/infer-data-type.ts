@@ -139,7 +139,7 @@ export type ColumnTypes = ReadonlyMap<string, DataType>;
 /**
  * A function of the language.
  *
- * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` names a
+ * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` refers to a
  *   calculation or a variable by its id and is not counted among the formula's functions.
  * - `isDocumented`: whether the platform documents it. Other functions are MySQL's, or were seen in real formulas;
  *   they are here for their types.
@@ -168,7 +168,7 @@ export type FunctionEntry = {
 };
 
 /** A group of similar functions: their names in upper case. */
-type Line = readonly [
+type FunctionGroup = readonly [
   kind: FunctionEntry['kind'],
   minArgs: number,
   maxArgs: number,
@@ -183,7 +183,7 @@ const any = Number.POSITIVE_INFINITY;
  * Their arguments are MySQL's. A name that begins with `_` comes after the platform's prefix, so only its end is
  * known. A time of day has no data type of its own, so it is a STRING.
  */
-const documented: readonly Line[] = [
+const documented: readonly FunctionGroup[] = [
   ['aggregate', 1, 1, 'DOUBLE', 'AVG STDDEV_POP VAR_POP'],
   ['aggregate', 1, 1, 'LONG', 'COUNT APPROXIMATE_COUNT_DISTINCT'],
   ['aggregate', 1, 1, 'first', 'MAX MIN'],
@@ -235,7 +235,7 @@ const documented: readonly Line[] = [
  * Functions of MySQL, and functions seen in real formulas, which the platform is not known to have. They are included
  * for their types.
  */
-const undocumented: readonly Line[] = [
+const undocumented: readonly FunctionGroup[] = [
   ['aggregate', 0, any, 'first', 'ANY_VALUE MEDIAN MODE PERCENTILE PERCENTILE_CONT PERCENTILE_DISC'],
   ['aggregate', 0, any, 'DOUBLE', 'CORR STD STDDEV STDDEV_SAMP VAR_SAMP VARIANCE'],
   ['aggregate', 0, any, 'LONG', 'APPROX_COUNT_DISTINCT BIT_AND BIT_OR BIT_XOR COUNT_DISTINCT'],
@@ -258,7 +258,7 @@ const undocumented: readonly Line[] = [
   ['scalar', 0, any, 'DATE', 'MAKEDATE TO_DATE UTC_DATE'],
 ];
 
-const entriesOf = (lines: readonly Line[], isDocumented: boolean): [string, FunctionEntry][] =>
+const entriesOf = (lines: readonly FunctionGroup[], isDocumented: boolean): [string, FunctionEntry][] =>
   lines.flatMap(([kind, minArgs, maxArgs, result, names]) =>
     names
       .split(' ')
@@ -287,19 +287,19 @@ export const catalog: ReadonlyMap<string, FunctionEntry> = new Map(
 export const bareFunctions: readonly string[] = ['CURRENT_DATE', 'CURRENT_TIME', 'CURRENT_TIMESTAMP'];
 
 /** The functions whose second argument may be an INTERVAL. */
-export const INTERVAL_FUNCTIONS: ReadonlySet<string> = setOf('ADDDATE DATE_ADD DATE_SUB SUBDATE');
+export const INTERVAL_FUNCTIONS: ReadonlySet<string> = wordSet('ADDDATE DATE_ADD DATE_SUB SUBDATE');
 
 /** The units of INTERVAL that move a date by whole days. Source: MySQL manual, "Temporal Intervals". */
-export const DAY_UNITS: ReadonlySet<string> = setOf('DAY WEEK MONTH QUARTER YEAR YEAR_MONTH');
+export const DAY_UNITS: ReadonlySet<string> = wordSet('DAY WEEK MONTH QUARTER YEAR YEAR_MONTH');
 
 /** The units of INTERVAL that change the time of day. Source: as above. */
-export const CLOCK_UNITS: ReadonlySet<string> = setOf(
+export const CLOCK_UNITS: ReadonlySet<string> = wordSet(
   `MICROSECOND SECOND MINUTE HOUR SECOND_MICROSECOND MINUTE_MICROSECOND MINUTE_SECOND HOUR_MICROSECOND HOUR_SECOND
   HOUR_MINUTE DAY_MICROSECOND DAY_SECOND DAY_MINUTE DAY_HOUR`,
 );
 
 /** The functions whose first argument may be a part of a date, without quotes: `EXTRACT(YEAR FROM d)`. */
-export const PART_FUNCTIONS: ReadonlySet<string> = setOf(
+export const PART_FUNCTIONS: ReadonlySet<string> = wordSet(
   'DATEADD DATEDIFF DATENAME DATEPART DATE_PART DATE_TRUNC EXTRACT TIMESTAMPADD TIMESTAMPDIFF',
 );
 
@@ -307,7 +307,7 @@ export const PART_FUNCTIONS: ReadonlySet<string> = setOf(
 export const PARTS_OF_DATES: ReadonlySet<string> = new Set([
   ...DAY_UNITS,
   ...CLOCK_UNITS,
-  ...setOf('DAYOFYEAR DOW DOY EPOCH ISOWEEK WEEKDAY'),
+  ...wordSet('DAYOFYEAR DOW DOY EPOCH ISOWEEK WEEKDAY'),
 ]);
 
 /**
@@ -328,6 +328,6 @@ const castTypes: readonly (readonly [RegExp, DataType])[] = [
 ];
 
 /** A set of words, from a string with white space between them. */
-export function setOf(words: string): ReadonlySet<string> {
+export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }

@@ -58,7 +58,10 @@ export function printFormula(expression: Expression): string {
   }
 }
 
-/** Prints all formulas that differ only in white space, comments, the case of names and the order of AND in one form. */
+/**
+ * Prints a formula in a form that it shares with all formulas that differ only in white space, comments, the case of
+ * names, and the order of the operands of AND.
+ */
 export const canonicalFormula = (expression: Expression): string => printFormula(normalized(expression));
 
 function normalized<Value>(value: Value): Value {

@@ -34,6 +34,7 @@ type NumberLiteral = Node<'number'> & { readonly source: string };
 /** A text such as `'it''s'`; the value is without its quotes and escapes. */
 type Text = Node<'text'> & { readonly value: string };
 
+/** NULL, TRUE or FALSE. */
 export type Constant = Node<'constant'> & { readonly value: 'NULL' | 'TRUE' | 'FALSE' };
 
 /** A negation: `-a`. */
@@ -52,6 +53,7 @@ export type Operation = Node<'operation'> & {
 /** One operator of an operation, and the operand to its right. */
 export type Step = { readonly operator: Operator; readonly operand: Expression };
 
+/** The operators that are written between operands. */
 export type Operator =
   | 'OR'
   | 'XOR'
@@ -90,6 +92,7 @@ export type Case = Node<'case'> & {
   readonly otherwise: Expression | undefined;
 };
 
+/** `WHEN … THEN …` of a CASE. */
 export type Branch = { readonly when: Expression; readonly result: Expression };
 
 /** An interval such as `INTERVAL 3 DAY`; the unit is in upper case. */

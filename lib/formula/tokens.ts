@@ -1,4 +1,4 @@
-import { setOf } from './infer-data-type.ts';
+import { wordSet } from './infer-data-type.ts';
 
 /**
  * A word or sign of a formula. `word` is the name or sign in upper case, for comparisons; it is empty for columns,
@@ -14,8 +14,8 @@ type Token = {
 type Kind = keyof typeof patterns;
 
 /*
- * The lexer takes the first pattern that matches. A doubled quote does not close, so that an unclosed `` `a``b `` is
- * not read as column a. A token that is not closed extends to the end.
+ * The lexer takes the first pattern that matches. A doubled quote does not close a token, so that an unclosed `` `a``b
+ * `` is not read as column a. A token that is not closed extends to the end.
  */
 const NAME = String.raw`[\p{L}_$][\p{L}\p{M}\p{N}_$]*`;
 const patterns = {
@@ -47,7 +47,7 @@ const TOKEN = new RegExp(
 );
 
 /** The words that cannot be the name of a column without backticks. */
-const RESERVED = setOf(
+const RESERVED = wordSet(
   `AND BETWEEN BOTH CASE DISTINCT DIV ELSE END FALSE ILIKE IN INTERVAL IS LEADING LIKE NOT NULL OR REGEXP RLIKE
   THEN TRAILING TRUE WHEN XOR`,
 );
@@ -75,7 +75,7 @@ const warningTexts: Partial<Record<Kind, string>> = {
  * Splits a formula into tokens. `faults` are unknown characters, and quotes and comments that are not closed. All
  * lists are in the order of the text.
  */
-export function tokensOf(text: string) {
+export function tokenize(text: string) {
   const tokens: Token[] = [];
   const faults: Objection[] = [];
   const warnings: Objection[] = [];
@@ -105,7 +105,7 @@ function tokenAt(text: string, offset: number): { readonly kind: Kind; readonly 
 }
 
 /**
- * What is wrong with a formula, or may be wrong, for the person who wrote it.
+ * What is wrong with a formula, or may be wrong, for the user who wrote it.
  *
  * - `message`: one sentence that says what was expected and what was found.
  * - `offset`: where it is, in UTF-16 code units from 0; the formula's length if it ends too early.

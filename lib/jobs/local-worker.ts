@@ -7,7 +7,7 @@ import { lowerCase } from '../model/rules/index.ts';
 import type { Session } from '../session.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
 import type { Store } from '../store/index.ts';
-import { type CsvWishes, csvOutput, type OutputFormat, writeTextFile } from '../text/index.ts';
+import { type CsvOptions, csvOutput, type OutputFormat, writeTextFile } from '../text/index.ts';
 import type { FileRow, JobFile } from './file/job-file.ts';
 import { type EndedJob, handleMessage, type Worker } from './handle-message.ts';
 import { OTHER_CONTENT } from './job-advice.ts';
@@ -256,7 +256,7 @@ async function countEnded(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise<
   return before;
 }
 
-type RunOutputOptions = CsvWishes & {
+type RunOutputOptions = CsvOptions & {
   readonly file: string;
   /** The file with the jobs or rows: the output file gets its permissions. */
   readonly sourceFile?: string | undefined;

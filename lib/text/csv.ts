@@ -4,8 +4,9 @@ import { openText, type TextForm, type TextOptions } from './open-text.ts';
 import { TextError, type TextPosition } from './text-error.ts';
 
 type TableOptions = TextOptions & {
+  /** The names of the columns that the header must have. */
   readonly requested: readonly string[];
-  /** Columns that are used if they exist. */
+  /** Columns that are used if they exist. The header must not repeat them. */
   readonly optional?: readonly string[] | undefined;
   readonly separator?: string | undefined;
   /**
@@ -15,8 +16,8 @@ type TableOptions = TextOptions & {
 };
 
 /**
- * How a CSV is written, apart from its encoding. `isDeclared`: a line before the header, such as `sep=;`,
- * names the separator.
+ * How a CSV is written, apart from its encoding. `isDeclared`: a line before the header, such as `sep=;`, declares the
+ * separator.
  */
 export type CsvForm = {
   readonly separator: string;
@@ -42,8 +43,8 @@ export type OddRows = {
 };
 
 /**
- * A CSV whose header was read. `rows` can be read once, in order. Each row has as many fields as there are names, or a
- * fault.
+ * A CSV whose header has been read. `rows` can be read once, in order. Each row has as many fields as there are names,
+ * or a fault.
  */
 type CsvTable = CsvHeader & {
   readonly rows: () => AsyncGenerator<CsvRow>;
@@ -66,7 +67,7 @@ export async function openTable(lines: TextLines, options: TableOptions): Promis
   const [, declared] = /^"?sep=(.)"?$/i.exec(first.text) ?? [];
   const { text, ...position } = declared === undefined ? first : await takeHeader(gathered, options);
   const separator = options.separator ?? declared ?? (/\.tsv(\.gz)?$/i.test(name) ? '\t' : undefined);
-  const candidates = separator === undefined ? byFrequency(text) : [separator];
+  const candidates = separator === undefined ? separatorsByFrequency(text) : [separator];
   const headers = candidates.map((each) => ({ separator: each, names: fieldsOf(text, each) }));
   const chosen =
     headers.find(({ names }) => typeof names === 'object' && missingIn(names, requested).length === 0) ??
@@ -79,7 +80,7 @@ export async function openTable(lines: TextLines, options: TableOptions): Promis
     isDeclared: declared !== undefined,
   };
   const odd = { blank: 0, short: 0 };
-  return { ...header, rows: () => rowsIn(gathered, header, odd, options), odd: () => ({ ...odd }) };
+  return { ...header, rows: () => readRows(gathered, header, odd, options), odd: () => ({ ...odd }) };
 }
 
 /** Opens a CSV from bytes, gzipped or not, in the encoding that is detected. */
@@ -110,7 +111,7 @@ async function takeHeader(gathered: ReturnType<typeof gatherRows>, { name }: Tex
   return { text: textOf(lines), line, name, end: lines.at(-1)?.end ?? '' };
 }
 
-function byFrequency(header: string): readonly string[] {
+function separatorsByFrequency(header: string): readonly string[] {
   const outside = header.replaceAll(/"[^"]*"/g, '');
   const countOf = (separator: string) => outside.split(separator).length;
   return [',', ';', '\t', '|'].sort((a, b) => countOf(b) - countOf(a));
@@ -123,14 +124,14 @@ function checkedNames(
 ): readonly string[] {
   if (typeof fields === 'string') throw badHeader(FAULTS[fields], position);
   const names = fields.map((name) => name.trim());
-  const twice = repeatedIn(names).intersection(new Set([...requested, ...optional]));
-  if (twice.size > 0)
-    throw badHeader(`${listed([...twice])} more than once`, position, 'each requested name only once');
+  const repeated = repeatedIn(names).intersection(new Set([...requested, ...optional]));
+  if (repeated.size > 0)
+    throw badHeader(`${listed([...repeated])} more than once`, position, 'each requested name only once');
   const missing = missingIn(names, requested);
   if (missing.length === 0) return names;
   throw new TextError(
     'columns',
-    `columns: expected ${listed(missing)}, got a header with ${listed(names)}: the first line names the columns`,
+    `columns: expected ${listed(missing)}, got a header with ${listed(names)}: the first line must be the header`,
     position,
   );
 }
@@ -138,16 +139,16 @@ function checkedNames(
 /** The names that occur more than once. */
 export function repeatedIn(names: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>();
-  const twice = new Set<string>();
-  for (const name of names) (seen.has(name) ? twice : seen).add(name);
-  return twice;
+  const repeated = new Set<string>();
+  for (const name of names) (seen.has(name) ? repeated : seen).add(name);
+  return repeated;
 }
 
 const missingIn = (names: readonly string[], requested: readonly string[]): readonly string[] => [
   ...new Set(requested).difference(new Set(names.map((name) => name.trim()))),
 ];
 
-async function* rowsIn(
+async function* readRows(
   gathered: ReturnType<typeof gatherRows>,
   { separator, names }: CsvHeader,
   odd: { blank: number; short: number },
@@ -166,13 +167,18 @@ async function* rowsIn(
       continue;
     }
     const fault = broken ?? faultOf(fields, names);
-    const isLonger = taken > 1 ? ` (lines ${line} to ${line + taken - 1} are skipped)` : '';
+    const skippedLines = taken > 1 ? ` (lines ${line} to ${line + taken - 1} are skipped)` : '';
     const known = broken !== undefined || typeof fields === 'string' ? {} : { fields };
     const row = fault === undefined && typeof fields !== 'string' ? { line, fields } : undefined;
-    if (!wholeRows && before !== undefined && row !== undefined && mayBeOne(before.fields, row.fields, names))
-      throw halves([before, row], { separator, name });
+    if (
+      !wholeRows &&
+      before !== undefined &&
+      row !== undefined &&
+      mayBeOneRow(before.fields, row.fields, names)
+    )
+      throw splitRowError([before, row], { separator, name });
     before = row;
-    if (fault !== undefined) yield { line, fault: `${fault}${isLonger}`, ...known };
+    if (fault !== undefined) yield { line, fault: `${fault}${skippedLines}`, ...known };
     else if (typeof fields !== 'string') {
       if (fields.length < names.length) odd.short += 1;
       yield { line, fields: names.map((_, at) => fields[at] ?? '') };
@@ -184,7 +190,7 @@ async function* rowsIn(
  * Whether two rows look like one row that was cut by a line break without quotes, so that only half of a text would be
  * read: one of them has too few fields, and the second begins with words, while the first begins with a number or a code.
  */
-function mayBeOne(first: readonly string[], second: readonly string[], names: readonly string[]): boolean {
+function mayBeOneRow(first: readonly string[], second: readonly string[], names: readonly string[]): boolean {
   const all = names.length;
   const start = first[0] ?? '';
   const next = second[0] ?? '';
@@ -196,12 +202,15 @@ const isOfWords = (field: string): boolean => /\s/.test(field.trim()) || !/\d/.t
 
 type Half = { readonly line: number; readonly fields: readonly string[] };
 
-function halves(
+/** The error for two rows that look like one row which was cut by a line break. */
+function splitRowError(
   rows: readonly [Half, Half],
   { separator, name }: { separator: string; name?: string | undefined },
 ) {
   const counts = rows.map(({ fields }) => fields.length).join(' and then one of ');
-  const lines = rows.map(({ line, fields }) => `  line ${line}: ${shownText(fields.join(separator), SHOWN)}`);
+  const lines = rows.map(
+    ({ line, fields }) => `  line ${line}: ${shownText(fields.join(separator), MAX_SHOWN_LENGTH)}`,
+  );
   const what = `rows: expected quotes around a text with line breaks, got a row of ${counts} fields, which may be one row`;
   const remedy =
     'put quotes around such texts or, if each line is a row, use --whole-rows (in a request: wholeRows)';
@@ -209,7 +218,8 @@ function halves(
   return new TextError('format', `${what}: ${remedy}\n${lines.join('\n')}`, { name, line });
 }
 
-const SHOWN = 120;
+/** Maximum characters of a row that a message shows. */
+const MAX_SHOWN_LENGTH = 120;
 
 const isBlank = (field: string): boolean => field.trim() === '';
 
@@ -217,7 +227,7 @@ const isBlank = (field: string): boolean => field.trim() === '';
 function faultOf(fields: readonly string[] | Fault, names: readonly string[]): string | undefined {
   if (typeof fields === 'string') return FAULTS[fields];
   if (fields.slice(names.length).every(isBlank)) return undefined;
-  return `the row: expected ${names.length} fields, got ${fields.length}: is a separator in a text without quotes?`;
+  return `the row: expected ${names.length} fields, got ${fields.length}: check that texts that contain a separator are in quotes`;
 }
 
 /**

@@ -3,7 +3,7 @@ import { shownText } from '../base/index.ts';
 
 const loadIconv = async () => (await import('iconv-lite')).default;
 
-/** Names of encodings that people or the web's standard use, with the names that iconv-lite uses. */
+/** Names of encodings that users or the web standard use, each with the name that iconv-lite uses. */
 const ALIASES: Readonly<Record<string, string>> = {
   'x-mac-cyrillic': 'maccyrillic',
   'mac os roman': 'macintosh',
@@ -14,7 +14,10 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** Encodings that iconv-lite knows, but no text file has. */
 const UNUSED_BY_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)$/;
 
-/** The name of an encoding by any of its labels: `latin1` is `windows-1252`, as on the web; undefined for an unknown label. */
+/**
+ * The name of the encoding that a label stands for: `latin1` is `windows-1252`, as on the web; undefined for an unknown
+ * label.
+ */
 export async function encodingNamed(label: string): Promise<string | undefined> {
   const given = label.trim().toLowerCase();
   const named = ALIASES[given] ?? given;
@@ -32,6 +35,7 @@ function standardName(label: string): string {
   }
 }
 
+/** Whether an encoding, by its name, is a form of UTF-16. */
 export const isUtf16 = (encoding: string): boolean => encoding.startsWith('utf-16');
 
 /** Creates the decoder of an encoding, for pieces of a text that cut no character. Invalid bytes become U+FFFD. */
@@ -74,14 +78,15 @@ const SINGLE_BYTE = [
 ];
 
 /**
- * An encoding is certain if with every other encoding the share of lines that make sense is smaller by at least this much.
+ * An encoding is certain if the share of lines that make sense is smaller by at least this much in every other
+ * encoding.
  */
 const MIN_LEAD = 0.25;
 
 /**
- * Guesses the encoding of a text without a mark from a sample of its lines; undefined for bytes that occur in no text.
- * It is UTF-8 if most of the bytes beyond ASCII are valid UTF-8, which other encodings rarely are by chance. Otherwise it is
- * the encoding in which the words make sense, and it is certain if they do in no other encoding. `numbers`: the line
+ * Guesses the encoding of a text without a mark from a sample of its lines; undefined if the bytes cannot be a text. It
+ * is UTF-8 if most of the bytes beyond ASCII are valid UTF-8, which other encodings rarely are by chance. Otherwise it
+ * is the encoding in which the words make sense, and it is certain if they do in no other encoding. `numbers`: the line
  * numbers of the sample, if it does not begin at the first line.
  */
 export async function guessEncoding(
@@ -108,8 +113,8 @@ export async function guessEncoding(
   );
   const isLikely = likeliest !== undefined && (sensible.length === 0 || sensible.includes(likeliest));
   const encoding = (isLikely ? likeliest : sensible[0]) ?? 'windows-1252';
-  const meant = [encoding, ...sensible, ...(likeliest === undefined ? [] : [likeliest])];
-  return { encoding, doubt: await doubtOf([...new Set(meant)], lines) };
+  const candidates = [encoding, ...sensible, ...(likeliest === undefined ? [] : [likeliest])];
+  return { encoding, doubt: await doubtOf([...new Set(candidates)], lines) };
 }
 
 const SHOWN = { lines: 3, encodings: 5, characters: 120 };
@@ -194,11 +199,11 @@ function utf8Share(sample: Uint8Array): number {
   if (isUtf8(sample)) return 1;
   // The last character may be cut off.
   const text = new TextDecoder().decode(sample, { stream: true });
-  const own =
+  const replacementCharacters =
     Buffer.from(sample)
       .toString('latin1')
       .match(/\u00ef\u00bf\u00bd/g)?.length ?? 0;
-  const broken = (text.match(/\uFFFD/g)?.length ?? 0) - own;
+  const broken = (text.match(/\uFFFD/g)?.length ?? 0) - replacementCharacters;
   const valid = text.match(/[\u0080-\uFFFC]/g)?.length ?? 0;
   return broken === 0 ? 1 : valid / (valid + broken);
 }
@@ -238,10 +243,10 @@ const SCRIPTS = [
 
 /**
  * Whether a line reads as if it were in another encoding: its words mix scripts or letters of different languages, have
- * capitals after small letters, or have signs within them.
+ * capitals after lower-case letters, or have signs within them.
  */
 function isOddLine(line: string): boolean {
-  if (ODD.test(line)) return true;
+  if (ODD_CHARACTERS.test(line)) return true;
   const words = line.match(/[\p{L}\p{M}]+/gu) ?? [];
   if (words.some((word) => SCRIPTS.filter((script) => script.test(word)).length > 1)) return true;
   const letters = new Set([...words.join('').toLowerCase()].filter((letter) => letter > '\x7f'));
@@ -252,11 +257,11 @@ function isOddLine(line: string): boolean {
   return latin.size > 0 && !ALPHABETS.some((alphabet) => latin.isSubsetOf(alphabet));
 }
 
-const ODD = new RegExp(
+const ODD_CHARACTERS = new RegExp(
   [
     // Characters that do not occur in texts: control characters, boxes, private use; and signs that are rare.
     String.raw`[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\p{Co}\p{Cn}\u2500-\u259f\u2200-\u22ff\u2300-\u23ff\u25ca\ufb00-\ufb06¤¦¨¬¯´¸ˆ˜˘˙˚˝˛ˇƒ‡‰]`,
-    // A capital after a small letter.
+    // A capital after a lower-case letter.
     String.raw`\p{Ll}(?=\P{ASCII})\p{Lu}|\P{ASCII}(?<=\p{Ll})\p{Lu}`,
     // A sign within a word, or right after one where it would begin something.
     String.raw`\p{L}[^\p{ASCII}\p{L}\p{M}\p{N}’‘–—·\u00ad\u00a0…/]\p{L}`,
@@ -270,7 +275,9 @@ const ODD = new RegExp(
   'u',
 );
 
-/** Words of other scripts: capitals after small letters, or letters that their languages no longer use. */
+/**
+ * Whether words of another script have capitals after lower-case letters, or letters that its languages no longer use.
+ */
 const isOddScript = (words: readonly string[]): boolean =>
   words.some(
     (word) =>

@@ -22,7 +22,7 @@ export {
 export { notRowsError, TextError } from './text-error.ts';
 export {
   type CellOptions,
-  type CsvWishes,
+  type CsvOptions,
   csvHead,
   csvLine,
   csvOutput,

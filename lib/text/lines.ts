@@ -69,7 +69,7 @@ async function lineDecoder(
   encoding: string,
   what: 'line' | 'element',
 ): Promise<(units: string) => Pick<TextLine, 'text' | 'fault'>> {
-  const fault = `the ${what}: expected ${encoding}, got invalid bytes: name another encoding by --encoding`;
+  const fault = `the ${what}: expected ${encoding}, got invalid bytes: choose another encoding with --encoding`;
   if (isUtf16(encoding))
     return (text) => (text.isWellFormed() ? { text } : { text: text.toWellFormed(), fault });
   const decode = await decoderOf(encoding);
@@ -162,15 +162,15 @@ function createElementSplitter(name: string | undefined): Splitter {
         if (!isOver && !(depth === 1 && character === ',')) continue;
         element.add(units.slice(from, at));
         from = at + 1;
-        const made = element.take('');
-        if (made.isTooLong || made.units.trim() !== '') elements.push(made);
+        const ended = element.take('');
+        if (ended.isTooLong || ended.units.trim() !== '') elements.push(ended);
       }
       element.add(units.slice(from));
       return elements;
     },
     end() {
       if (isOver) return [];
-      throw notRowsError('a JSON array that does not end: is the file complete?', { name });
+      throw notRowsError('a JSON array that does not end: check that the file is complete', { name });
     },
   };
 }

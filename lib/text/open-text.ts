@@ -5,6 +5,7 @@ import { encodingNamed, type Guess, guessEncoding, isUtf16 } from './encodings.t
 import { type TextLines, textLines } from './lines.ts';
 import { notRowsError, TextError, type TextPosition } from './text-error.ts';
 
+/** How to read a text. */
 export type TextOptions = {
   /** The name of the encoding. Default: that of the byte order mark, otherwise the encoding is detected. */
   readonly encoding?: string | undefined;
@@ -30,6 +31,7 @@ type OpenText = AsyncDisposable &
     readonly lines: (what?: 'line' | 'element', encoding?: string) => TextLines;
   };
 
+/** How many bytes are read to determine the encoding. */
 const SAMPLE_BYTES = 256 * 1024;
 
 /** Opens a text, gzipped or not. Throws `TextError`, also for a file that is not a text. */
@@ -66,7 +68,7 @@ const markedEncoding = (head: Uint8Array): string | undefined =>
   MARKS.find(({ mark }) => mark.every((byte, at) => head[at] === byte))?.name;
 
 async function formOf(head: Uint8Array, { encoding: label, name, expected }: TextOptions) {
-  const kind = otherKind(head);
+  const kind = nonTextKind(head);
   if (kind !== undefined) throw notRowsError(kind, { name, expected });
   const marked = markedEncoding(head);
   const requested = label === undefined ? undefined : await encodingNamed(label);
@@ -85,7 +87,7 @@ async function formOf(head: Uint8Array, { encoding: label, name, expected }: Tex
   const guess = known === undefined ? await guessEncoding(head) : { encoding: known };
   if (guess !== undefined) return { ...guess, isMarked: marked !== undefined };
   throw notRowsError(
-    'zero bytes, which a text does not contain: if it is a text, name its encoding by --encoding',
+    'zero bytes, which a text does not contain: if it is a text, state its encoding with --encoding',
     {
       name,
       expected,
@@ -143,7 +145,7 @@ export async function readWholeText(
   for await (const lines of text.lines())
     for (const { text: line, end, fault, number } of lines) {
       if (fault !== undefined) throw new TextError('encoding', fault, { ...options, line: number });
-      // Readers of settings, formulas and SQL do not accept CR alone as a line ending.
+      // The parsers of settings, formulas and SQL do not accept a CR without LF as a line ending.
       whole += line + (end === '\r' ? '\n' : end);
     }
   return whole;
@@ -218,7 +220,8 @@ const CONVERT = 'save it as text first';
 const UNPACK = 'decompress it, or use gzip';
 
 /**
- * Kinds of files that people mistake for texts: how each begins (one character for each byte), what it is, and what to do.
+ * Kinds of files that users mistake for texts: how each begins (one character for each byte), what it is, and what to
+ * do.
  */
 const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[] = [
   ['\xd0\xcf\x11\xe0', `an Excel workbook of an old version, or one with a password: ${CSV}`],
@@ -227,7 +230,7 @@ const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[]
   ['ARROW1\0', 'an Arrow file: export it as CSV'],
   ['Obj\x01', 'an Avro file: export it as NDJSON'],
   ['%PDF-', `a PDF: ${CONVERT}`],
-  ['{\\rtf', `a text with formats (RTF): ${CONVERT}`],
+  ['{\\rtf', `a formatted text (RTF): ${CONVERT}`],
   ['\x89PNG', `an image (PNG): ${CONVERT}`],
   ['\xff\xd8\xff', `an image (JPEG): ${CONVERT}`],
   [/^GIF8[79]a/, `an image (GIF): ${CONVERT}`],
@@ -262,7 +265,7 @@ const ZIPS: readonly (readonly [name: RegExp, is: string])[] = [
 ];
 
 /** What a file is, and what to do about it, judged by its first bytes; undefined for a text. */
-function otherKind(head: Uint8Array): string | undefined {
+function nonTextKind(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
   if (['PK\x03\x04', 'PK\x05\x06'].some((first) => text.startsWith(first)))
     return ZIPS.find(([name]) => name.test(text))?.[1] ?? 'a ZIP archive: extract the file from it';

@@ -7,7 +7,7 @@ export type TextPosition = { readonly name?: string | undefined; readonly line?:
  */
 type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';
 
-/** Thrown if a text cannot be read. The message names the file and the line, what was expected, and what to do. */
+/** Thrown if a text cannot be read. The message says in which file and line, what was expected, and what to do. */
 export class TextError extends Error {
   override readonly name = 'TextError';
   readonly failure: { readonly kind: TextFailure };
@@ -24,6 +24,7 @@ export class TextError extends Error {
   }
 }
 
+/** The error for something that is not a text, or has no rows. Default of `expected`: rows in any format. */
 export const notRowsError = (
   got: string,
   { expected = ROWS, ...position }: TextPosition & { readonly expected?: string | undefined } = {},

@@ -8,15 +8,17 @@ import { csvCell, safeCell } from './cells/index.ts';
 import type { CsvForm } from './csv.ts';
 import { encoderOf } from './encodings.ts';
 
+/** The format of a file that is written. `isTabbed`: a CSV with tabs as separators. */
 export type OutputFormat = {
   readonly format: 'csv' | 'ndjson';
   readonly isTabbed: boolean;
   readonly isGzipped: boolean;
 };
 
+/** The extensions of such files, in words. */
 export const OUTPUT_ENDINGS = '.csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without';
 
-/** The format that a file's ending stands for: `.txt` has tabs, as in Excel. Undefined for other endings. */
+/** The format for a file's extension: `.txt` has tabs, as in Excel. Undefined for other extensions. */
 export function outputFormat(file: string): OutputFormat | undefined {
   const [, ending = '', gz] = /\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(file) ?? [];
   if (ending === '') return undefined;
@@ -34,14 +36,14 @@ type WriteOptions = {
   readonly encoding?: string | undefined;
   /** Whether the file begins with a byte order mark, as Excel expects. Default: false. */
   readonly isMarked?: boolean | undefined;
-  /** The file that the lines come from, whose mode a new file gets. */
+  /** The file from which the lines come: a new file gets its permissions. */
   readonly sourceFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
  * Writes a file of lines, as `replaceFile` does, and returns its encoding. If the requested encoding lacks a character,
- * that is UTF-8 with a mark. Errors of `lines` are thrown unchanged.
+ * the file is written in UTF-8 with a byte order mark, and this is returned. Errors of `lines` are thrown unchanged.
  */
 export const writeTextFile = (
   file: string,
@@ -55,9 +57,9 @@ export const writeTextFile = (
   });
 
 /**
- * Writes a file that appears complete or not at all. `fill` writes into the stream that `begin` opens; each call starts
- * the file anew. The file keeps the mode of the file that it replaces; a new file has the mode of `sourceFile`, or else
- * only its owner can read it. Throws errors of `fill`, or an error that names the file.
+ * Writes a file that appears only when it is complete. `fill` writes into the stream that `begin` opens; each call
+ * starts the file anew. The file keeps the permissions of the file that it replaces. A new file gets those of
+ * `sourceFile`, or else only its owner can read it. Throws errors of `fill`, or an error with the path of the file.
  */
 export async function replaceFile<T>(
   file: string,
@@ -95,12 +97,12 @@ async function writeLines(
   lines: AsyncIterable<string>,
   { isGzipped, encoding = 'utf-8', isMarked = false, signal }: WriteOptions,
 ): Promise<boolean> {
-  const lacks = new Error('the encoding lacks a character');
+  const missingCharacter = new Error('the encoding lacks a character');
   const encode = await encoderOf(encoding);
   async function* blocks() {
     for await (const block of inBlocks(lines, isMarked ? '\uFEFF' : '')) {
       const bytes = encode(block);
-      if (bytes === undefined) throw lacks;
+      if (bytes === undefined) throw missingCharacter;
       yield bytes;
     }
   }
@@ -109,7 +111,7 @@ async function writeLines(
     await pipeline([Readable.from(blocks()), ...stages, target], signal === undefined ? {} : { signal });
     return true;
   } catch (error) {
-    if (error === lacks) return false;
+    if (error === missingCharacter) return false;
     throw error;
   }
 }
@@ -121,8 +123,12 @@ const modeOf = (file: string): Promise<number | undefined> =>
     () => undefined,
   );
 
+/** How the cells of a CSV are written. */
 export type CellOptions = {
-  /** Whether a cell that a spreadsheet would run gets an apostrophe in front. Default: cells stay unchanged. */
+  /**
+   * Whether a cell that a spreadsheet would run as a formula gets an apostrophe in front. Default: cells stay
+   * unchanged.
+   */
   readonly isSafe?: boolean | undefined;
 };
 
@@ -136,15 +142,14 @@ export function csvLine(
 }
 
 /** Options of commands that write a CSV: `csvFor` adds a byte order mark for Excel, `csvSafe` makes cells safe. */
-export type CsvWishes = { readonly csvFor?: 'excel' | undefined; readonly csvSafe?: true | undefined };
+export type CsvOptions = { readonly csvFor?: 'excel' | undefined; readonly csvSafe?: true | undefined };
 
 /** How to write a CSV: like its source, or without a source with commas and in UTF-8. A `.tsv` has tabs. */
 export function csvOutput(
   { isTabbed }: Pick<OutputFormat, 'isTabbed'>,
-
   /** The text from which the CSV is computed. `csv` is set if that text is a CSV too. */
   options: Pick<WriteOptions, 'encoding' | 'isMarked'> & { readonly csv?: CsvForm | undefined },
-  { csvFor, csvSafe }: CsvWishes,
+  { csvFor, csvSafe }: CsvOptions,
 ): CsvForm & CellOptions & Pick<WriteOptions, 'encoding' | 'isMarked'> {
   const { csv, encoding, isMarked } = options;
   const { separator = ',', lineEnd, isDeclared } = csv ?? {};

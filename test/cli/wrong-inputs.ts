@@ -52,7 +52,7 @@ export const wrongInputs: readonly WrongUse[] = [
   ['score none.csv --text review', MISSING],
   score(null, 'expected a file that can be read more than once, got a folder'),
   score('', 'line 1: the header: expected column names, got nothing'),
-  score('1,late\n2,wonderful\n', 'got a header with "1", "late": the first line names the columns'),
+  score('1,late\n2,wonderful\n', 'got a header with "1", "late": the first line must be the header'),
   score(BYTES, NO_ROWS),
   [
     'score reviews.csv --text review --output reviews.csv/a.csv',

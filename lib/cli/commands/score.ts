@@ -3,10 +3,10 @@ import { basename } from 'node:path';
 import {
   type BadRow,
   BatchConflictError,
-  type InputFound,
-  NAMED_BAD_ROWS,
+  MAX_LISTED_BAD_ROWS,
   openScoring,
   type Preview,
+  type RecognizedInput,
   type Refusal,
   type Summary,
   scoresFolder,
@@ -308,12 +308,12 @@ const sentimentLines = (topics: Summary['sentiments']['topics']) =>
 
 const badLines = (bad: readonly BadRow[], all: number) => [
   ...bad
-    .slice(0, NAMED_BAD_ROWS)
+    .slice(0, MAX_LISTED_BAD_ROWS)
     .map(
       ({ line, id, fault }) =>
         `  line ${line}${id === undefined ? '' : ` (id ${shown(id)})`}: ${shown(fault)}`,
     ),
-  ...andMore(all - NAMED_BAD_ROWS, ' bad rows').map((line) => `  ${line}`),
+  ...andMore(all - MAX_LISTED_BAD_ROWS, ' bad rows').map((line) => `  ${line}`),
 ];
 
 /** Prints why a batch did not start. Throws `UsageError` if the options are wrong. */
@@ -331,7 +331,7 @@ function foundPreview(
   options: Preview & {
     /** How many of the rows are already in the batch with this name; undefined for a new batch. */
     readonly inBatch: number | undefined;
-    readonly input: InputFound | undefined;
+    readonly input: RecognizedInput | undefined;
     /** Why the batch would be refused. */
     readonly reasons: readonly string[];
     /** The rate in requests a second. */
@@ -369,7 +369,7 @@ const asJson = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
 /** How the source of a batch was recognized, with a line for each of the first repeated ids. */
-function describeInput(found: InputFound): readonly string[] {
+function describeInput(found: RecognizedInput): readonly string[] {
   const { format, encoding, separator, skipped } = found;
   const { rows = 0, first = [] } = found.repeatedIds ?? {};
   const by =

@@ -4,7 +4,7 @@ import { shortened } from '../../base/index.ts';
 import { isFullDisk } from '../../store/index.ts';
 import type { ExactValue, QueryResult } from '../../tables/index.ts';
 import {
-  type CsvWishes,
+  type CsvOptions,
   csvCell,
   csvOutput,
   replaceFile,
@@ -18,7 +18,7 @@ import { counted, inColumns, shown, shownLines, type Terminal } from '../termina
 export async function printResult(
   result: QueryResult,
   /** How a result is printed. If nothing is set, it is a table for people. */
-  format: CsvWishes & {
+  format: CsvOptions & {
     readonly json?: true | undefined;
     /** True: print CSV on standard output. A string: the name of the file to write. */
     readonly csv?: true | string | undefined;
@@ -54,7 +54,7 @@ async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<
 }
 
 /** Yields CSV lines, which end in CR; the terminal adds the LF. On a screen, control characters are made harmless. */
-async function* csvOf(result: QueryResult, wishes: CsvWishes, { width }: Terminal): AsyncGenerator<string> {
+async function* csvOf(result: QueryResult, wishes: CsvOptions, { width }: Terminal): AsyncGenerator<string> {
   const safe = width === undefined ? (text: string) => text : shownLines;
   let mark = wishes.csvFor === undefined ? '' : '\uFEFF';
   for await (const lines of csvBlocks(result, wishes)) {
@@ -67,7 +67,7 @@ async function* csvOf(result: QueryResult, wishes: CsvWishes, { width }: Termina
 async function writeCsv(
   result: QueryResult,
   file: string,
-  wishes: CsvWishes,
+  wishes: CsvOptions,
   { out, signal }: Terminal,
 ): Promise<void> {
   const { isMarked } = csvOutput({ isTabbed: false }, {}, wishes);
@@ -78,7 +78,7 @@ async function writeCsv(
 }
 
 /** Yields the header, and then the rows in batches, as lines. */
-async function* csvBlocks({ columns, batches }: QueryResult, { csvSafe }: CsvWishes) {
+async function* csvBlocks({ columns, batches }: QueryResult, { csvSafe }: CsvOptions) {
   yield csvRow(
     columns.map(({ name }) => name),
     csvSafe,

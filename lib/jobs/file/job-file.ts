@@ -9,7 +9,7 @@ import { type OddRows, openTableFile, openText, repeatedIn, type TextForm } from
 import type { Allow } from '../allow.ts';
 import { isObject, readMessageJson, withId } from '../message/check-message.ts';
 import { parseMessage } from '../message/message.ts';
-import { compareIds } from '../texts/rows/read-rows.ts';
+import { createIdIndex } from '../texts/rows/read-rows.ts';
 import { definitionOf, type Job } from '../types/job-types.ts';
 
 type JobFileOptions = {
@@ -134,7 +134,7 @@ function createLines() {
 }
 
 function createJudge({ ids }: JobFileOptions) {
-  const seen = compareIds();
+  const seen = createIdIndex();
   return ({ line, job, hasExplicitId, isUnique }: JobRow) => {
     const { id, type } = job;
     const before = hasExplicitId && !isUnique ? seen.add(id, line) : undefined;

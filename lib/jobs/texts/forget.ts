@@ -16,7 +16,7 @@ import {
   scoresFolder,
   stagedFolder,
 } from './batch/batch.ts';
-import { addedCosts, countRows } from './batch/chunk-counts.ts';
+import { addCosts, countRows } from './batch/chunk-counts.ts';
 import {
   erasedRow,
   parsePart,
@@ -37,6 +37,7 @@ import {
 } from './batch/finish-batch.ts';
 import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/score-cache.ts';
 
+/** What was erased, or would be: the counts of cache rows, staged chunks, parts and their rows, and the batches. */
 export type Erased = {
   readonly cacheRows: number;
   readonly stagedChunks: number;
@@ -60,11 +61,12 @@ async function forgetText(textHash: string, options: BatchStorage): Promise<Eras
     batches.add(chunkId.batch);
     stagedChunks += 1;
   }
-  // From here on, no chunk ends with the text. Next, erase it from the parts of chunks that ended earlier.
+  // From here on, no chunk can finish with this text in its part. Next, erase it from the parts of chunks that ended
+  // earlier.
   for (const key of await keysOf(SCORES_FOLDER, options)) {
     const chunkId = chunkOfPart(key);
-    const held = chunkId && (await readPart(key, options));
-    if (chunkId === undefined || held?.every((row) => row.textHash !== textHash)) continue;
+    const part = chunkId && (await readPart(key, options));
+    if (chunkId === undefined || part?.every((row) => row.textHash !== textHash)) continue;
     const erased = await eraseFromParts(chunkId, textHash, options);
     if (erased.length > 0) batches.add(chunkId.batch);
     parts += erased.length;
@@ -83,28 +85,28 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
   // The rows are deleted first, because a running job whose chunk has no row stores nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
-  const { keys, hashes, ...held } = await findHeld({ batch }, options);
-  // The cache is erased before the objects, which name the texts to erase.
+  const { keys, hashes, ...counts } = await findMatches({ batch }, options);
+  // The cache is erased before the objects, which show the texts to erase.
   const cacheRows = await eraseFromCache(hashes, table);
   for (const key of keys) await store.delete(key);
-  return { cacheRows, ...held };
+  return { cacheRows, ...counts };
 }
 
 /** Whether anything of a batch is left to erase: a row, an object or an old version. */
 export async function isBatchKnown(batch: string, { store, table }: BatchStorage): Promise<boolean> {
-  const left = [
+  const places = [
     () => table.list(batchPartition(batch)),
     ...foldersOf({ batch }).map((folder) => () => store.list(folder)),
     () => oldVersionsOf({ batch }, store),
   ];
-  for (const found of left) for await (const _ of found()) return true;
+  for (const found of places) for await (const _ of found()) return true;
   return false;
 }
 
 /** Throws if chunks of the batch are open: their workers would cache results of the texts after the batch was erased. */
-async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<void> {
-  if (!('batch' in forgotten)) return;
-  const { batch } = forgotten;
+async function refuseOpen(target: ErasureTarget, batches: BatchStorage): Promise<void> {
+  if (!('batch' in target)) return;
+  const { batch } = target;
   let open = 0;
   for await (const { row } of chunkRows(batch, batches)) if (!isEnded(row)) open += 1;
   if (open > 0)
@@ -115,63 +117,61 @@ async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<
 
 /**
  * Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file; with
- * `isDryRun` it only counts what there is of it. Throws for a batch with chunks that have not ended.
+ * `isDryRun`, it only counts what would be erased. Throws for a batch with chunks that have not ended.
  */
 export async function forget(
-  forgotten: Forgotten,
+  target: ErasureTarget,
   batches: BatchStorage,
   { environment, isDryRun = false }: { readonly environment: Environment; readonly isDryRun?: boolean },
 ): Promise<Erased & { readonly oldVersions: number }> {
-  await refuseOpen(forgotten, batches);
-  if (isDryRun) return countHeld(forgotten, batches);
+  await refuseOpen(target, batches);
+  if (isDryRun) return countMatches(target, batches);
   const erased =
-    'batch' in forgotten
-      ? await forgetBatch(forgotten.batch, batches)
-      : await forgetText(forgotten.textHash, batches);
+    'batch' in target ? await forgetBatch(target.batch, batches) : await forgetText(target.textHash, batches);
   // DynamoDB keeps nothing of deleted rows.
   const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
   if (path !== undefined) await (await openSqliteFile(path)).erase();
-  // Last, since an erased object remains as an old version.
-  return { ...erased, oldVersions: await eraseOldVersions(forgotten, batches.store) };
+  // Old versions are erased last, since an erased object remains as an old version.
+  return { ...erased, oldVersions: await eraseOldVersions(target, batches.store) };
 }
 
 /** A text by its SHA-256, or a batch. */
-type Forgotten = { readonly textHash: string } | { readonly batch: string };
+type ErasureTarget = { readonly textHash: string } | { readonly batch: string };
 
-async function countHeld(forgotten: Forgotten, options: BatchStorage) {
-  const { keys: _, hashes, ...held } = await findHeld(forgotten, options);
+async function countMatches(target: ErasureTarget, options: BatchStorage) {
+  const { keys: _, hashes, ...counts } = await findMatches(target, options);
   const cached = await Array.fromAsync(cacheRowsOf(hashes, options.table));
-  const old = await Array.fromAsync(oldVersionsOf(forgotten, options.store));
-  return { cacheRows: cached.length, ...held, oldVersions: old.length };
+  const old = await Array.fromAsync(oldVersionsOf(target, options.store));
+  return { cacheRows: cached.length, ...counts, oldVersions: old.length };
 }
 
-const foldersOf = (forgotten: Forgotten): readonly string[] =>
-  'batch' in forgotten
-    ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
+const foldersOf = (target: ErasureTarget): readonly string[] =>
+  'batch' in target
+    ? [stagedFolder(target.batch), scoresFolder(target.batch)]
     : [STAGED_FOLDER, SCORES_FOLDER];
 
-/** Finds the objects of a batch, or those with a text. Objects that are deleted meanwhile count as having no rows. */
-async function findHeld(forgotten: Forgotten, options: BatchStorage) {
-  const isBatch = 'batch' in forgotten;
-  const hashes = new Set<string>(isBatch ? [] : [forgotten.textHash]);
+/** Finds the objects of a batch or with a text. Objects that are deleted in the meantime count as having no rows. */
+async function findMatches(target: ErasureTarget, options: BatchStorage) {
+  const isBatch = 'batch' in target;
+  const hashes = new Set<string>(isBatch ? [] : [target.textHash]);
   const batches = new Set<string>();
   const keys: string[] = [];
   let stagedChunks = 0;
   let parts = 0;
   let rows = 0;
-  for (const key of (await Promise.all(foldersOf(forgotten).map((each) => keysOf(each, options)))).flat()) {
+  for (const key of (await Promise.all(foldersOf(target).map((each) => keysOf(each, options)))).flat()) {
     const chunk = chunkOfStaged(key) ?? chunkOfPart(key);
     const stored = chunk && (await options.store.get(key));
     const all = stored === undefined ? [] : hashesOf(key, stored.body);
-    const held = isBatch ? all : all.filter((hash) => hash === forgotten.textHash);
-    if (!isBatch && held.length === 0) continue;
+    const matching = isBatch ? all : all.filter((hash) => hash === target.textHash);
+    if (!isBatch && matching.length === 0) continue;
     keys.push(key);
-    batches.add(isBatch ? forgotten.batch : (chunk?.batch ?? ''));
-    for (const hash of held) if (hash !== undefined) hashes.add(hash);
+    batches.add(isBatch ? target.batch : (chunk?.batch ?? ''));
+    for (const hash of matching) if (hash !== undefined) hashes.add(hash);
     if (chunkOfStaged(key) !== undefined) stagedChunks += 1;
     if (chunkOfPart(key) === undefined) continue;
     parts += 1;
-    rows += held.length;
+    rows += matching.length;
   }
   return { keys, hashes, stagedChunks, parts, rows, batches: [...batches] };
 }
@@ -216,11 +216,11 @@ async function eraseFromStaged(
     const staged = parseStaged(key, stored.body);
     const rows = staged.rows.map((row) => withoutText(row, textHash));
     if (rows.some((row, index) => row !== staged.rows[index])) return printStaged({ ...staged, rows }).body;
-    // Also if an earlier run erased the text, since that run may have crashed before it did this.
+    // Invalidate the row even if an earlier run erased the text: it may have crashed before invalidating.
     if (rows.some((row) => 'erased' in row)) await invalidateOpenRow(chunkId, options);
     return undefined;
   };
-  // Runs again after each update, until it finds nothing to erase and so invalidates the row.
+  // Runs again after each update. The last pass finds nothing to erase, and invalidates the row.
   while (await updateObject(options.store, key, erase)) isErased = true;
   return isErased;
 }
@@ -235,7 +235,7 @@ function withoutText(row: StagedChunk['rows'][number], textHash: string): Staged
  */
 async function invalidateOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const stored = await readChunkRow(chunkId, options);
-  // If this write loses against another one, that other write makes the worker fail.
+  // If another write comes first, that write makes the worker fail.
   if (stored && !isEnded(stored.row)) await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
@@ -247,34 +247,37 @@ async function eraseFromParts(
 ): Promise<readonly number[]> {
   const erased = new Map<string, number>();
   for (;;) {
-    const holding = new Map<string, readonly ScoredRow[]>();
+    const matching = new Map<string, readonly ScoredRow[]>();
     for (const key of await keysOf(partPrefix(chunkId), options)) {
       const rows = (await readPart(key, options)) ?? [];
       const count = rows.filter((row) => row.textHash === textHash).length;
       if (count === 0) continue;
-      holding.set(key, rows);
+      matching.set(key, rows);
       erased.set(key, count);
     }
-    if (holding.size === 0) return [...erased.values()];
-    // The row is read after the parts, since an earlier row might not yet name one of the parts that were found.
+    if (matching.size === 0) return [...erased.values()];
+    // Read the row after the parts: a row read before them might not refer to the newest part.
     const stored = await readChunkRow(chunkId, options);
     let hasChanged = false;
-    for (const [key, rows] of holding) {
+    for (const [key, rows] of matching) {
       if (stored !== undefined && stored.row.part !== key) continue;
-      const left = rows.map(
+      const rest = rows.map(
         (row): ScoredRow =>
-          row.textHash === textHash ? { id: row.id, line: row.line, erased: true, ...addedCosts(row) } : row,
+          row.textHash === textHash ? { id: row.id, line: row.line, erased: true, ...addCosts(row) } : row,
       );
-      hasChanged ||= !(await replacePart(chunkId, stored, left, options));
+      hasChanged ||= !(await replacePart(chunkId, stored, rest, options));
     }
     if (hasChanged) continue;
     // The old parts are deleted last, so that after a crash the next run finds the chunk again.
     await finishBatch(chunkId.batch, options);
-    for (const key of holding.keys()) await options.store.delete(key);
+    for (const key of matching.keys()) await options.store.delete(key);
   }
 }
 
-/** Writes a new part, and names it in the chunk's row, if it has one. Returns false if the row changed meanwhile. */
+/**
+ * Writes a new part, and stores its key in the chunk's row, if there is one. Returns false if the row was changed in
+ * the meantime.
+ */
 async function replacePart(
   chunkId: ChunkId,
   stored: StoredChunk | undefined,
@@ -300,20 +303,23 @@ async function readPart(key: string, { store }: BatchStorage): Promise<readonly 
 const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
   Array.fromAsync(store.list(prefix), ({ key }) => key);
 
-/** Erases old versions of objects with a text or a batch, once no current object has it. Returns how many. */
-async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
+/**
+ * Erases old versions of objects with a text or a batch. To be called after no current object has it. Returns how many
+ * were erased.
+ */
+async function eraseOldVersions(target: ErasureTarget, store: Store): Promise<number> {
   let erased = 0;
-  for await (const version of oldVersionsOf(forgotten, store)) {
+  for await (const version of oldVersionsOf(target, store)) {
     await version.erase();
     erased += 1;
   }
   return erased;
 }
 
-async function* oldVersionsOf(forgotten: Forgotten, store: Store): AsyncGenerator<OldVersion> {
-  for (const folder of foldersOf(forgotten))
+async function* oldVersionsOf(target: ErasureTarget, store: Store): AsyncGenerator<OldVersion> {
+  for (const folder of foldersOf(target))
     for await (const version of store.oldVersions?.(folder) ?? [])
-      if ('batch' in forgotten || (await holdsText(version, forgotten.textHash))) yield version;
+      if ('batch' in target || (await holdsText(version, target.textHash))) yield version;
 }
 
 const holdsText = async ({ key, read }: OldVersion, textHash: string): Promise<boolean> =>

@@ -5,7 +5,7 @@
 
 export {
   BatchConflictError,
-  NAMED_BAD_ROWS,
+  MAX_LISTED_BAD_ROWS,
   SCORES_FOLDER,
   scoresFolder,
   summaryKey,
@@ -16,14 +16,14 @@ export type { BadRow, Preview, Refusal } from './batch/check-batch.ts';
 export type { Summary } from './batch/finish-batch.ts';
 export type { DailyUsage } from './daily-usage.ts';
 export type { Erased } from './forget.ts';
-export type { InputFound } from './rows/read-rows.ts';
+export type { RecognizedInput } from './rows/read-rows.ts';
 
 type Args<F extends (...args: never) => unknown> = Parameters<F>;
 
 type Status = typeof import('./batch/batch-status.ts');
 type Forget = typeof import('./forget.ts');
 
-/** Opens the scoring of a source's texts in this process. */
+/** Opens the scoring of an input's texts in this process. */
 export const openScoring = async (...args: Args<typeof import('./open-scoring.ts')['openScoring']>) =>
   (await import('./open-scoring.ts')).openScoring(...args);
 

@@ -12,22 +12,22 @@ import type { Summary } from './batch/finish-batch.ts';
 import { checkContinues, scoreFile } from './batch/score-file.ts';
 import { createScoreCache } from './cache/score-cache.ts';
 import { compareLabels, type Labels, writeScoredFile } from './output/scored-file.ts';
-import { createInput, type InputFound, openRows } from './rows/read-rows.ts';
+import { createInput, openRows, type RecognizedInput } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
 
 type ScoreHooks = {
   /** Called once: after the first read of all rows, and before anything is sent. */
-  readonly onInput: (found: InputFound) => void;
+  readonly onInput: (found: RecognizedInput) => void;
   readonly onProgress: Parameters<typeof scoreFile>[1]['progress'];
 };
 
-/** Opens the scoring of a source's texts in this process, as one batch. Throws `SettingsError` if no table is set. */
+/** Opens the scoring of an input's texts in this process, as one batch. Throws `SettingsError` if no table is set. */
 export async function openScoring(
   session: Session,
   parts: {
     readonly batch: string;
     readonly request: ScoreRequest;
-    /** Opens the source of the texts. It must return the same bytes each time. */
+    /** Opens the input. It must return the same bytes each time. */
     readonly open: () => AsyncIterable<Uint8Array>;
     readonly rows: Parameters<typeof createInput>[1];
     readonly maxCalls: number | undefined;
@@ -67,20 +67,20 @@ export async function openScoring(
       await createLedgerCheck(tableName, environment, { batch })();
       const { analyze: call } = operations(session.call).sentiment;
       const storage = { store, table, cache, newToken, now };
-      const options = { ...storage, rate, signal, maxCalls, analyze: counting(call, paid), progress };
+      const options = { ...storage, rate, signal, maxCalls, analyze: countingCalls(call, paid), progress };
       return scoreFile(
-        { ...given, rows: reportedOnce(given, onInput) },
+        { ...given, rows: reportingOnce(given, onInput) },
         { ...options, ...processOptions(session) },
       );
     },
-    /** Throws `TextError`, before anything is sent, unless the source can have labels in this column. */
+    /** Throws `TextError`, before anything is sent, unless the input can have labels in this column. */
     async checkLabels({ column }: Labels) {
       await using _ = await openRows(open(), { ...rows, columns: [column] });
     },
-    /** Compares the scores with the labels of the source. */
+    /** Compares the scores with the labels of the input. */
     compareLabels: (summary: Summary, labels: Labels) =>
       compareLabels(summary, { ...labels, open, rows, store, signal }),
-    /** Writes the rows of the source with their scores. */
+    /** Writes the rows of the input with their scores. */
     writeOutput: (
       summary: Summary,
       output: Omit<Parameters<typeof writeScoredFile>[1], 'open' | 'rows' | 'store' | 'signal'>,
@@ -97,7 +97,7 @@ const processOptions = ({ settings, breaker }: Session) => ({
 });
 
 /** Wraps the call so that `paid` counts the calls, and the tokens of calls that scored a text. */
-function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', number>): Analyze {
+function countingCalls(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', number>): Analyze {
   return async (request, { onSend, ...options } = {}) => {
     const countSend = () => {
       onSend?.();
@@ -110,8 +110,8 @@ function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', 
   };
 }
 
-/** Wraps the rows so that their source is reported once, after the first read of all rows. */
-function reportedOnce({ rows, input }: BatchRequest, onInput: ScoreHooks['onInput']): BatchRequest['rows'] {
+/** Wraps the rows so that their input is reported once, after the first read of all rows. */
+function reportingOnce({ rows, input }: BatchRequest, onInput: ScoreHooks['onInput']): BatchRequest['rows'] {
   let isReported = false;
   return async function* reportedRows() {
     yield* rows();

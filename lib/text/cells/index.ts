@@ -4,7 +4,10 @@
 export const csvCell = (text: string, separator: string): string =>
   text.includes(separator) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
-/** A cell that a spreadsheet takes for a text: one that it would run gets an apostrophe, except numbers. */
+/**
+ * A cell that a spreadsheet shows as text: one that it would run as a formula gets an apostrophe in front, except
+ * numbers.
+ */
 export const safeCell = (text: string): string =>
   /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/.test(text) && !/^[+-]?[\d.,]*\d(e[+-]?\d+)?%?$/i.test(text)
     ? `'${text}`

@@ -10,7 +10,7 @@ import type { Table } from '../../../lib/table/table.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
 
 /** A row of a source, valid or not. */
-export type SourceRow = Chunk['rows'][number];
+export type InputRow = Chunk['rows'][number];
 
 export const HOST = 'acme.example.com';
 
@@ -133,12 +133,12 @@ export function crashing(
 }
 
 /** Opens these rows from the beginning at each call. */
-export const rowsOf = (rows: readonly SourceRow[]) =>
-  async function* open(): AsyncGenerator<SourceRow> {
+export const rowsOf = (rows: readonly InputRow[]) =>
+  async function* open(): AsyncGenerator<InputRow> {
     yield* rows;
   };
 
-export const row = (line: number, text: string): SourceRow => ({
+export const row = (line: number, text: string): InputRow => ({
   line,
   id: `user-${line}`,
   text,

@@ -5,7 +5,7 @@ import { redriveBatch } from '../../../lib/jobs/redrive.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forget } from '../../../lib/jobs/texts/forget.ts';
-import type { SourceRow } from '../../jobs/texts/fakes.ts';
+import type { InputRow } from '../../jobs/texts/fakes.ts';
 import { hashOf, textOf } from '../job-plan.ts';
 import type { Deed, Plan, PlannedBatch } from './plan.ts';
 import type { Scene } from './scene.ts';
@@ -51,7 +51,7 @@ async function command(
   }
 }
 
-async function* rowsOf({ texts }: PlannedBatch): AsyncGenerator<SourceRow> {
+async function* rowsOf({ texts }: PlannedBatch): AsyncGenerator<InputRow> {
   for (const [index, text] of texts.entries()) {
     const line = index + 1;
     const id = `row-${line}`;

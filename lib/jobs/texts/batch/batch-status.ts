@@ -1,7 +1,7 @@
 import type { BatchCounts, RowCosts } from '../../../model/rules/index.ts';
 import { idOfSegment, type Store } from '../../../store/index.ts';
 import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder } from './batch.ts';
-import { sumOf } from './chunk-counts.ts';
+import { sumCounts } from './chunk-counts.ts';
 import { outcomeOf, parsePart } from './chunk-objects.ts';
 import { chunkRows, findSummary, hasPart, isEnded, readHeader } from './finish-batch.ts';
 
@@ -11,7 +11,7 @@ type RowCounts = Omit<BatchCounts, keyof RowCosts>;
 export type BatchStatus = Omit<RowCounts, 'rows'> & {
   readonly batch: string;
   /**
-   * `open`: some chunks have not ended. `unfinished`: the source is still being split, so `chunks`, `rows` and
+   * `open`: some chunks have not ended. `unfinished`: the input is still being split, so `chunks`, `rows` and
    * `rowsLeft` are null.
    */
   readonly status: 'done' | 'open' | 'unfinished';
@@ -21,8 +21,10 @@ export type BatchStatus = Omit<RowCounts, 'rows'> & {
   readonly rowsLeft: number | null;
 };
 
+/** A row that was not scored because of `error`. */
 export type FailedRow = { readonly line: number; readonly id?: string | undefined; readonly error: string };
 
+/** The names of all batches in a store, sorted. */
 export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonly string[]> {
   const names = new Set<string>();
   for (const parent of [SCORES_FOLDER, STAGED_FOLDER])
@@ -52,7 +54,7 @@ export async function readBatchStatus(
   }
   // A batch that was already split is being split again with additional rows.
   const isGrowing = header !== undefined && all.length > header.chunks;
-  return statusOf(batch, isGrowing ? undefined : header, ended.length, sumOf(ended));
+  return statusOf(batch, isGrowing ? undefined : header, ended.length, sumCounts(ended));
 }
 
 /** Computes the status. `whole`: the size of the batch, if it is known. */
@@ -70,6 +72,7 @@ function statusOf(
   return { batch, status, chunks, rows, rowsLeft: Math.max(0, rows - rowsEnded), ...counts };
 }
 
+/** Lists the failed rows of a batch, at most `max`, in the order of its chunks. Bad rows are not included. */
 export async function failedRows(
   batch: string,
   storage: Pick<BatchStorage, 'store' | 'table'>,

@@ -5,6 +5,7 @@ import type { Table } from '../../../table/index.ts';
 /** What is requested for every text of a batch. */
 export type ScoreRequest = Omit<SentimentRequest, 'text'>;
 
+/** Where the batches are stored. */
 export type BatchStorage = {
   readonly store: Store;
   readonly table: Table;
@@ -26,28 +27,33 @@ export class BatchConflictError extends Error {
 
   constructor({ batch, chunk }: ChunkId) {
     super(
-      `batch ${batch} already exists with other rows, topics, instructions or model (chunk ${chunk} differs). Repeat it with the same rows (you may add rows at the end), choose another name (scored texts are not paid for again), or forget the old batch`,
+      `batch ${batch} already exists with other rows, topics, instructions or model (chunk ${chunk} differs). Run it again with the same rows (you may add rows at the end), choose another name (scored texts are not paid for again), or forget the old batch`,
     );
   }
 }
 
 /** Maximum bad rows of a batch that are listed. */
-export const NAMED_BAD_ROWS = 20;
+export const MAX_LISTED_BAD_ROWS = 20;
 
 /** The number of calls of a batch that scored no text, so that it is unknown whether the platform executed them. */
 export const unknownCalls = (counts: Readonly<Record<'calls' | 'scored' | 'cached', number>>): number =>
   Math.max(0, counts.calls - Math.max(0, counts.scored - counts.cached));
 
 /** The number of a chunk in names: five digits, or more if needed. */
-export const numbered = (chunk: number) => String(chunk).padStart(5, '0');
+export const paddedNumber = (chunk: number) => String(chunk).padStart(5, '0');
 
-export const chunkJobId = ({ batch, chunk }: ChunkId) => `${batch}.chunk-${numbered(chunk)}`;
+/** The id of a chunk's job. */
+export const chunkJobId = ({ batch, chunk }: ChunkId) => `${batch}.chunk-${paddedNumber(chunk)}`;
 
-export const stagedKey = ({ batch, chunk }: ChunkId) => `${stagedFolder(batch)}chunk-${numbered(chunk)}.json`;
+/** The key of a chunk's staged rows. */
+export const stagedKey = ({ batch, chunk }: ChunkId) =>
+  `${stagedFolder(batch)}chunk-${paddedNumber(chunk)}.json`;
 
+/** The folder of a batch's staged chunks. */
 export const stagedFolder = (batch: string) => `${STAGED_FOLDER}${keySegment(batch)}/`;
 export const STAGED_FOLDER = 'work/scores/';
 
+/** The folder of a batch's scores. */
 export const scoresFolder = (batch: string) => `${SCORES_FOLDER}${keySegment(batch)}/`;
 export const SCORES_FOLDER = 'scores/';
 
@@ -55,10 +61,11 @@ export const SCORES_FOLDER = 'scores/';
 export const summaryKey = (batch: string) => `${scoresFolder(batch)}_summary.json`;
 
 /** The beginning of the keys of a chunk's parts; `printPart` adds the rest. */
-export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
+export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${paddedNumber(chunk)}-`;
 
 /** The partition of a batch in the table: a row for each chunk, the header, and the limit of its calls. */
 export const batchPartition = (batch: string) => `batch#${batch}`;
+/** The sort key of the limit of a batch's calls. */
 export const CALLS_SORT = '_calls';
 
 function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {

@@ -3,8 +3,8 @@ import { createSeenTexts, printJson } from '../../../base/json/index.ts';
 import { sentBytes } from '../../queue/queue.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH, MAX_TEXT_BYTES, MAX_TEXTS } from '../../types/score/message.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
-import type { BadRow, InputFound, Row } from '../rows/read-rows.ts';
-import { NAMED_BAD_ROWS, type ScoreRequest } from './batch.ts';
+import type { BadRow, RecognizedInput, Row } from '../rows/read-rows.ts';
+import { MAX_LISTED_BAD_ROWS, type ScoreRequest } from './batch.ts';
 
 const MAX_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
@@ -22,7 +22,7 @@ export type Refusal = {
 
 type CheckOptions = {
   readonly cache: ScoreCache;
-  /** How many requests may be sent per second. */
+  /** The maximum requests a second. */
   readonly rate: number;
   /** The maximum calls: a batch that needs more is refused. Default: only the limit of ten days applies. */
   readonly maxCalls?: number | undefined;
@@ -31,7 +31,7 @@ type CheckOptions = {
 
 /**
  * Checks whether a batch may begin. Without `maxCalls`, texts are looked up in the cache only if the rate may be too
- * low for all rows. `rows`: the number of rows in the source, including bad rows.
+ * low for all rows. `rows`: the number of rows in the input, including bad rows.
  */
 export async function checkBatch(
   given: BatchRequest,
@@ -112,8 +112,8 @@ export async function previewBatch(
   let cached = 0;
   let unknown: string[] = [];
   const lookUp = async () => {
-    const looked = await cache.lookup(unknown.map((text) => ({ ...given.request, text })));
-    cached += looked.filter(({ kind }) => kind === 'scored').length;
+    const lookups = await cache.lookup(unknown.map((text) => ({ ...given.request, text })));
+    cached += lookups.filter(({ kind }) => kind === 'scored').length;
     unknown = [];
   };
   for await (const read of given.rows()) {
@@ -122,7 +122,7 @@ export async function previewBatch(
     rows += 1;
     if (isBad(row)) {
       badRows += 1;
-      if (bad.length < NAMED_BAD_ROWS) bad.push(row);
+      if (bad.length < MAX_LISTED_BAD_ROWS) bad.push(row);
       // JSON distinguishes halves of surrogate pairs; UTF-8 does not.
     } else if (seen.add(JSON.stringify(row.text))) unknown.push(row.text);
     if (unknown.length === LOOKUP_SIZE) await lookUp();
@@ -135,58 +135,59 @@ export async function previewBatch(
 
 export type { BadRow };
 
-/** A row of a source: it can be scored, or it is a bad row with the reason. */
-type SourceRow = Row | BadRow;
+/** A row of an input: it can be scored, or it is a bad row with the reason. */
+type InputRow = Row | BadRow;
 
 /** A bulk request: the rows whose texts are to be scored. */
 export type BatchRequest = {
   readonly batch: string;
   readonly request: ScoreRequest;
   /** Reads the rows from the beginning. It may be called more than once, and must return the same rows each time. */
-  readonly rows: () => AsyncIterable<SourceRow>;
-  /** How the source was recognized; available once its rows were read. */
-  readonly input?: (() => InputFound | undefined) | undefined;
+  readonly rows: () => AsyncIterable<InputRow>;
+  /** How the input was recognized; available after its rows have been read. */
+  readonly input?: (() => RecognizedInput | undefined) | undefined;
   readonly host: string;
 };
 
 /** The rows that one job scores, in order. `index` is the chunk's number, from 0. */
-export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[] };
+export type Chunk = { readonly index: number; readonly rows: readonly InputRow[] };
 
-export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
+/** Whether a row cannot be scored. */
+export const isBad = (row: InputRow): row is BadRow => 'fault' in row;
 
 /**
- * Divides rows into chunks of at most 100 rows and 200 KB of texts, measured as they are sent: as JSON, with
- * the characters escaped that SQS refuses. A row whose text is blank, or larger than 200 KB alone, becomes a
- * bad row. Chunks end at the same rows each time: `sizeOf` returns how many rows a chunk had when the batch was
- * first split, which may be fewer.
+ * Divides rows into chunks of at most 100 rows and 200 KB of texts, measured as they are sent: as JSON, with the
+ * characters escaped that SQS refuses. A row whose text is blank, or by itself larger than 200 KB, becomes a bad row.
+ * Chunks end at the same rows each time: `sizeOf` returns how many rows a chunk had when the batch was first split,
+ * which may be fewer.
  */
 export async function* cutChunks(
-  rows: AsyncIterable<SourceRow>,
+  rows: AsyncIterable<InputRow>,
   sizeOf = async (chunk: Chunk): Promise<number> => chunk.rows.length,
 ): AsyncGenerator<Chunk> {
   let index = 0;
-  let held: ReturnType<typeof measured>[] = [];
-  const bytesOf = () => held.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  let heldBytes = 0;
+  let pending: ReturnType<typeof measured>[] = [];
+  const bytesOf = () => pending.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let pendingBytes = 0;
   const cut = async (): Promise<Chunk> => {
-    const all = held.map(({ row }) => row);
+    const all = pending.map(({ row }) => row);
     const size = await sizeOf({ index, rows: all });
-    held = held.slice(size);
-    heldBytes = bytesOf();
+    pending = pending.slice(size);
+    pendingBytes = bytesOf();
     index += 1;
     return { index: index - 1, rows: all.slice(0, size) };
   };
   for await (const given of rows) {
     const next = measured(given);
-    while (held.length === MAX_TEXTS || heldBytes + next.sizeBytes > MAX_TEXT_BYTES) yield await cut();
-    held.push(next);
-    heldBytes += next.sizeBytes;
+    while (pending.length === MAX_TEXTS || pendingBytes + next.sizeBytes > MAX_TEXT_BYTES) yield await cut();
+    pending.push(next);
+    pendingBytes += next.sizeBytes;
   }
-  while (held.length > 0) yield await cut();
+  while (pending.length > 0) yield await cut();
 }
 
 /** A row as it is put into a chunk, and the size of its text there. A row that cannot be scored becomes a bad row. */
-function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
+function measured(row: InputRow): { readonly row: InputRow; readonly sizeBytes: number } {
   if (isBad(row)) return { row, sizeBytes: 0 };
   const { line, id, text, columns } = row;
   const bad = (fault: string) => {

@@ -21,6 +21,7 @@ import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } fr
 
 const line = z.number();
 
+/** A row that cannot be scored, and why. */
 export const badRowSchema = z.strictObject({
   line,
   fault: z.string(),
@@ -48,10 +49,12 @@ const stagedSchema = z.strictObject({
 });
 
 /**
- * A chunk as it was staged when its batch was split, with all data that its part needs once its texts are scored.
+ * A chunk as it was staged when its batch was split, with all data that its part needs after its texts have been
+ * scored.
  */
 export type StagedChunk = z.infer<typeof stagedSchema>;
 
+/** Prints a staged chunk as JSON, with its hash in hex. */
 export function printStaged(staged: StagedChunk): { readonly body: Buffer; readonly sha256: string } {
   const body = Buffer.from(printJson(staged));
   return { body, sha256: sha256(body) };
@@ -59,6 +62,7 @@ export function printStaged(staged: StagedChunk): { readonly body: Buffer; reado
 
 const sha256 = (body: Buffer | string) => createHash('sha256').update(body).digest('hex');
 
+/** Parses a staged chunk. Throws `StoredObjectError` if it is invalid. */
 export const parseStaged = (key: string, body: Buffer): StagedChunk =>
   parseStored(key, body, stagedSchema, MAX_LIST_BYTES);
 
@@ -66,6 +70,7 @@ export const parseStaged = (key: string, body: Buffer): StagedChunk =>
 export const findStaged = async (chunkId: ChunkId, store: Store): Promise<StagedChunk | undefined> =>
   (await findStored(store, stagedKey(chunkId), stagedSchema, MAX_LIST_BYTES))?.value;
 
+/** The message of a chunk's job. */
 export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ScoreJob & ChunkId => ({
   ...request,
   version: 1,
@@ -124,26 +129,26 @@ export function scoredRow(
     return { ...about, error: messageOf(scored?.error ?? 'the text was not scored'), ...costs };
   const { topicSentiments, sentiment, model } = scored.result;
   const sent: Sentiments = { topicSentiments, sentiment };
-  const words: Sentiments = {
-    topicSentiments: spelledTopics(topicSentiments),
+  const lowered: Sentiments = {
+    topicSentiments: lowerCaseTopics(topicSentiments),
     sentiment: lowerCase(sentiment),
   };
-  const isSame = printJson(sent) === printJson(words);
-  return { ...about, ...words, sent: isSame ? undefined : sent, model, ...costs };
+  const isSame = printJson(sent) === printJson(lowered);
+  return { ...about, ...lowered, sent: isSame ? undefined : sent, model, ...costs };
 }
 
-const spelledTopics = (sentiments: unknown): unknown =>
+const lowerCaseTopics = (sentiments: unknown): unknown =>
   typeof sentiments === 'object' && sentiments !== null
     ? Object.fromEntries(Object.entries(sentiments).map(([topic, value]) => [topic, lowerCase(value)]))
     : sentiments;
 
-/** The beginning of the keys of a chunk's parts. `token`: that of the row which the writer of the part then replaces. */
+/** The beginning of the keys of the parts of a chunk whose writers then replace the row with this token. */
 export const partsOver = (chunkId: ChunkId, token: string): string =>
   `${partPrefix(chunkId)}${sha256(token).slice(0, 8)}-`;
 
 /**
- * Prints a part with these rows, each with its outcome, day, batch and chunk. `token`: that of the chunk's row which
- * the writer then replaces by a row with the part's key.
+ * Prints a part with these rows, each with its outcome, day, batch and chunk. `token`: the token of the chunk's row.
+ * The writer then replaces that row by one with the part's key.
  */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
@@ -263,8 +268,8 @@ export async function findRows(
  * not a part.
  */
 function rowsOfPart(key: string, body: Buffer): readonly Buffer[] {
-  const [, named] = /-([0-9a-f]{12})\.ndjson\.gz$/.exec(key) ?? [];
-  if (named !== undefined && !hash('sha256', body).startsWith(named))
+  const [, hashInName] = /-([0-9a-f]{12})\.ndjson\.gz$/.exec(key) ?? [];
+  if (hashInName !== undefined && !hash('sha256', body).startsWith(hashInName))
     throw new StoredObjectError(
       'invalid',
       `${key} is damaged: its bytes do not match the sha256 in its name`,

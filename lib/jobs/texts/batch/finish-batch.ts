@@ -9,17 +9,17 @@ import {
   updateObject,
 } from '../../../store/index.ts';
 import { type StoredRow, updateRow } from '../../../table/index.ts';
-import type { InputFound } from '../rows/read-rows.ts';
+import type { RecognizedInput } from '../rows/read-rows.ts';
 import {
   type BatchStorage,
   batchPartition,
   CALLS_SORT,
   type ChunkId,
-  numbered,
+  paddedNumber,
   RETENTION_MS,
   summaryKey,
 } from './batch.ts';
-import { type ChunkCounts, countsSchema, sumOf } from './chunk-counts.ts';
+import { type ChunkCounts, countsSchema, sumCounts } from './chunk-counts.ts';
 import { badRowSchema } from './chunk-objects.ts';
 
 /** Maximum bad rows that a summary lists. The parts have all of them. */
@@ -28,17 +28,17 @@ const MAX_BAD_ROWS = 1_000;
 /** How many of the last chunks are checked before all chunks are listed. */
 const PROBED_CHUNKS = 8;
 
-const inputSchema = z.custom<InputFound>((value) => typeof value === 'object' && value !== null);
+const inputSchema = z.custom<RecognizedInput>((value) => typeof value === 'object' && value !== null);
 
 const summarySchema = z.object({
   version: z.literal(1),
   batch: z.string(),
   chunks: z.number(),
   ...countsSchema.shape,
-  /** The first 1,000 bad rows, in source order. Long ids and columns are only in the parts. */
+  /** The first 1,000 bad rows, in the order of the input. Long ids and columns are only in the parts. */
   badRows: z.array(badRowSchema),
   parts: z.array(z.object({ key: z.string(), rows: z.number() })),
-  /** How the source of the texts was recognized; absent if that was not reported. */
+  /** How the input was recognized; absent if that was not reported. */
   input: z.optional(inputSchema),
 });
 
@@ -50,8 +50,8 @@ export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Pro
   (await findStored(store, summaryKey(batch), summarySchema, MAX_LIST_BYTES))?.value;
 
 /**
- * Writes the summary once the header exists and all chunks have ended; undefined until then. After each write
- * the chunks are read again, since a text may have been forgotten meanwhile. A write replaces only the summary that
+ * Writes the summary if the header exists and all chunks have ended; otherwise returns undefined. After each write the
+ * chunks are read again, since a text may have been forgotten in the meantime. A write replaces only the summary that
  * was stored before the chunks were read, so that a delayed writer never replaces a newer summary.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
@@ -76,8 +76,8 @@ export async function finishBatch(batch: string, options: BatchStorage): Promise
 async function endedHeader(batch: string, options: BatchStorage): Promise<BatchHeader | undefined> {
   const header = await readHeader(batch, options);
   if (header === undefined) return undefined;
-  // Jobs end roughly in order, so if any chunk is open, most likely one of the last is. This saves a list of all
-  // chunks at the end of each.
+  // Jobs end roughly in order, so if any chunk is open, most likely one of the last is. This avoids listing all chunks
+  // whenever one ends.
   const first = Math.max(0, header.chunks - PROBED_CHUNKS);
   const last = Array.from({ length: header.chunks - first }, (_, index) => ({ batch, chunk: first + index }));
   const probed = await readChunkRows(last, options);
@@ -103,7 +103,7 @@ async function readEnded(batch: string, options: BatchStorage): Promise<Ended | 
 }
 
 function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['input']): Summary {
-  const { sentiments, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
+  const { sentiments, ...counts } = sumCounts(chunks.map((chunk) => chunk.counts));
   return {
     version: 1,
     batch,
@@ -140,26 +140,31 @@ const chunkRowSchema = z.object({
   counts: z.optional(countsSchema),
 });
 
+/** The row of a chunk in the table. */
 export type ChunkRow = z.infer<typeof chunkRowSchema>;
 
+/** The row of a chunk that has ended. */
 export type EndedChunkRow = ChunkRow & { readonly part: string; readonly counts: ChunkCounts };
 
+/** Whether the chunk has ended, and was not reopened. */
 export const isEnded = (row: ChunkRow): row is EndedChunkRow => row.state === 'ended' && hasPart(row);
 
 /** Whether the chunk has a part, because it has ended, now or before it was reopened. */
 export const hasPart = (row: ChunkRow): row is ChunkRow & Pick<EndedChunkRow, 'part' | 'counts'> =>
   row.part !== undefined && row.counts !== undefined;
 
+/** The row of a chunk as it is stored, with the token of its last write. */
 export type StoredChunk = { readonly row: ChunkRow; readonly token: string };
 
 const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
   partition: batchPartition(batch),
-  sort: `chunk-${numbered(chunk)}`,
+  sort: `chunk-${paddedNumber(chunk)}`,
 });
 
 const parsedChunk = (stored: StoredRow | undefined): StoredChunk | undefined =>
   stored && { row: chunkRowSchema.parse(stored.row), token: stored.token };
 
+/** The row of a chunk; undefined if it has none. */
 export const readChunkRow = async (chunkId: ChunkId, { table }: Pick<BatchStorage, 'table'>) =>
   parsedChunk(await table.get(chunkRowKey(chunkId)));
 
@@ -169,7 +174,7 @@ export const readChunkRows = async (chunks: readonly ChunkId[], { table }: Batch
 
 const HEADER_SORT = '_header';
 
-/** The rows of all chunks of a batch, in source order; beyond 99,999 chunks, in the order of their names. */
+/** The rows of all chunks of a batch, in the order of the input; beyond 99,999 chunks, in the order of their names. */
 export async function* chunkRows(
   batch: string,
   { table }: Pick<BatchStorage, 'table'>,
@@ -203,7 +208,7 @@ export async function reopenChunk(
   { table, newToken }: BatchStorage,
 ): Promise<'reopened' | 'was-open' | 'complete' | 'gone'> {
   let answer = 'gone' as 'reopened' | 'was-open' | 'complete' | 'gone';
-  // Runs again if another write comes first: a text may have been forgotten meanwhile.
+  // Runs again if another write comes first: a text may have been forgotten in the meantime.
   const decide = (stored: StoredRow | undefined): ChunkRow | undefined => {
     const row = parsedChunk(stored)?.row;
     if (row === undefined) answer = 'gone';
@@ -231,6 +236,7 @@ const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunk
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
 
+/** The header of a batch; undefined until the batch has been split. */
 export async function readHeader(
   batch: string,
   { table }: Pick<BatchStorage, 'table'>,

@@ -4,14 +4,14 @@ import { createScoreCache, type ScoreCache } from '../cache/score-cache.ts';
 import {
   type Scored,
   scoreTexts,
-  settled,
+  settleTexts,
   type TextOutcome,
   type TextResult,
 } from '../scoring/score-texts.ts';
 import type { ScoreTextsOptions } from '../scoring/scoring-session.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
-import { addedCosts, costOf, costsIn, countRows } from './chunk-counts.ts';
+import { addCosts, costOfResult, countRows, withZeroCosts } from './chunk-counts.ts';
 import { hasScore, partsOver, printPart, readOpenChunk, scoredRow } from './chunk-objects.ts';
 import {
   type EndedChunkRow,
@@ -59,6 +59,7 @@ export async function scoreChunk(
   return { kind: 'scored', results: scored.results, chunk: ended };
 }
 
+/** The request of a job, without its texts. */
 export function requestOf(job: ScoreJob): ScoreRequest {
   const { version, type, id, notBefore, priority, texts, batch, chunk, ...request } = job;
   return request;
@@ -98,7 +99,7 @@ export async function endChunk(
       const before = prior.get(row.line);
       const now = scores.get(row.line);
       if (hasScore(before) && 'text' in row) return before;
-      return scoredRow(row, now, addedCosts(before, now && costOf(now)));
+      return scoredRow(row, now, addCosts(before, now && costOfResult(now)));
     });
     const part = printPart(chunkId, rows, token);
     const counts = countRows(rows);
@@ -129,17 +130,18 @@ async function conclude(
   options: BatchStorage,
 ): Promise<EndedChunk> {
   await deleteLeftovers(chunkId, options);
-  return { kind, part, costs: costsIn(counts), summary: await finishBatch(chunkId.batch, options) };
+  return { kind, part, costs: withZeroCosts(counts), summary: await finishBatch(chunkId.batch, options) };
 }
 
 /**
- * Deletes parts that no row will ever name: those of workers that failed to end the chunk, and the part from before the
- * chunk was reopened. A part that was written to replace the current row stays: a text may just be being forgotten.
+ * Deletes parts to which no row will ever refer: those of workers that failed to end the chunk, and the part from
+ * before the chunk was reopened. A part that was written to replace the current row stays, since a text may be in the
+ * process of being forgotten.
  */
 async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const { store } = options;
   const keys = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
-  // The row is read after the list: a part that a later row names is not in the list.
+  // The row is read after the list: a part to which a later row refers is not in the list.
   const stored = keys.length > 1 ? await readChunkRow(chunkId, options) : undefined;
   if (stored === undefined || !isEnded(stored.row)) return;
   for (const key of keys)
@@ -163,7 +165,7 @@ export async function failChunk(
     payer,
   );
   const outcomes = lookups.map((each, at) => [distinct[at] ?? '', recordedOutcome(each, error)] as const);
-  const { results, settle } = settled(texts, new Map(outcomes));
+  const { results, settle } = settleTexts(texts, new Map(outcomes));
   const ended = await endChunk(chunkId, results, options);
   if (ended.kind === 'ended') await settle();
   return ended;

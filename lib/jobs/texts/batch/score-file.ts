@@ -50,7 +50,7 @@ type ScoreFileOptions = Omit<SplitOptions, 'send'> &
 
 /**
  * Scores a batch in this process: each chunk is scored instead of sending its message. Scoring the same batch again
- * resumes where it stopped. If different texts fail in the same way, that failure is thrown once the chunks in
+ * resumes where it stopped. If different texts fail in the same way, that failure is thrown after the chunks in
  * progress have ended.
  */
 export async function scoreFile(
@@ -87,20 +87,22 @@ export async function scoreFile(
   };
   const { summary, chunks } = await splitChecked(request, {
     ...options,
-    send: (jobs) => eachOf(jobs, score, concurrentChunks),
-    hadEnded: ({ scored }) => {
-      if (scored > 0) failures.hasScored();
+    send: (jobs) => runAll(jobs, score, concurrentChunks),
+    onEndedBefore: ({ scored }) => {
+      if (scored > 0) failures.recordScored();
     },
   });
   if (summary !== undefined) return { kind: 'scored', summary };
   throw new Error(
-    `batch ${request.batch} is not complete: some of its ${chunks} chunks were reopened meanwhile. Repeat the command`,
+    `batch ${request.batch} is not complete: some of its ${chunks} chunks were reopened in the meantime. Run the same command again.`,
   );
 }
 
-/** How often a chunk is tried if some of its texts fail, each in its own way, and the pauses between the tries. */
+/** How many times a chunk is tried if some of its texts fail, each in its own way. */
 const MAX_TRIES = 3;
-const PAUSE = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
+
+/** The pauses between these tries. */
+const BACKOFF = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
 
 /** Scores a chunk, however long it waits for the pace or for other workers: there is no queue to return it to. */
 async function scoreToEnd(job: ChunkJob, options: ScoreFileOptions): Promise<void> {
@@ -116,20 +118,20 @@ async function scoreToEnd(job: ChunkJob, options: ScoreFileOptions): Promise<voi
     hasSucceeded ||= progress > 0;
     if (isSystemic || !(error instanceof PlatformError)) throw error;
     if (tries === MAX_TRIES) {
-      // If other texts succeeded meanwhile, and these were sent each time, the texts themselves are to blame.
+      // If other texts succeeded in the meantime, and these were sent each time, the texts themselves are to blame.
       if (!hasSucceeded || !error.sent) throw error;
       return void (await failChunk(job, { error: error.message, payer: job.id }, options));
     }
-    await options.sleep(backoffMs(tries, options.random(), PAUSE), options.signal);
+    await options.sleep(backoffMs(tries, options.random(), BACKOFF), options.signal);
     tries += 1;
   }
 }
 
 /**
  * Runs `act` on all items, at most `concurrency` at a time. After a failure no further item starts. The failure is
- * thrown once the items in progress have ended.
+ * thrown after the items in progress have ended.
  */
-async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, concurrency: number) {
+async function runAll<T>(items: readonly T[], act: (item: T) => Promise<void>, concurrency: number) {
   const rest = [...items];
   const work = async () => {
     try {
@@ -149,7 +151,7 @@ type SplitOptions = BatchStorage &
     /** Puts the messages of at most 10 jobs on the queue. Throws if a message was not sent. */
     readonly send: (messages: readonly ChunkJob[]) => Promise<void>;
     /** Called for each chunk that had already ended. */
-    readonly hadEnded?: ((counts: ChunkCounts) => void) | undefined;
+    readonly onEndedBefore?: ((counts: ChunkCounts) => void) | undefined;
   };
 
 /** The result of splitting. `summary` is set if every chunk had already ended. */
@@ -256,7 +258,7 @@ async function stageChunk(
   if (stored === undefined && !isStaged) throw new BatchConflictError(chunkId);
   const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
   if (now === undefined || now.row.staged !== sha256) throw new BatchConflictError(chunkId);
-  if (isEnded(now.row)) return void options.hadEnded?.(now.row.counts);
+  if (isEnded(now.row)) return void options.onEndedBefore?.(now.row.counts);
   if (badRows.length < rows.length) return chunkMessage(chunkId, chunk);
   await endChunk(chunkId, [], options);
   return undefined;

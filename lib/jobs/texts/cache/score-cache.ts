@@ -19,6 +19,7 @@ import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';
  * threw may have been stored anyway: the text that it claimed is free again once the lease has expired.
  */
 
+/** The partitions of all rows of the cache begin with this. */
 export const CACHE_PREFIX = 'score#';
 
 /**
@@ -42,7 +43,7 @@ export const textHashOf = (text: string): string => hash('sha256', text);
 const cacheRowSchema = z.object({
   state: z.enum(['FREE', 'SENT', 'SCORED']),
   textHash: z.string(),
-  /** The id of a request or process, only for people who read the row. */
+  /** The id of a request or process, only for users who read the row. */
   owner: z.string(),
   payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
@@ -58,6 +59,7 @@ const cacheRowSchema = z.object({
  */
 type CacheRow = z.infer<typeof cacheRowSchema>;
 
+/** Parses a row of the cache. Throws if it is invalid. */
 export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.parse(row);
 
 type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
@@ -74,6 +76,7 @@ type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
   readonly spareMs?: number | undefined;
 };
 
+/** The scores of texts, in the table that all workers share. */
 export type ScoreCache = {
   /** Looks up at most 100 texts in one read, without claiming them. `payer`: the job to which the texts belong. */
   lookup(requests: readonly SentimentRequest[], payer?: string): Promise<readonly CacheLookup[]>;
@@ -111,12 +114,14 @@ export type TextClaim = {
   finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, and stores the number of sends without a result, which the next holder counts. */
   release(): Promise<void>;
-  /** Deletes the row that a release left, once its sends have been counted. */
+  /** Deletes the row that remains after a release. To be called after its sends have been counted. */
   forget(): Promise<void>;
 };
 
+/** The default of `spareMs`. */
 const SPARE_MS = 30_000;
 
+/** Creates the cache, which ensures that a text is paid for only once. */
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   const { table, host, now, setTime } = options;
   return {
@@ -152,7 +157,7 @@ function printedResult(result: Sentiment): string {
   );
 }
 
-/** The result or the claim of another worker in a row; undefined if the text may be sent. */
+/** The result in a row, or the claim of another worker; undefined if the text may be sent. */
 function hitIn(row: CacheRow, payer: string | undefined, nowMs: number): CacheHit | undefined {
   if (row.state === 'SCORED') {
     const result: Sentiment = anyRecord().parse(parseJson(row.result ?? 'null'));
@@ -164,17 +169,17 @@ function hitIn(row: CacheRow, payer: string | undefined, nowMs: number): CacheHi
 
 const isPaidBy = (row: CacheRow, payer: string | undefined) => payer !== undefined && row.payer === payer;
 
-type Seen = {
+type LookedUpText = {
   readonly key: RowKey;
   readonly text: string;
   readonly payer: string | undefined;
   readonly stored: StoredRow | undefined;
 };
 
-function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
-  const { payer } = seen;
+function createTextClaim(lookedUp: LookedUpText, options: ScoreCacheOptions): TextClaim {
+  const { payer } = lookedUp;
   const { now, newToken, attemptMs } = options;
-  const { own, write, free } = openRow(seen, options);
+  const { own, write, free } = openRow(lookedUp, options);
   // All tries use the same token, so that a try whose response was lost is recognized by the row's token.
   const resultToken = newToken();
   const isHeld = () => own.isOwn && now() + attemptMs <= own.row.leaseEndsMs;
@@ -216,7 +221,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
 }
 
 /** The row of a text as last read or written, its token (null if there is no row), and whether this claim wrote it. */
-function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
+function openRow({ key, text, payer, stored }: LookedUpText, options: ScoreCacheOptions) {
   const { table, now, newToken, owner, attemptMs, setTime, spareMs = SPARE_MS } = options;
   const ours = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };
   const none: CacheRow = { ...ours, state: 'FREE', leaseEndsMs: 0, sends: 0 };

@@ -1,8 +1,8 @@
 import { type CellOptions, type CsvForm, csvHead, csvLine } from '../../../text/index.ts';
 import { parseObject } from '../../message/check-message.ts';
-import { printed, type SourceRecord } from '../rows/read-rows.ts';
+import { cellText, type InputRecord } from '../rows/read-rows.ts';
 
-type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
+type RowToWrite = { readonly record: InputRecord; readonly added: readonly string[] };
 
 type ColumnsToWrite = {
   readonly names: readonly string[];
@@ -31,10 +31,11 @@ export async function* ndjsonLines(
   const members = freeNames(added, own).map((name) => JSON.stringify(name));
   for await (const row of rows) {
     const more = members.map((member, at) => (row.added[at] ? `${member}:${row.added[at]}` : ''));
-    yield `{${[membersIn(row.record, own), ...more].filter((each) => each !== '').join(',')}}\n`;
+    yield `{${[joinedMembers(row.record, own), ...more].filter((each) => each !== '').join(',')}}\n`;
   }
 }
 
+/** The added names, each with a number if the name is already taken. */
 function freeNames(added: readonly string[], names: readonly string[]): readonly string[] {
   const taken = new Set(names);
   return added.map((name) => {
@@ -45,21 +46,22 @@ function freeNames(added: readonly string[], names: readonly string[]): readonly
   });
 }
 
-function cellsOf(record: SourceRecord, names: readonly string[]): readonly string[] {
+function cellsOf(record: InputRecord, names: readonly string[]): readonly string[] {
   if (typeof record !== 'string') return names.map((_, index) => record?.[index] ?? '');
-  const fields = membersOf(record);
-  return names.map((name) => (fields.has(name) ? printed(fields.get(name)) : ''));
+  const fields = parseMembers(record);
+  return names.map((name) => (fields.has(name) ? cellText(fields.get(name)) : ''));
 }
 
 /** The members of a JSON object, on one line, without its braces. */
-function membersIn(record: SourceRecord, names: readonly string[]): string {
+function joinedMembers(record: InputRecord, names: readonly string[]): string {
   if (record === undefined) return '';
   if (typeof record !== 'string')
     return names.map((name, at) => `${JSON.stringify(name)}:${JSON.stringify(record[at] ?? '')}`).join(',');
   // JSON has line ends only between its values.
   const onOneLine = record.trim().replaceAll(/[\r\n]+/g, ' ');
-  return membersOf(record).size === 0 ? '' : onOneLine.slice(1, -1).trimEnd();
+  return parseMembers(record).size === 0 ? '' : onOneLine.slice(1, -1).trimEnd();
 }
 
-export const membersOf = (text: string): ReadonlyMap<string, unknown> =>
+/** The members of a JSON object, by name; none if the string is anything else. */
+export const parseMembers = (text: string): ReadonlyMap<string, unknown> =>
   new Map(Object.entries(parseObject(text) ?? {}));

@@ -4,7 +4,7 @@ import { missingObject, type Store } from '../../../store/index.ts';
 import {
   type CellOptions,
   type CsvForm,
-  type CsvWishes,
+  type CsvOptions,
   csvOutput,
   type OutputFormat,
   writeTextFile,
@@ -13,17 +13,17 @@ import { parsePart, type ScoredRow } from '../batch/chunk-objects.ts';
 import type { Summary } from '../batch/finish-batch.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 import {
+  cellText,
+  type InputRecord,
   openRows,
-  printed,
-  type RowOfSource,
   type RowsOptions,
-  type SourceRecord,
+  type RowWithRecord,
 } from '../rows/read-rows.ts';
-import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
+import { csvLines, ndjsonLines, parseMembers } from './added-columns.ts';
 
-type ScoredFileOptions = CsvWishes & {
+type ScoredFileOptions = CsvOptions & {
   readonly file: string;
-  /** The file with the rows: the output gets its mode. */
+  /** The file with the rows: the output file gets its permissions. */
   readonly sourceFile?: string | undefined;
   readonly format: OutputFormat;
   readonly open: () => AsyncIterable<Uint8Array>;
@@ -34,15 +34,15 @@ type ScoredFileOptions = CsvWishes & {
 };
 
 /**
- * Writes the rows of a source with their scores. Returns the number of rows and the encoding. Throws if the source
- * has changed since it was scored.
+ * Writes the rows of an input with their scores. Returns the number of rows and the encoding. Throws if the input has
+ * changed since it was scored.
  */
 export async function writeScoredFile(
   summary: Summary,
   options: ScoredFileOptions,
 ): Promise<{ readonly rows: number; readonly encoding: string }> {
   const { file, sourceFile, format, signal } = options;
-  const source = await describeSource(options);
+  const source = await describeInput(options);
   const form = csvOutput(format, source, options);
   const counts = { rows: 0 };
   const lines = () => linesOf(summary, options, { ...form, names: source.names, counts });
@@ -88,7 +88,7 @@ const changedError = (line: number, got: string) =>
  * does not match.
  */
 async function* joinedRows(
-  rows: AsyncIterable<RowOfSource>,
+  rows: AsyncIterable<RowWithRecord>,
   scores: AsyncIterator<ScoredRow>,
   skipEmpty: boolean | undefined,
 ) {
@@ -106,7 +106,7 @@ async function* joinedRows(
   if (!more.done) throw changedError(more.value.line, 'no such row');
 }
 
-function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): void {
+function checkPair(row: RowWithRecord['row'], { line, id, textHash }: ScoredRow): void {
   if (row.line !== line) throw changedError(line, `a row on line ${row.line}`);
   if (row.id !== id) throw changedError(line, 'another id');
   if ('text' in row && textHash !== undefined && textHashOf(row.text) !== textHash)
@@ -162,28 +162,29 @@ function errorOf(score: ScoredRow | undefined): string {
   return why === undefined ? '' : `line ${score?.line}: ${why}`;
 }
 
-/** Maximum columns. It is exceeded by objects whose member names are values, such as ids. */
+/** Maximum columns. Files exceed it if their objects use values, such as ids, as field names. */
 const MAX_NAMES = 2_000;
 
 /**
- * The format of a source, with the names that a scored file must not use: the columns of a CSV, or the
- * members of all objects. In NDJSON, only names that could be taken for those of scores count.
+ * The format of an input, with the names that the added columns of a scored file must not use: the columns of a CSV, or
+ * the field names of all objects. In NDJSON, only names that could be mistaken for those of scores count.
  */
-async function describeSource({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
+async function describeInput({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
   await using source = await openRows(read(), options);
   if (source.format.csv !== undefined) return { ...source.format, names: source.format.csv.names };
   const names = new Set<string>();
   for await (const { record } of source.rows()) {
-    for (const name of typeof record === 'string' ? membersOf(record).keys() : [])
+    for (const name of typeof record === 'string' ? parseMembers(record).keys() : [])
       if (format === 'csv' || name.startsWith('score')) names.add(name);
     if (names.size > MAX_NAMES)
       throw new Error(
-        `the objects of the file have more than ${MAX_NAMES} member names: write NDJSON instead`,
+        `the file has more than ${MAX_NAMES} different field names: choose NDJSON as the output format`,
       );
   }
   return { ...source.format, names: [...names] };
 }
 
+/** The labels with which scores are compared. */
 export type Labels = {
   /** The column of the labels. */
   readonly column: string;
@@ -191,17 +192,17 @@ export type Labels = {
   readonly topic: string | null;
 };
 
-/** The values that a label may have, besides those of the batch's scores. */
+/** The values that a label may have, in addition to those of the batch's scores. */
 const KNOWN_LABELS = ['positive', 'negative', 'neutral', 'not_applicable'];
 
 /** The value of a row that was scored without a sentiment, such as a row whose topic the platform left out. */
 const NO_VALUE = 'none';
 
-const MAX_NAMED = 20;
+const MAX_LISTED = 20;
 const MAX_NAME_LENGTH = 40;
 
 /** A label or value in the spelling that is compared: `Not applicable` becomes `not_applicable`. */
-const spelled = (text: string) =>
+const normalized = (text: string) =>
   text
     .trim()
     .toLowerCase()
@@ -211,9 +212,9 @@ type LabelOptions = Labels &
   Pick<Parameters<typeof writeScoredFile>[1], 'open' | 'rows' | 'store' | 'signal'>;
 
 /**
- * Compares the scores of a batch with the labels of its source: how many agree, and for each label how many
- * rows got each value (`confusion`). Rows without a label, without a score, or with an unknown label are
- * counted separately. Makes no call. Throws if the source has changed since it was scored.
+ * Compares the scores of a batch with the labels of its input: how many agree, and for each label how many rows got
+ * each value (`confusion`). Rows without a label, without a score, or with an unknown label are counted separately.
+ * Makes no call. Throws if the input has changed since it was scored.
  */
 export async function compareLabels(summary: Summary, options: LabelOptions) {
   const { sentiments } = summary;
@@ -225,25 +226,25 @@ export async function compareLabels(summary: Summary, options: LabelOptions) {
   const otherLabels = new Set<string>();
   await using source = await openRows(options.open(), given);
   const at = source.format.csv?.names.indexOf(column) ?? -1;
-  const labelIn = (record: SourceRecord = '') =>
-    typeof record === 'string' ? printed(membersOf(record).get(column) ?? null) : (record[at] ?? '');
+  const labelIn = (record: InputRecord = '') =>
+    typeof record === 'string' ? cellText(parseMembers(record).get(column) ?? null) : (record[at] ?? '');
   for await (const { record, score } of joinedRows(
     source.rows(),
     scoresOf(summary, options),
     given.skipEmpty,
   )) {
     const text = labelIn(record);
-    const label = spelled(text);
+    const label = normalized(text);
     const { sentiment, topicSentiments } = score ?? {};
     const isScored = score !== undefined && score.error === undefined && !score.erased;
     const found = topic === null ? sentiment : new Map(Object.entries(topicSentiments ?? {})).get(topic);
     if (label === '') counts.withoutLabel += 1;
     else if (!values.has(label)) {
       counts.otherLabel += 1;
-      if (otherLabels.size < MAX_NAMED) otherLabels.add(shortened(text.trim(), MAX_NAME_LENGTH));
+      if (otherLabels.size < MAX_LISTED) otherLabels.add(shortened(text.trim(), MAX_NAME_LENGTH));
     } else if (!isScored) counts.withoutScore += 1;
     else {
-      const value = typeof found === 'string' ? spelled(found) : NO_VALUE;
+      const value = typeof found === 'string' ? normalized(found) : NO_VALUE;
       counts.compared += 1;
       counts.agreed += value === label ? 1 : 0;
       const ofLabel = confusion[label] ?? {};

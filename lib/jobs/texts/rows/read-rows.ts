@@ -10,6 +10,7 @@ import {
   type TextLines,
 } from '../../../text/index.ts';
 
+/** The options for reading the rows of an input. */
 export type RowsOptions = RowColumns & {
   /** The format. Default: by the ending of `name`, otherwise by the first character. */
   readonly format?: 'csv' | 'ndjson' | undefined;
@@ -18,20 +19,21 @@ export type RowsOptions = RowColumns & {
   readonly encoding?: string | undefined;
   /** The separator of a CSV, one character. Default: comma, semicolon, tab or pipe, whichever the header uses. */
   readonly separator?: string | undefined;
-  /** Whether short rows are whole ones, as in `TableOptions`. */
+  /** Whether to accept rows with missing fields, as in `TableOptions`. Default: false. */
   readonly wholeRows?: boolean | undefined;
 };
 
-type SourceFormat = TextForm & {
+type InputFormat = TextForm & {
   readonly format: 'csv' | 'ndjson' | 'json';
   /** How a CSV is written, and its columns in order. */
   readonly csv?: CsvForm & { readonly names: readonly string[] };
 };
 
-/** A row as in its source: the fields of a CSV, or a string of JSON; undefined if it cannot be read. */
-export type SourceRecord = readonly string[] | string | undefined;
+/** A row as it is in its input: the fields of a CSV, or a string of JSON; undefined if it cannot be read. */
+export type InputRecord = readonly string[] | string | undefined;
 
-export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
+/** A row, and how it is written in its input. */
+export type RowWithRecord = { readonly row: Row | BadRow; readonly record: InputRecord };
 
 /** Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `TextError`. */
 export async function openRows(
@@ -39,8 +41,8 @@ export async function openRows(
   options: RowsOptions,
 ): Promise<
   AsyncDisposable & {
-    readonly format: SourceFormat;
-    readonly rows: () => AsyncGenerator<RowOfSource>;
+    readonly format: InputFormat;
+    readonly rows: () => AsyncGenerator<RowWithRecord>;
     readonly odd: () => OddRows;
   }
 > {
@@ -61,7 +63,7 @@ export async function openRows(
   }
 }
 
-async function* jsonRows(batches: TextLines, columns: RowsOptions): AsyncGenerator<RowOfSource> {
+async function* jsonRows(batches: TextLines, columns: RowsOptions): AsyncGenerator<RowWithRecord> {
   let isFirst = true;
   for await (const lines of batches)
     for (const { number: line, text, fault } of lines) {
@@ -78,10 +80,10 @@ async function* jsonRows(batches: TextLines, columns: RowsOptions): AsyncGenerat
 async function openCsv(lines: TextLines, options: RowsOptions) {
   const table = await openTable(lines, { ...options, requested: requestedColumns(options) });
   const { names, odd } = table;
-  const asked = withOptional(options, (name) => names.includes(name));
+  const columns = withOptional(options, (name) => names.includes(name));
   const indexes = new Map(names.map((name, index) => [name, index]));
   const indexOf = (name: string) => indexes.get(name) ?? 0;
-  async function* rows(): AsyncGenerator<RowOfSource> {
+  async function* rows(): AsyncGenerator<RowWithRecord> {
     for await (const read of table.rows()) {
       const { line, fields } = read;
       // A row with too many or too few fields most likely has a separator or a line end in its text, so only the
@@ -89,15 +91,15 @@ async function openCsv(lines: TextLines, options: RowsOptions) {
       const end = indexOf(options.text);
       const row =
         'fault' in read
-          ? badRow(read, asked, (name) => (indexOf(name) < end ? fields?.[indexOf(name)] : undefined))
-          : rowFrom(line, asked, (name) => read.fields[indexOf(name)]);
+          ? badRow(read, columns, (name) => (indexOf(name) < end ? fields?.[indexOf(name)] : undefined))
+          : rowFrom(line, columns, (name) => read.fields[indexOf(name)]);
       yield { row, record: fields };
     }
   }
   return { csv: table, rows, odd };
 }
 
-function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceFormat['format'] {
+function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): InputFormat['format'] {
   if (format !== undefined) return format;
   const [, ending = ''] = /\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(name) ?? [];
   if (/^[ct]sv$/i.test(ending)) return 'csv';
@@ -110,7 +112,8 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
   return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';
 }
 
-export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> &
+/** How an input was recognized, and what its rows show. */
+export type RecognizedInput = Pick<InputFormat, 'format' | 'encoding'> &
   OddRows & {
     readonly separator?: string | undefined;
     /** How many rows without a text were skipped, as requested. */
@@ -120,11 +123,11 @@ export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> &
   };
 
 /**
- * Creates a source of texts that can be read more than once. `found` returns how the source was recognized when it
- * was last read to the end.
+ * Creates an input that can be read more than once. `found` returns how the input was recognized when it was last read
+ * to the end.
  */
 export function createInput(
-  /** Opens the source. It must return the same bytes each time. */
+  /** Opens the input. It must return the same bytes each time. */
   open: () => AsyncIterable<Uint8Array>,
   options: RowsOptions & {
     /** Whether to skip rows whose text is blank or null. */
@@ -132,13 +135,13 @@ export function createInput(
   },
 ): {
   readonly rows: () => AsyncGenerator<Row | BadRow>;
-  readonly found: () => InputFound | undefined;
+  readonly found: () => RecognizedInput | undefined;
 } {
-  let latest: InputFound | undefined;
+  let latest: RecognizedInput | undefined;
   return {
     async *rows() {
       await using source = await openRows(open(), options);
-      const ids = options.id === undefined ? undefined : compareIds();
+      const ids = options.id === undefined ? undefined : createIdIndex();
       let skipped = 0;
       for await (const { row } of source.rows()) {
         if ('fault' in row && row.isEmpty && options.skipEmpty) {
@@ -166,14 +169,14 @@ type RowColumns = {
 };
 
 const withOptional = (
-  { columns = [], optional = [], ...asked }: RowColumns,
+  { columns = [], optional = [], ...others }: RowColumns,
   has: (name: string) => boolean,
 ) => ({
-  ...asked,
+  ...others,
   columns: [...columns, ...optional.filter(has)],
 });
 
-/** A row of a source. `line`: the number of the physical line where it starts, from 1. */
+/** A row of an input that can be scored. `line`: the number of the physical line where it starts, from 1. */
 export type Row = {
   readonly line: number;
   readonly id: string;
@@ -181,6 +184,7 @@ export type Row = {
   readonly columns: Readonly<Record<string, string>>;
 };
 
+/** A row that cannot be scored, and why. */
 export type BadRow = {
   readonly line: number;
   readonly fault: string;
@@ -204,9 +208,9 @@ function rowFrom(line: number, requested: RowColumns, fieldOf: (column: string) 
   }
   return {
     line,
-    id: id === undefined ? String(line) : printed(fieldOf(id)),
-    text: printed(fieldOf(text)),
-    columns: Object.fromEntries(columns.map((column) => [column, printed(fieldOf(column))])),
+    id: id === undefined ? String(line) : cellText(fieldOf(id)),
+    text: cellText(fieldOf(text)),
+    columns: Object.fromEntries(columns.map((column) => [column, cellText(fieldOf(column))])),
   };
 }
 
@@ -220,11 +224,11 @@ function badRow(
   const hasId = id !== undefined && faultOf(id, fieldOf(id), { text: '', id }) === undefined;
   const read = columns
     .filter((column) => fieldOf(column) !== undefined)
-    .map((column) => [column, printed(fieldOf(column))] as const);
+    .map((column) => [column, cellText(fieldOf(column))] as const);
   return {
     line,
     fault,
-    ...(hasId ? { id: printed(fieldOf(id)) } : {}),
+    ...(hasId ? { id: cellText(fieldOf(id)) } : {}),
     ...(read.length === 0 ? {} : { columns: Object.fromEntries(read) }),
   };
 }
@@ -244,7 +248,7 @@ const isBlank = (text: string) => text.trim() === '';
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'a string' : preview(value));
 
 /** A value as in a CSV: a string unchanged, null as an empty string, anything else as JSON. */
-export const printed = (value: unknown) =>
+export const cellText = (value: unknown) =>
   typeof value === 'string' ? value : value === null ? '' : printJson(value);
 
 /** Parses a line of JSON; undefined for a blank line. */
@@ -281,13 +285,15 @@ type RepeatedIds = {
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
 };
 
-const MAX_NAMED = 20;
-const MAX_NAMED_LENGTH = 100;
+/** Maximum repeated ids that are listed, and maximum characters of each. */
+const MAX_LISTED = 20;
+const MAX_LISTED_LENGTH = 100;
 
 /** Maximum ids in memory, which take up to 100 MB. Later ids are compared only with these. */
 const MAX_IDS = 2_000_000;
 
-export function compareIds(maxIds = MAX_IDS) {
+/** Creates an index of ids that finds the repeated ones. */
+export function createIdIndex(maxIds = MAX_IDS) {
   const lines = createNumbersByText();
   let rows = 0;
   const first: RepeatedIds['first'][number][] = [];
@@ -297,8 +303,8 @@ export function compareIds(maxIds = MAX_IDS) {
       const earlier = lines.get(id);
       if (earlier !== undefined) {
         rows += 1;
-        if (first.length < MAX_NAMED)
-          first.push({ id: shortened(id.toWellFormed(), MAX_NAMED_LENGTH), lines: [earlier, line] });
+        if (first.length < MAX_LISTED)
+          first.push({ id: shortened(id.toWellFormed(), MAX_LISTED_LENGTH), lines: [earlier, line] });
         return earlier;
       }
       if (lines.count() < maxIds) lines.set(id, line);

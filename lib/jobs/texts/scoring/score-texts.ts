@@ -10,12 +10,13 @@ import {
 } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import type { CacheHit, TextClaim } from '../cache/score-cache.ts';
-import { createScoringSession, isOfText, type ScoreTextsOptions } from './scoring-session.ts';
+import { createScoringSession, isFaultOfText, type ScoreTextsOptions } from './scoring-session.ts';
 
+/** The result of one text of a job. */
 export type TextResult = {
   readonly id: string;
   readonly result?: Sentiment;
-  /** Why the text has no score, for people. It does not quote the text. */
+  /** Why the text has no score, for users. It does not quote the text. */
   readonly error?: string;
   /** Whether the score was found in the cache, without a call. */
   readonly cached: boolean;
@@ -34,8 +35,8 @@ type SettledTexts = {
   readonly kind: 'scored';
   readonly results: readonly TextResult[];
   /**
-   * To be called after the results are stored, which then count the calls of failed texts. It removes those calls from
-   * the cache.
+   * To be called after the results are stored. The results then count the calls of failed texts, so this removes those
+   * calls from the cache.
    */
   readonly settle: () => Promise<void>;
 };
@@ -63,7 +64,7 @@ type TextOfJob = { readonly id: string; readonly text: string };
 const DEFAULT_CONCURRENCY = 8;
 /** How many texts are looked up in the cache together. */
 const LOOKUP_SIZE = 20;
-/** How long the run waits for texts that other workers are scoring, once all others are done, in milliseconds. */
+/** How long the run waits for texts that other workers are scoring, after all other texts are done, in milliseconds. */
 const MAX_OTHERS_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 5_000;
@@ -101,7 +102,7 @@ export async function scoreTexts(
       return { kind: 'stopped', error, isSystemic, progress, results: resultsOf(texts, outcomes, error) };
     }
     if (stop !== undefined) return laterBy(stop.delayMs);
-    if (open.length === 0) return settled(texts, outcomes);
+    if (open.length === 0) return settleTexts(texts, outcomes);
     endMs ??= Math.min(session.deadlineMs, session.now() + MAX_OTHERS_WAIT_MS);
     if (session.now() + pollMs > endMs) return laterBy(heldUntilMs - session.now());
     await session
@@ -117,14 +118,14 @@ async function scoreEach(
   outcomes: Map<string, TextOutcome>,
   session: ScoringSession,
 ): Promise<number> {
-  const rest = lookedUp(texts, request, session);
+  const rest = lookUpTexts(texts, request, session);
   let heldUntilMs = Number.POSITIVE_INFINITY;
   const lane = async () => {
     for await (const [text, looked] of rest) {
       const outcome =
         looked.kind === 'open' ? await scoreText({ ...request, text }, looked.claim, session) : looked;
       // A cached score proves that the request is valid.
-      if (looked.kind === 'scored') session.failures.hasScored();
+      if (looked.kind === 'scored') session.failures.recordScored();
       if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
       else outcomes.set(text, outcome);
     }
@@ -135,10 +136,10 @@ async function scoreEach(
 
 /**
  * Yields texts with their cache rows. The rows are read shortly before the texts are scored, since other workers may
- * score texts meanwhile. If another worker turns out to be one step ahead, this continues at a random text, so that
- * the two workers do not meet at each text.
+ * score texts in the meantime. If another worker turns out to be one step ahead, this continues at a random text, so
+ * that the two workers do not meet at each text.
  */
-async function* lookedUp(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
+async function* lookUpTexts(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
   const isOver = () => session.stopped() !== undefined || session.isOver();
   let rest = texts;
   let { overtaken } = session.counts;
@@ -151,9 +152,9 @@ async function* lookedUp(texts: readonly string[], request: ScoreRequest, sessio
       for (const [at, each] of lookups.entries()) {
         if (isOver()) return;
         if (session.counts.overtaken > overtaken) {
-          const left = [...group.slice(at), ...rest];
-          const from = Math.floor(session.random() * left.length);
-          rest = [...left.slice(from), ...left.slice(0, from)];
+          const remaining = [...group.slice(at), ...rest];
+          const from = Math.floor(session.random() * remaining.length);
+          rest = [...remaining.slice(from), ...remaining.slice(0, from)];
           break;
         }
         yield [group[at] ?? '', each] as const;
@@ -165,7 +166,8 @@ async function* lookedUp(texts: readonly string[], request: ScoreRequest, sessio
   }
 }
 
-export function settled(
+/** The results of texts that all have an outcome. */
+export function settleTexts(
   texts: readonly TextOfJob[],
   outcomes: ReadonlyMap<string, TextOutcome>,
 ): SettledTexts {
@@ -175,15 +177,15 @@ export function settled(
   return { kind: 'scored', results: resultsOf(texts, outcomes), settle };
 }
 
-/** The result of each id. `why`: what stopped the texts without an outcome. */
+/** The result of each id. `reason`: what stopped the texts without an outcome. */
 function resultsOf(
   texts: readonly TextOfJob[],
   outcomes: ReadonlyMap<string, TextOutcome>,
-  why?: unknown,
+  reason?: unknown,
 ): readonly TextResult[] {
   const seen = new Set<string>();
   return texts.map(({ id, text }): TextResult => {
-    const outcome = outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 };
+    const outcome = outcomes.get(text) ?? { kind: 'unsettled', error: reason, calls: 0 };
     // Equal texts are scored once, so their calls are counted only for the first id.
     const calls = seen.has(text) ? 0 : outcome.calls;
     seen.add(text);
@@ -204,7 +206,7 @@ function resultsOf(
 /** The outcome of a text, which several ids may share. `calls`: how many calls of this job may have been executed. */
 export type TextOutcome =
   | Extract<CacheHit, { readonly kind: 'scored' }>
-  /** The text failed. The cache counts its calls until `claim` is forgotten, once the failure is stored. */
+  /** The text failed. The cache counts its calls until `claim` is forgotten, after the failure has been stored. */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
   /** The failure shows nothing about the text. The cache counts its calls until a worker scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
@@ -255,16 +257,16 @@ async function tryUntilDone(
   const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
   const { overtaken } = session.counts;
   for (;;) {
-    // If another worker is one step ahead, this text is left for the next round.
-    const isLeft = () => tries.attempts === 0 && session.counts.overtaken > overtaken;
+    // If another worker is one step ahead, this text is postponed to the next round.
+    const isPostponed = () => tries.attempts === 0 && session.counts.overtaken > overtaken;
     const attempt = async (leave: () => void): Promise<Tried> =>
-      isLeft()
+      isPostponed()
         ? { kind: 'ended', outcome: heldNow(session) }
         : tryInTurn({ request, claim, leave }, tries, session);
     const tried = await session.enter(attempt, session.signal);
     if (tried.kind === 'result') {
       session.counts.successes += 1;
-      session.failures.succeeded();
+      session.failures.recordSucceeded();
       return store(tried.result, claim, session);
     }
     if (tried.kind === 'ended') {
@@ -293,18 +295,18 @@ type TextAttempt = {
 const MAX_WAIT_MS = 120_000;
 
 /**
- * Makes one attempt, once the gate has let it in. Waits for the pace as long as other calls of the chunk are being
+ * Makes one attempt, after the gate has let it in. Waits for the pace as long as other calls of the chunk are being
  * sent.
  */
 async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
   for (;;) {
-    let leftAtMs: number | undefined;
+    let sentAtMs: number | undefined;
     const leave = () => {
-      leftAtMs = session.now();
+      sentAtMs = session.now();
       attempt.leave();
     };
     const tried = await sendText({ ...attempt, leave }, session);
-    if (leftAtMs !== undefined) tries.spentMs += session.now() - leftAtMs;
+    if (sentAtMs !== undefined) tries.spentMs += session.now() - sentAtMs;
     if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
     const { waitMs } = tried.error.failure;
     const { departures } = session.counts;
@@ -324,15 +326,15 @@ async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSes
  */
 async function sendText({ request, claim, leave }: TextAttempt, session: ScoringSession): Promise<Tried> {
   const { limit, signal } = session;
-  let recorded = false;
-  let left = false;
+  let isRecorded = false;
+  let wasSent = false;
   let ended: Outcome | undefined;
   const end = (outcome: Outcome) => {
     ended = outcome;
     throw new Error('not sent');
   };
   const beforeSend = async () => {
-    if (recorded) return;
+    if (isRecorded) return;
     signal.throwIfAborted();
     if (session.isOver()) end(heldNow(session));
     if (limit && !(await limit.take())) {
@@ -345,12 +347,12 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
       await limit?.giveBack();
       return end(sent);
     }
-    recorded = true;
+    isRecorded = true;
   };
   const onSend = () => {
     signal.throwIfAborted();
     if (session.isOver() || !claim.isHeld()) end(heldNow(session));
-    left = true;
+    wasSent = true;
     session.counts.departures += 1;
     leave();
   };
@@ -364,10 +366,10 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     return { kind: 'result', result: await session.analyze(request, options) };
   } catch (error) {
     // The send was recorded but did not happen: its slot was too far off, or the run was stopped before.
-    if (recorded && !left) await takeBack().catch(() => undefined);
+    if (isRecorded && !wasSent) await takeBack().catch(() => undefined);
     if (ended !== undefined) return { kind: 'ended', outcome: ended };
     if (!(error instanceof PlatformError)) throw error;
-    if (left && (!error.sent || wasRefused(error.failure))) await takeBack();
+    if (wasSent && (!error.sent || wasRefused(error.failure))) await takeBack();
     return { kind: 'failure', error };
   }
 }
@@ -409,10 +411,11 @@ async function giveUp(
 ): Promise<TextOutcome> {
   const calls = claim.sends();
   await claim.release();
-  if (session.failures.failed(text, error.failure)) session.stop({ kind: 'error', error, isSystemic: true });
+  if (session.failures.recordFailed(text, error.failure))
+    session.stop({ kind: 'error', error, isSystemic: true });
   const isUnavailable = error.sent && (await session.isPlatformUnavailable?.());
   if (isUnavailable) session.stop({ kind: 'error', error, isSystemic: false });
-  return isOfText(error) && !isUnavailable
+  return isFaultOfText(error) && !isUnavailable
     ? { kind: 'failed', error: error.message, calls, claim }
     : { kind: 'unsettled', error, calls };
 }

@@ -17,6 +17,7 @@ import { type ScoreCache, textHashOf } from '../cache/score-cache.ts';
 /** Calls the platform: `platform.sentiment.analyze`. */
 export type Analyze = (request: SentimentRequest, options?: CallOptions) => Promise<Sentiment>;
 
+/** The options for scoring the texts of one job. */
 export type ScoreTextsOptions = JobClock & {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
@@ -37,7 +38,7 @@ export type ScoreTextsOptions = JobClock & {
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Whether all calls fail, not only those of this text. Called after all tries of a text have failed. Default: false. */
   readonly isPlatformUnavailable?: (() => Promise<boolean>) | undefined;
-  /** Once the signal is aborted, no further text is begun. Calls that were sent finish, since they are paid for. */
+  /** After the signal is aborted, no further text is begun. Calls that were sent finish, since they are paid for. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -59,7 +60,7 @@ export function createScoringSession(options: ScoreTextsOptions) {
     deadlineMs,
     failures,
     enter: gate.enter(),
-    /** Aborted once no further text may be begun. */
+    /** Aborted when no further text may be begun. */
     signal: AbortSignal.any([...(caller === undefined ? [] : [caller]), stopping.signal]),
     /** Stops the run. The first reason wins. */
     stop: (why: Stop) => {
@@ -94,9 +95,9 @@ export function createTextGate(maxWaiting = MIN_WAITING) {
   let chunks = 0;
   return {
     /**
-     * Returns a chunk's entry to the gate: a function that makes an attempt when there is room. The room is free
-     * again once the attempt has called `leave`, or has ended. The function throws errors of the attempt, and the
-     * reason of a signal that is aborted before the attempt starts.
+     * Returns a chunk's entry to the gate: a function that makes an attempt when there is room. The room is free again
+     * after the attempt has called `leave`, or has ended. The function throws errors of the attempt, and the reason of
+     * a signal that is aborted before the attempt starts.
      */
     enter() {
       chunks += 1;
@@ -124,7 +125,7 @@ export function createTextGate(maxWaiting = MIN_WAITING) {
  * fail in the same way, and no text succeeds in between, the cause is shared: the run is stopped.
  */
 
-/** The limit of different texts that fail in the same way. */
+/** The run is stopped after this many different texts have failed in the same way. */
 const MAX_FAILED = 3;
 
 /**
@@ -137,20 +138,21 @@ const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 /** The failures of texts with one request since the last success. */
 type Failures = ReturnType<typeof createFailures>;
 
+/** Creates the count of failed texts with one request. */
 export function createFailures() {
   /** The hashes of failed texts, by the kind of failure. A text that is in many chunks counts once. */
   const failed = new Map<string, Set<string>>();
   let maxRefused = MAX_REFUSED.beforeSuccess;
   /** Records that a text was scored with this request, now or earlier, so the request is valid. */
-  const hasScored = () => {
+  const recordScored = () => {
     maxRefused = MAX_REFUSED.afterSuccess;
   };
   return {
-    hasScored,
+    recordScored,
     /**
      * Records a failed text. Returns true if the limit is reached, and then counts anew, as before any success.
      */
-    failed(text: string, failure: PlatformFailure): boolean {
+    recordFailed(text: string, failure: PlatformFailure): boolean {
       const kind = kindOf(failure);
       const texts = (failed.get(kind) ?? new Set()).add(textHashOf(text));
       failed.set(kind, texts);
@@ -159,15 +161,16 @@ export function createFailures() {
       maxRefused = MAX_REFUSED.beforeSuccess;
       return true;
     },
-    succeeded() {
+    /** Records that a call scored a text. */
+    recordSucceeded() {
       failed.clear();
-      hasScored();
+      recordScored();
     },
   };
 }
 
 /** Creates the failures of each request, for a process that scores chunks of several batches. */
-export function createFailuresOf(): (request: object) => Failures {
+export function createFailuresByRequest(): (request: object) => Failures {
   const known = new Map<string, Failures>();
   return (request) => {
     const name = canonicalJson(request);
@@ -204,10 +207,10 @@ function kindOf(failure: PlatformFailure): string {
 }
 
 /**
- * Whether the failure of a text's last try concerns this text alone. After any other failure, the job tries the text
+ * Whether the failure of a text's last try concerns only this text. After any other failure, the job tries the text
  * again later.
  */
-export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
+export function isFaultOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
   switch (failure.kind) {
     case 'status':
       return failure.status >= 500 || kindOf(failure) === REFUSED;

@@ -2,13 +2,13 @@ import { printJson } from '../../../base/json/index.ts';
 import { type Platform, PlatformError } from '../../../platform/index.ts';
 import { RequeueError, type RunJob, UnfinishedError } from '../../send-context.ts';
 import type { BatchStorage } from '../../texts/batch/batch.ts';
-import { costsOf } from '../../texts/batch/chunk-counts.ts';
+import { totalCosts } from '../../texts/batch/chunk-counts.ts';
 import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
 import type { scoreTexts } from '../../texts/scoring/score-texts.ts';
 import {
   type Analyze,
-  createFailuresOf,
+  createFailuresByRequest,
   createTextGate,
   maxWaitingAt,
   type ScoreTextsOptions,
@@ -32,7 +32,7 @@ export function scoreRunner(
 ): RunJob<ScoreJob> {
   const { platform, cache, batches, onSentiment, rate, ...given } = parts;
   const gate = createTextGate(maxWaitingAt(rate));
-  const failuresOf = createFailuresOf();
+  const failuresOf = createFailuresByRequest();
   return async (job, context) => {
     const analyze: Analyze = async (request, { beforeSend, onSend, ...options } = {}) => {
       const sentiment = await platform.sentiment.analyze(request, {
@@ -79,7 +79,7 @@ function stoppedBy(
   if (error instanceof RequeueError) return error;
   if (error instanceof PlatformError && progress > 0)
     return new RequeueError(error.message, AFTER_PROGRESS_MS);
-  const costs = costsOf(results);
+  const costs = totalCosts(results);
   const response = batch === undefined ? { results, ...costs } : { batch, chunk, ...costs };
   return new UnfinishedError(error, printJson(response));
 }

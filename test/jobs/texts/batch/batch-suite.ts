@@ -8,7 +8,7 @@ import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
-import type { SourceRow } from '../fakes.ts';
+import type { InputRow } from '../fakes.ts';
 import { HOST, row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
 
 type SplitOptions = Parameters<typeof splitBatch>[1];
@@ -16,14 +16,14 @@ type SplitOptions = Parameters<typeof splitBatch>[1];
 export const TOPICS = { topics: [{ topic: 'Price' }, { topic: 'Service' }] };
 
 /** 230 rows: every third text is good, each text occurs twice, every 50th row is bad. */
-export const mixedRows: readonly SourceRow[] = Array.from({ length: 230 }, (_, index) =>
+export const mixedRows: readonly InputRow[] = Array.from({ length: 230 }, (_, index) =>
   index % 50 === 49
     ? { line: index + 1, fault: 'no text' }
     : row(index + 1, `${index % 3 === 0 ? 'good' : 'bad'} ${index % 115}`),
 );
 
 export const batchOf = (
-  rows: readonly SourceRow[],
+  rows: readonly InputRow[],
   differences: Partial<BatchRequest> = {},
 ): BatchRequest => ({ batch: 'b1', request: {}, rows: rowsOf(rows), host: HOST, ...differences });
 

@@ -8,7 +8,7 @@ import {
 import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import type { ScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import type { SourceRow } from '../fakes.ts';
+import type { InputRow } from '../fakes.ts';
 import { row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
 import { batchOf, mixedRows, world } from './batch-suite.ts';
 
@@ -53,7 +53,7 @@ test.each([
 });
 
 /** Rows, and how often they were opened. */
-function countOpens(rows: readonly SourceRow[]) {
+function countOpens(rows: readonly InputRow[]) {
   let opened = 0;
   return {
     opened: () => opened,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CANCELLED } from '../../../../lib/jobs/ledger/job-row.ts';
-import { addedCosts, costsOf, countRows } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
+import { addCosts, countRows, totalCosts } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
 import type { ScoredRow } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Sentiment } from '../../../../lib/platform/records.ts';
@@ -24,7 +24,7 @@ describe('the costs of texts', () => {
       { id: '4', error: 'no result', cached: false, calls: 2, paidAgain: 1 },
     ];
 
-    expect(costsOf(results)).toEqual({
+    expect(totalCosts(results)).toEqual({
       cached: 1,
       calls: 6,
       paidAgain: 3,
@@ -38,7 +38,7 @@ describe('the costs of texts', () => {
   ])('include the tokens that %j reports, and nothing that is not a number', (modelProviderUsage, counts) => {
     const result: Sentiment = { ...sentimentOf({ text: 'good' }), modelProviderUsage };
 
-    expect(Object.values(costsOf([resultOf({ result })]).tokens)).toEqual(counts);
+    expect(Object.values(totalCosts([resultOf({ result })]).tokens)).toEqual(counts);
   });
 });
 
@@ -87,11 +87,11 @@ describe('the rows of a part', () => {
 test('two tries of a row cost the sum of both, or nothing', () => {
   const tokens = { input: 1, output: 2, total: 3, reasoning: 4 };
 
-  expect(addedCosts({ calls: 2, paidAgain: 1, tokens }, { calls: 1, cached: 0, tokens })).toEqual({
+  expect(addCosts({ calls: 2, paidAgain: 1, tokens }, { calls: 1, cached: 0, tokens })).toEqual({
     cached: 0,
     calls: 3,
     paidAgain: 1,
     tokens: { input: 2, output: 4, total: 6, reasoning: 8 },
   });
-  expect(addedCosts({}, { calls: 0, cached: 0 })).toEqual({});
+  expect(addCosts({}, { calls: 0, cached: 0 })).toEqual({});
 });

@@ -4,10 +4,10 @@ import { sentBytes } from '../../../../lib/jobs/queue/queue.ts';
 import { type Chunk, cutChunks, isBad } from '../../../../lib/jobs/texts/batch/check-batch.ts';
 import { anyCodePoint } from '../../../any-text.ts';
 import { scaled } from '../../../scale.ts';
-import type { SourceRow } from '../fakes.ts';
+import type { InputRow } from '../fakes.ts';
 import { row, rowsOf } from '../fakes.ts';
 
-const cut = (rows: readonly SourceRow[]): Promise<Chunk[]> => Array.fromAsync(cutChunks(rowsOf(rows)()));
+const cut = (rows: readonly InputRow[]): Promise<Chunk[]> => Array.fromAsync(cutChunks(rowsOf(rows)()));
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => row(index + 1, 'good'));
 

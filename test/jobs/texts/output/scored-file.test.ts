@@ -62,7 +62,7 @@ test('a scored CSV has additional columns, in its own format, and bad and refuse
     'break";;negative;m1;',
     expect.stringMatching(/^9;refused;x;;;line 5: .*400/),
     '10;" ";y;;;line 6: text: expected text, got an empty value',
-    '11;a;b;;;line 7: the row: expected 3 fields, got 4: is a separator in a text without quotes?',
+    '11;a;b;;;line 7: the row: expected 3 fields, got 4: check that texts that contain a separator are in quotes',
     expect.stringMatching(/^;;;;;line 8: a broken quote/),
     '13;good;;positive;m1;',
     '',

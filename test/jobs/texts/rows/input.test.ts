@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareIds, createInput } from '../../../../lib/jobs/texts/rows/read-rows.ts';
+import { createIdIndex, createInput } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { inPieces, singleBytes } from '../bytes-of.ts';
 
 async function found(bytes: Uint8Array | string, options: Partial<Parameters<typeof createInput>[1]> = {}) {
@@ -55,7 +55,7 @@ test('repeated ids are reported with both lines, even those of bad rows', async 
 });
 
 test('a hundred thousand ids are distinguished, and of many repeated ones a few are named', () => {
-  const ids = compareIds();
+  const ids = createIdIndex();
 
   for (let line = 1; line <= 100_000; line += 1) ids.add(`row-${line}`, line);
   for (let line = 1; line <= 1_000; line += 1) ids.add(`row-${line}`, 100_000 + line);
@@ -69,7 +69,7 @@ test('a hundred thousand ids are distinguished, and of many repeated ones a few 
 });
 
 test('ids are held up to a limit of memory', () => {
-  const ids = compareIds(10);
+  const ids = createIdIndex(10);
 
   for (let line = 1; line <= 12; line += 1) ids.add(`row-${line}`, line);
   ids.add('row-3', 13);

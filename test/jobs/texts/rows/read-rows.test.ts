@@ -294,7 +294,7 @@ describe('a bad row does not stop the others:', () => {
     expect(await read(bytes, { encoding: 'utf-8' })).toEqual([
       bad(
         2,
-        'the line: expected utf-8, got invalid bytes: name another encoding by --encoding (lines 2 to 3 are skipped)',
+        'the line: expected utf-8, got invalid bytes: choose another encoding with --encoding (lines 2 to 3 are skipped)',
       ),
       good(4, '2', 'b'),
     ]);
@@ -343,7 +343,7 @@ test('a header of 60,000 names is read quickly, and a fault in it is short', asy
 
   const tookMs = await cpuMs(async () => {
     await expect(missing()).rejects.toThrow(
-      /^line 1: columns: expected "gone", got a header with "c 0", .{0,400} and 59980 more: the first line names the columns$/,
+      /^line 1: columns: expected "gone", got a header with "c 0", .{0,400} and 59980 more: the first line must be the header$/,
     );
     await expect(repeated()).rejects.toThrow(/^.{0,600} and 59980 more more than once$/);
   });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
   createFailures,
-  createFailuresOf,
-  isOfText,
+  createFailuresByRequest,
+  isFaultOfText,
 } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { lost, refusedText, unavailable } from '../fakes.ts';
@@ -14,7 +14,7 @@ const status = (code: number): PlatformFailure => ({ kind: 'status', status: cod
 /** The number of refused texts at which a request is stopped; undefined if it is never. */
 function refusalsUntilStop(failures: ReturnType<typeof createFailures>, texts = 1_000): number | undefined {
   for (let count = 1; count <= texts; count += 1)
-    if (failures.failed(`text ${count}`, refusedText)) return count;
+    if (failures.recordFailed(`text ${count}`, refusedText)) return count;
   return undefined;
 }
 
@@ -30,10 +30,10 @@ test.each<[string, readonly PlatformFailure[], boolean]>([
 ])('different texts that fail for the same reason stop a request: %s', (_, given, stops) => {
   const failures = createFailures();
 
-  expect(given.map((each, at) => failures.failed(`text ${at}`, each)).includes(true)).toBe(stops);
+  expect(given.map((each, at) => failures.recordFailed(`text ${at}`, each)).includes(true)).toBe(stops);
 });
 
-test.each(['succeeded', 'hasScored'] as const)(
+test.each(['recordSucceeded', 'recordScored'] as const)(
   'a hundred refusals stop a request that has scored before (%s), and then ten again',
   (event) => {
     const failures = createFailures();
@@ -44,27 +44,27 @@ test.each(['succeeded', 'hasScored'] as const)(
 );
 
 test('a success ends a series of failures; a cached result does not, since it says nothing about now', () => {
-  const [succeeded, hasScored] = [createFailures(), createFailures()];
-  for (const each of [succeeded, hasScored]) expect(refusalsUntilStop(each, 9)).toBeUndefined();
+  const [called, cached] = [createFailures(), createFailures()];
+  for (const each of [called, cached]) expect(refusalsUntilStop(each, 9)).toBeUndefined();
 
-  succeeded.succeeded();
-  hasScored.hasScored();
+  called.recordSucceeded();
+  cached.recordScored();
 
-  expect(refusalsUntilStop(succeeded, 99)).toBeUndefined();
-  for (let at = 0; at < 90; at += 1) hasScored.failed(`other ${at}`, refusedText);
-  expect(hasScored.failed('the hundredth', refusedText)).toBe(true);
+  expect(refusalsUntilStop(called, 99)).toBeUndefined();
+  for (let at = 0; at < 90; at += 1) cached.recordFailed(`other ${at}`, refusedText);
+  expect(cached.recordFailed('the hundredth', refusedText)).toBe(true);
 });
 
 test('one text that fails repeatedly counts as one text', () => {
   const failures = createFailures();
 
-  expect(Array.from({ length: 500 }, () => failures.failed('n/a', refusedText))).not.toContain(true);
-  expect(Array.from({ length: 500 }, () => failures.failed('n/a', unavailable))).not.toContain(true);
+  expect(Array.from({ length: 500 }, () => failures.recordFailed('n/a', refusedText))).not.toContain(true);
+  expect(Array.from({ length: 500 }, () => failures.recordFailed('n/a', unavailable))).not.toContain(true);
 });
 
 test('different requests are counted separately, and equal ones together', () => {
-  const failuresOf = createFailuresOf();
-  failuresOf({ model: 'good', instructions: 'brief' }).succeeded();
+  const failuresOf = createFailuresByRequest();
+  failuresOf({ model: 'good', instructions: 'brief' }).recordSucceeded();
 
   expect(refusalsUntilStop(failuresOf({ instructions: 'brief', model: 'good' }))).toBe(100);
   expect(refusalsUntilStop(failuresOf({ model: 'wrong' }))).toBe(10);
@@ -81,6 +81,6 @@ test.each<[PlatformFailure, number, boolean]>([
 ] as [PlatformFailure, number, boolean][])(
   'whether %j after %i attempts is the text’s own failure: %s',
   (failure, attempts, own) => {
-    expect(isOfText({ failure, attempts })).toBe(own);
+    expect(isFaultOfText({ failure, attempts })).toBe(own);
   },
 );
