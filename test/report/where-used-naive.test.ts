@@ -5,6 +5,7 @@ import { whereUsed } from '../../lib/report/where-used.ts';
 import { type NaiveStore, naiveModel, naiveUsers } from '../model/naive.ts';
 import { publishStore } from '../model/publish-store.ts';
 import { anyStore, craftedStore } from '../model/stores.ts';
+import { scaled } from '../scale.ts';
 import type { MemoryStore } from '../store/memory-store.ts';
 
 const FINDABLE = ['dataset', 'calculation', 'card'];
@@ -64,5 +65,5 @@ test('the users of a record equal those of a naive search, whatever shape links 
   expectNaive(craftedStore));
 
 test('the users of a record equal those of a naive search over any store', async () => {
-  await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: 8 });
+  await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: scaled(4, 40) });
 }, 30_000);

@@ -18,11 +18,11 @@ export function batchOfLines(
 }
 
 /** A piece of these lines, each of which ends in a line feed. */
-export const pieceOfLines = (keys: readonly string[], lines: Buffer): RecordPiece => ({
-  keys,
-  lines,
-  ends: Uint32Array.from([...lines.keys()].filter((at) => lines[at] === 0x0a)).map((at) => at + 1),
-});
+export function pieceOfLines(keys: readonly string[], lines: Buffer): RecordPiece {
+  const ends: number[] = [];
+  for (let at = lines.indexOf(0x0a); at !== -1; at = lines.indexOf(0x0a, at + 1)) ends.push(at + 1);
+  return { keys, lines, ends: Uint32Array.from(ends) };
+}
 
 /** The keys and the lines of a batch. */
 export function recordsIn({ pieces }: RecordBatch): {

@@ -121,7 +121,7 @@ describe.each(['calculations', 'files'] as const)('%s', (source) => {
       await publishRun({ ...again, store: counted.killed });
 
       const operations = Array.from({ length: counted.operations() }, (_, index) => index + 1);
-      for (const at of sampled(2, operations)) {
+      for (const at of sampled(1, operations)) {
         const stopped = await twoRuns(source, 700);
         const when = at % 2 === 0 ? 'before' : 'after';
         const dying = publishRun({ ...stopped, store: killedAt(stopped.store, at, when).killed });

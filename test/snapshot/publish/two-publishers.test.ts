@@ -170,7 +170,7 @@ test.for([
     for (const run of before) await publish(start, { run });
     for (const run of back) await publish(start, { run, force: true });
     const read = createReader();
-    for (const schedule of sampled(10, schedules)) {
+    for (const schedule of sampled(6, schedules)) {
       const world: World = { store: createMemoryStore(), athena: new Map(start.athena) };
       const { store } = world;
       for (const [key, body] of start.store.objects) store.objects.set(key, body);

@@ -209,6 +209,6 @@ test('whatever a query asks of days and runs, its rows are those of all runs', a
 
       expect(await rowsOf(tables, sorted)).toEqual(await rowsOf(tables, `${whole} ${sorted}`));
     }),
-    { numRuns: scaled(8, 400) },
+    { numRuns: scaled(4, 400) },
   );
 }, 300_000);
