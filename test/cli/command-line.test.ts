@@ -16,7 +16,7 @@ test.each([
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(expected) });
 });
 
-test('help for an unknown command is wrong usage', async () => {
+test('asking for help about an unknown command is an error', async () => {
   expect(await runCommand(['help', 'prunes'])).toMatchObject({
     code: 2,
     err: expect.stringMatching(/^error: unknown command 'prunes'\n\(Did you mean prune\?\)/),

@@ -206,11 +206,11 @@ describe('doctor says what to do and exits 1', () => {
     [{ algorithm: 'aws:kms', key: 'theirs' }, 'the bucket’s policy may demand aws:kms:KEY'],
   ])('for a bucket that only accepts puts with %j, until that is configured', async (demands, words) => {
     await using endpoint = await startAws({ buckets: [{ name: 'strict', demands }] });
-    const given = { ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://strict/acme' };
+    const environment = { ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://strict/acme' };
 
-    const refused = await doctor(given);
+    const refused = await doctor(environment);
     const SYNC_ENCRYPTION = [demands.algorithm, demands.key ?? []].flat().join(':');
-    const well = await doctor({ ...given, SYNC_ENCRYPTION });
+    const well = await doctor({ ...environment, SYNC_ENCRYPTION });
 
     expect(statuses(refused.out)).toMatchObject({ bucket: 'failed' });
     expect(refused.out).toContain(words);

@@ -130,7 +130,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names unknown jo
   const named = await jobs.runWithoutPlatform(['redrive', 'sum', 'nobody-knows', '--json']);
   const { waiting } = await jobs.countsOf(jobs.deadLetters);
   const unasked = await jobs.runWithoutPlatform(['redrive', 'thrown']);
-  const left = await jobs.runWithoutPlatform(['redrive', '--json']);
+  const unchanged = await jobs.runWithoutPlatform(['redrive', '--json']);
   const { code, out, err } = await jobs.runWithoutPlatform(['redrive', '--executed', '--yes']);
   const worked = JSON.parse((await jobs.run(['work', '--drain', '--json'])).out);
 
@@ -151,7 +151,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names unknown jo
     code: 2,
     err: expect.stringContaining('--yes is required, since this command repeats'),
   });
-  expect(JSON.parse(left.out)).toMatchObject({
+  expect(JSON.parse(unchanged.out)).toMatchObject({
     opened: [],
     left: [{ id: 'thrown', status: 'failed', why: 'executed' }],
     movedBack: 1,

@@ -98,7 +98,7 @@ const located = (argv: readonly string[]) =>
 
 describe.each([31, 800, -800])('with a clock %i days off', (days) => {
   test.each(readers.map((argv) => [argv]))(
-    '%j leaves every object and row',
+    '%j changes no object and no row',
     { timeout: 60_000 },
     async (argv) => {
       const before = await stored();

@@ -94,13 +94,13 @@ describe('the cost of jobs', () => {
 
     const queued = await run('submit FOLDER/jobs.ndjson --dry-run');
     const first = await run('run FOLDER/first.ndjson');
-    const left = await run('run FOLDER/jobs.ndjson --dry-run --json');
+    const dryRun = await run('run FOLDER/jobs.ndjson --dry-run --json');
     const all = await run('run FOLDER/jobs.ndjson --json');
     const none = await run('run FOLDER/jobs.ndjson');
 
     expect(queued.out).toContain('would cost at most 4 credits, if no call is repeated');
     expect(first.out).toContain('\ncost: 0.5 credits');
-    expect(JSON.parse(left.out)).toMatchObject({ cost: { unit: 'credits', amount: 3.5, possibly: 0 } });
+    expect(JSON.parse(dryRun.out)).toMatchObject({ cost: { unit: 'credits', amount: 3.5, possibly: 0 } });
     expect(JSON.parse(all.out)).toMatchObject({ done: 3, cost: { amount: 3.5, possibly: 0 } });
     expect(none.out).toContain('\ncost: 0 credits');
   });

@@ -43,12 +43,12 @@ test('prune --jobs removes old jobs from the list and their responses from the l
   const { requests } = jobs.sandbox.counts();
 
   const pruned = await prune(jobs, '90d', '--yes', '--json');
-  const left = await listed(jobs);
+  const remaining = await listed(jobs);
   const again = await jobs.workOff(adds('old'), adds('young'), throws('failed'));
 
   expect(pruned.code).toBe(0);
   expect(JSON.parse(pruned.out)).toMatchObject({ dryRun: false, jobs: 2, kept: [] });
-  expect(left).toEqual(['young']);
+  expect(remaining).toEqual(['young']);
   expect(await responsesIn(jobs)).toBe(1);
   expect(JSON.parse(again.out)).toMatchObject({ done: 2, failed: 1 });
   expect(jobs.sandbox.counts().requests).toBe(requests);

@@ -145,12 +145,12 @@ test('an attempt during an outage is not one of the five, and a send that may no
   expect(decide(false, true)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
 });
 
-const told = (status: number, retryAfterMs: number) => platform({ kind: 'status', status, retryAfterMs });
+const after = (status: number, retryAfterMs: number) => platform({ kind: 'status', status, retryAfterMs });
 
 test.each<[string, Partial<typeof facts>, Error, number, string]>([
-  ['as Retry-After says', {}, told(429, 60_000), 60_000, 'try'],
-  ['15 minutes later at most', { mayRepeat: true }, told(429, 86_400_000), 900_000, 'try'],
-  ['15 minutes later at most, after a 503', { mayRepeat: true }, told(503, 86_400_000), 900_000, 'attempt'],
+  ['as Retry-After says', {}, after(429, 60_000), 60_000, 'try'],
+  ['15 minutes later at most', { mayRepeat: true }, after(429, 86_400_000), 900_000, 'try'],
+  ['15 minutes later at most, after a 503', { mayRepeat: true }, after(503, 86_400_000), 900_000, 'attempt'],
   ['after a long wait', {}, platform({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 }), 45_000, 'nothing'],
   ['if it cannot continue here and now', {}, new RequeueError('too late', 1_500), 1_500, 'nothing'],
 ])('a job is retried %s', (_, differences, error, delayMs, counts) => {

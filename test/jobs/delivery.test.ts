@@ -38,14 +38,14 @@ async function turnOver(
   { deadlineMs, ...more }: Partial<DeliveryOptions> & { readonly deadlineMs?: number } = {},
 ) {
   const log: string[] = [];
-  const left = [...answers];
+  const remaining = [...answers];
   const stop = new AbortController();
   const ledger: Ledger = {
     ...createLedger({ table: createMemoryTable(), now: () => now.ms }),
     claim: async () => ({ kind: 'claimed', claim }),
     async sent() {
       log.push('sent');
-      const answer = left.shift();
+      const answer = remaining.shift();
       if (answer instanceof Error) throw answer;
       return answer ?? { kind: 'lost', row: undefined };
     },

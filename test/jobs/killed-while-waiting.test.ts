@@ -10,12 +10,12 @@ test('a worker that is killed while its jobs wait for their slots leaves at most
   const clock = createVirtualClock();
   const { now, sleep } = clock;
   const pace = createProcessPace({ rate: 2.5, concurrency: 8, now, sleep });
-  const left = new Set<string>();
+  const sent = new Set<string>();
   const fake = fakeWorker({
     'run-function': async ({ id }, turn) => {
       const call = async () => {
         turn.onSend();
-        left.add(id);
+        sent.add(id);
         await sleep(100);
       };
       await pace.run(call, { prepare: turn.beforeSend });
@@ -32,10 +32,10 @@ test('a worker that is killed while its jobs wait for their slots leaves at most
   const handled = Array.from({ length: 8 }, (_, index) =>
     fake.handle({ ...runFunctionJob, id: `job-${index}` }, { worker, lease }),
   );
-  for (let atMs = 0; left.size < 8; atMs += 10) {
+  for (let atMs = 0; sent.size < 8; atMs += 10) {
     await clock.run(atMs);
     const rows = await Array.fromAsync(ledger.list());
-    sentFor.push(rows.filter(({ id, state }) => state === 'SENT' && !left.has(id)).length);
+    sentFor.push(rows.filter(({ id, state }) => state === 'SENT' && !sent.has(id)).length);
   }
   await clock.run();
   await Promise.all(handled);

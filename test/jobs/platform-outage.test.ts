@@ -77,8 +77,8 @@ test.for([
         if (isOutage()) invocations.set(hour, count);
         if (isOutage() && hour >= 0 && count > WORKERS * maxPerHour) return;
         const lease: Lease = invocationLease(LIMIT_MS, { now, steady: now });
-        const given = { worker: { ...fake.worker, ...mine }, lease, queue, concurrency: 8 };
-        const failed = await runBatch(messages, given);
+        const options = { worker: { ...fake.worker, ...mine }, lease, queue, concurrency: 8 };
+        const failed = await runBatch(messages, options);
         for (const { messageId, receipt } of messages)
           if (!failed.includes(messageId)) await queue.delete(receipt);
       }

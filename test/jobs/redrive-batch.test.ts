@@ -169,7 +169,7 @@ test.for([
   [1, true],
   [2, false],
   [2, true],
-] as const)('a redrive that died at write %i (made: %s) is completed by the next one', async ([at, made]) => {
+] as const)('a redrive that died at write %i (stored: %s) is completed by the next', async ([at, made]) => {
   const batch = await scoredBatch({ refused: ['two'] });
   await batch.drain();
   batch.refused.clear();

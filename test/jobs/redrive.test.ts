@@ -102,7 +102,7 @@ test('redrive does not change a job that is unknown, done or missing', async () 
   expect(queue.bodies()).toEqual([]);
 });
 
-test('redrive by no ids names a job that is done only if it had failed before', async () => {
+test('redrive without ids names a job that is done only if it had failed before', async () => {
   const outcomes: Outcome[] = [failure];
   const fake = fakeWorker({
     'run-function': async () => outcomes.shift() ?? { status: 'done', response: '1' },

@@ -356,8 +356,8 @@ async function expectSameAnswers(given: NaiveStore, as: 'lines' | 'parquet'): Pr
   const naive = sorted(naiveAnswers(given));
   for (const [reader, ask] of Object.entries(readers)) {
     const answers = sorted(await ask(store, given));
-    const asked = Object.keys(answers).map((question) => [question, naive[question]]);
-    expect({ reader, as, answers }).toEqual({ reader, as, answers: Object.fromEntries(asked) });
+    const expected = Object.keys(answers).map((question) => [question, naive[question]]);
+    expect({ reader, as, answers }).toEqual({ reader, as, answers: Object.fromEntries(expected) });
   }
 }
 

@@ -159,9 +159,9 @@ function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
     pairs.set(pair, [...(pairs.get(pair) ?? []), use]);
   }
   return [...pairs.values()].map((same) => {
-    const said = same.filter(({ validity }) => validity !== null);
+    const stated = same.filter(({ validity }) => validity !== null);
     const [first] = same as [NaiveUse];
-    const { validity, by } = said.find((use) => isBad(use.validity)) ?? said[0] ?? first;
+    const { validity, by } = stated.find((use) => isBad(use.validity)) ?? stated[0] ?? first;
     return { ...first, validity, by };
   });
 }

@@ -179,10 +179,10 @@ describe('a stored model', () => {
 
   /** The store as a writer sees it that is killed after this number of operations. */
   function killedAfter(operations: number): Store {
-    let left = operations;
+    let remaining = operations;
     const count = () => {
-      left -= 1;
-      if (left < 0) throw new Error('killed');
+      remaining -= 1;
+      if (remaining < 0) throw new Error('killed');
     };
     return {
       ...store,

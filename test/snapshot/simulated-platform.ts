@@ -38,8 +38,8 @@ export function simulatePlatform({ steps, changes, caps = [5_000], ties = [0] }:
 
   const apply = (change: Change) => {
     if (change.kind === 'delete') {
-      const gone = live[change.at % Math.max(1, live.length)];
-      live = live.filter((row) => row !== gone);
+      const deleted = live[change.at % Math.max(1, live.length)];
+      live = live.filter((row) => row !== deleted);
       return;
     }
     latest += change.after ?? 1;

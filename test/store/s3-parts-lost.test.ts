@@ -20,7 +20,7 @@ const xml = (body: string) => bytes(body, { 'content-type': 'application/xml' })
 const created = xml('<InitiateMultipartUploadResult><UploadId>U</UploadId></InitiateMultipartUploadResult>');
 const completed = xml('<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>');
 const partStored = bytes('', { etag: '"part"' });
-const gone = s3Error('NoSuchUpload', 404);
+const noSuchUpload = s3Error('NoSuchUpload', 404);
 
 /**
  * A store over a server that accepts parts, and responds with `complete` in turn to the requests that complete an
@@ -91,7 +91,7 @@ describe('parts whose completion got no response, and which are gone when it is 
     ['if absent', ifAbsent],
     ['without a condition', {}],
   ] as const)('are stored if the object is their own: %s', async ([, options]) => {
-    await using s3 = await storeOver({ complete: [lost, gone], owner: 'us' });
+    await using s3 = await storeOver({ complete: [lost, noSuchUpload], owner: 'us' });
 
     const result = await s3.store.put('a', large, options);
 
@@ -100,7 +100,7 @@ describe('parts whose completion got no response, and which are gone when it is 
   });
 
   test('cause an error, without a condition, if the object is another writer’s', async () => {
-    await using s3 = await storeOver({ complete: [lost, gone], owner: 'them' });
+    await using s3 = await storeOver({ complete: [lost, noSuchUpload], owner: 'them' });
 
     const put = s3.store.put('a', large);
 

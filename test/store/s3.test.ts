@@ -204,8 +204,8 @@ describe('in S3', () => {
   });
 
   test('an endpoint that nothing listens on is unreachable', async () => {
-    const gone = { ...aws.settings, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' };
-    const store = createS3Store({ client: createS3Client(gone), bucket });
+    const unreachable = { ...aws.settings, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' };
+    const store = createS3Store({ client: createS3Client(unreachable), bucket });
 
     const found = store.get('a');
 

@@ -201,10 +201,10 @@ function describeConditions(test: StoreTest): void {
     const etag = (await store.get('latest.json'))?.etag ?? '';
 
     const won = await store.put('latest.json', bytes('2'), { condition: { ifMatch: etag } });
-    const lost = await store.put('latest.json', bytes('3'), { condition: { ifMatch: etag } });
+    const refused = await store.put('latest.json', bytes('3'), { condition: { ifMatch: etag } });
 
     expect(won).toEqual({ kind: 'stored', etag: (await store.get('latest.json'))?.etag });
-    expect(lost).toEqual({ kind: 'condition-failed' });
+    expect(refused).toEqual({ kind: 'condition-failed' });
     expect((await store.get('latest.json'))?.body).toEqual(bytes('2'));
   });
 

@@ -53,11 +53,11 @@ test('a wrong clock deletes no row, whether the clock of the opening process or 
   await put('ahead', 1);
   open().close();
 
-  const left = await Array.fromAsync(createSqliteTable(open()).scan(''));
+  const rows = await Array.fromAsync(createSqliteTable(open()).scan(''));
   open().close();
   vi.useRealTimers();
 
-  expect(left.map(({ key: { partition } }) => partition)).toEqual(['ahead', 'behind', 'young']);
+  expect(rows.map(({ key: { partition } }) => partition)).toEqual(['ahead', 'behind', 'young']);
 });
 
 test.each([499, 500, 501, 1_001])('%i rows are listed and scanned, each once', async (count) => {

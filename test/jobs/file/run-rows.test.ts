@@ -122,10 +122,10 @@ test('a row whose job another process has does not wait for the end of that leas
 });
 
 test('while the table is unavailable rows wait, and all of them run afterwards', async () => {
-  let left = 20;
+  let remaining = 20;
   const unavailable = () => {
-    left -= 1;
-    if (left > 0) throw new TableError('read a row', { kind: 'unreachable', code: 'ECONNREFUSED' });
+    remaining -= 1;
+    if (remaining > 0) throw new TableError('read a row', { kind: 'unreachable', code: 'ECONNREFUSED' });
   };
   const { ended, running } = await run([rowOf('a'), rowOf('b'), rowOf('c')], succeeds, {
     withLedger: () => ({ read: async () => void unavailable(), setTime: async () => unavailable() }),

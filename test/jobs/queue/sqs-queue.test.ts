@@ -88,7 +88,7 @@ test.for([
 describe('messages that SQS did not accept for reasons of its own', () => {
   const failing = (...ids: string[]) => ids.map((id) => failedEntry(id, 'InternalError', false));
   const invalid = failedEntry('2', 'InvalidMessageContents', true);
-  const gone = new QueueDoesNotExist({ message: 'no such queue', $metadata });
+  const noSuchQueue = new QueueDoesNotExist({ message: 'no such queue', $metadata });
 
   test.for<[string, readonly BatchResultErrorEntry[][], string | undefined, readonly string[][]]>([
     [
@@ -119,7 +119,7 @@ describe('messages that SQS did not accept for reasons of its own', () => {
     const { sqs, sent, slept, queue } = mockedQueue();
     const command = sqs.on(SendMessageBatchCommand);
     for (const Failed of answers) command.resolvesOnce({ Successful: undefined, Failed });
-    command.rejects(gone);
+    command.rejects(noSuchQueue);
 
     const send = queue.send(['a', 'b', 'c']);
 
@@ -147,17 +147,17 @@ describe('an error of the client names the queue and what was tried', () => {
   test('for every call', async () => {
     const { sqs, queue } = mockedQueue();
     sqs.rejects(new ReceiptHandleIsInvalid({ message: 'expired', $metadata }));
-    const said = 'ReceiptHandleIsInvalid: expired';
+    const message = 'ReceiptHandleIsInvalid: expired';
 
     await expect(queue.send(['a'])).rejects.toThrow(
-      `${QUEUE}: sent at least 0 of 1 messages, perhaps not number 1: ${said}`,
+      `${QUEUE}: sent at least 0 of 1 messages, perhaps not number 1: ${message}`,
     );
     // The error hides the receipt, since anyone could delete the message with it.
     await expect(queue.delete('AQEBsecret')).rejects.toThrow(
-      expect.objectContaining({ message: `delete a message from ${QUEUE}: ${said}` }),
+      expect.objectContaining({ message: `delete a message from ${QUEUE}: ${message}` }),
     );
-    await expect(queue.delay('receipt', 1)).rejects.toThrow(`delay a message on ${QUEUE}: ${said}`);
-    await expect(queue.counts()).rejects.toThrow(`count the messages on ${QUEUE}: ${said}`);
+    await expect(queue.delay('receipt', 1)).rejects.toThrow(`delay a message on ${QUEUE}: ${message}`);
+    await expect(queue.counts()).rejects.toThrow(`count the messages on ${QUEUE}: ${message}`);
   });
 });
 

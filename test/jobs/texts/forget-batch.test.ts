@@ -107,11 +107,11 @@ test('erasing a batch affects no batch whose name differs only in case', async (
   await runBatch(batchOf(ROWS, { batch: 'May' }), one);
 
   await forgetBatch('May', storage);
-  const left = keysOf(one, '');
+  const remaining = keysOf(one, '');
   listed.splice(0);
   await forgetBatch('none', storage);
 
-  expect(left).toHaveLength(3);
+  expect(remaining).toHaveLength(3);
   expect(summaryOf(one.store, 'b2')).toMatchObject({ scored: 2 });
   expect(listed).toEqual(['work/scores/none/', 'scores/none/']);
 });

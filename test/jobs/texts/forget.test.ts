@@ -148,11 +148,11 @@ test.each(['text', 'batch'] as const)(
     const act = (storage: World['storage']) =>
       what === 'text' ? forget({ textHash: HASH }, storage, { environment: {} }) : forgetBatch('b1', storage);
     const rows = [row(1, 'good 0'), row(2, 'bad'), row(3, 'good 0')];
-    const whole = world();
-    await runBatch(batchOf(rows), whole);
-    const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
-    await act({ ...whole.storage, ...counting });
-    const expected = resultsOf(whole.store);
+    const undisturbed = world();
+    await runBatch(batchOf(rows), undisturbed);
+    const counting = crashing(undisturbed, Number.POSITIVE_INFINITY, true);
+    await act({ ...undisturbed.storage, ...counting });
+    const expected = resultsOf(undisturbed.store);
 
     for (let at = 1; at <= counting.writes(); at += 1) {
       for (const made of [true, false]) {

@@ -66,12 +66,12 @@ export async function leftovers(store: Store): Promise<readonly string[]> {
   for await (const folder of store.folders(`work/${PLACE}/`)) isKept.add(folder.split('/').at(-1) ?? '');
   const { removed = [] } = (await readLatest(store, PLACE)) ?? {};
   for (const run of removed) isKept.delete(run);
-  const left: string[] = [];
+  const keys: string[] = [];
   for (const run of removed)
-    for await (const { key } of store.list(workFolder(PLACE, { id: run }))) left.push(key);
+    for await (const { key } of store.list(workFolder(PLACE, { id: run }))) keys.push(key);
   for (const prefix of foldersOf(`${PLACE}/dt=`))
-    for await (const { key } of store.list(prefix)) if (!isKept.has(runOfKey(key) ?? '')) left.push(key);
-  return left;
+    for await (const { key } of store.list(prefix)) if (!isKept.has(runOfKey(key) ?? '')) keys.push(key);
+  return keys;
 }
 
 async function commandLine(store: Store, ...argv: readonly string[]): Promise<string> {

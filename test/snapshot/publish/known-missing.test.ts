@@ -35,7 +35,7 @@ test.each([
   ['new in a first run, where it was linked to', 'cards', { datasets: 'calculations' }, TUESDAY, null, 0],
   ['new and linked to, after another run', 'cards', { datasets: 'calculations' }, TUESDAY, monday.id, 1],
 ])(
-  'whether a missing id is reported as news is right if it is %s',
+  'a missing id counts as newly missing or not, as it should, if it is %s',
   (_, source, selection, since, begunAfter, news) => {
     const missing = [{ id: 'a', status: 404, since }];
     const manifest = publishedManifest({ source, selection, startedAt: TUESDAY, begunAfter, missing });

@@ -113,9 +113,9 @@ describe.each(['calculations', 'files'] as const)('%s', (source) => {
   test(
     'a publication that is killed at any operation and resumed publishes the same bytes',
     async () => {
-      const whole = await twoRuns(source, 700);
-      await publishRun(whole);
-      const expected = await publishedBytes(whole.store);
+      const undisturbed = await twoRuns(source, 700);
+      await publishRun(undisturbed);
+      const expected = await publishedBytes(undisturbed.store);
       const again = await twoRuns(source, 700);
       const counted = killedAt(again.store, Number.POSITIVE_INFINITY, 'before');
       await publishRun({ ...again, store: counted.killed });

@@ -192,11 +192,11 @@ test.for([
       await publish(world, other);
       await buildTables(world);
       await read(store, schedule);
-      const said = JSON.stringify(schedule);
+      const shown = JSON.stringify(schedule);
       for (const { run, changes } of await manifestsIn(store))
-        expect(world.athena.get(run), said).toBe(changes?.key);
+        expect(world.athena.get(run), shown).toBe(changes?.key);
       await prune(world, 100);
-      expect(await leftovers(store), said).toEqual([]);
+      expect(await leftovers(store), shown).toEqual([]);
 
       // Without a restart, a prune deletes what they left.
       const pruned: World = { store: createMemoryStore(), athena: new Map(world.athena) };
@@ -204,8 +204,8 @@ test.for([
       await prune(pruned, 100);
       await read(pruned.store, schedule);
       const listed = (await publishedRuns(pruned.store, PLACE)).map(({ run }) => run);
-      expect(listed, said).toEqual(expect.arrayContaining([...before, ...back].map(({ id }) => id)));
-      expect(await leftovers(pruned.store), said).toEqual([]);
+      expect(listed, shown).toEqual(expect.arrayContaining([...before, ...back].map(({ id }) => id)));
+      expect(await leftovers(pruned.store), shown).toEqual([]);
 
       // Otherwise another run is published, and the older ones are pruned. What a killed publisher left may lack parts
       // that the other one withdrew.
@@ -214,8 +214,8 @@ test.for([
       await buildTables(abandoned, ['made', 'skipped']);
       await prune(abandoned, 1);
       await read(abandoned.store, schedule);
-      expect(await leftovers(abandoned.store), said).toEqual([]);
-      expect([...abandoned.athena.keys()], said).toEqual([thursday.id]);
+      expect(await leftovers(abandoned.store), shown).toEqual([]);
+      expect([...abandoned.athena.keys()], shown).toEqual([thursday.id]);
     }
   },
 );

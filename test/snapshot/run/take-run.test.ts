@@ -107,7 +107,7 @@ test('a run contains every record that existed throughout, while others are dele
   expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
 }, 120_000);
 
-test('a run starts after everything that is published by then, however long it takes to look', async () => {
+test('a run is dated after the check of what is published, however long that check takes', async () => {
   let nowMs = Date.parse('2026-11-21T09:00:00Z');
   const slow = {
     ...store,

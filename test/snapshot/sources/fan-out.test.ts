@@ -61,9 +61,9 @@ test('ids with a 404 or 403 response are missing, in the order of the ids', asyn
 test.each([400, 409, 410, 422, 423, 451, 499, 500, 503])(
   'an id with a lasting %i is missing while others get a response',
   async (status) => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const read = async (id: string) => {
-      asked.push(id);
+      requested.push(id);
       if (id === 'id0' || id === 'id3') throw statusError(status);
       return recordsOf(id);
     };
@@ -79,7 +79,7 @@ test.each([400, 409, 410, 422, 423, 451, 499, 500, 503])(
       refused: [],
     });
     // Statuses that may come from the platform's own trouble are requested again after another id had a response.
-    expect(asked.filter((id) => id === 'id3')).toHaveLength([400, 409, 410].includes(status) ? 1 : 2);
+    expect(requested.filter((id) => id === 'id3')).toHaveLength([400, 409, 410].includes(status) ? 1 : 2);
   },
 );
 

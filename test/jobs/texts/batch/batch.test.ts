@@ -316,16 +316,16 @@ const withoutCosts = (parts: Readonly<Record<string, string>>) =>
   ]);
 
 test.each([true, false])(
-  'after a crash at any write (made: %s), a second run yields the same parts and summary',
+  'after a crash at any write (stored: %s), a second run yields the same parts and summary',
   async (made) => {
-    const whole = world();
-    const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
+    const undisturbed = world();
+    const counting = crashing(undisturbed, Number.POSITIVE_INFINITY, true);
     const request = batchOf(mixedRows.slice(0, 120));
     await runBatch(
       request,
-      world({ ...counting, store: { ...counting.store, objects: whole.store.objects } }),
+      world({ ...counting, store: { ...counting.store, objects: undisturbed.store.objects } }),
     );
-    const expected = resultsOf(whole.store);
+    const expected = resultsOf(undisturbed.store);
     const { 'scores/b1/_summary.json': summaryOfWhole, ...parts } = expected;
     const {
       calls: _calls,

@@ -91,10 +91,10 @@ test('a stopped file resumes in another process, and pays for nothing twice', as
   const resumed = world({ store, table, owner: 'worker-2' });
   await scoreFile(batchOf(mixedRows), { ...resumed.split, ...resumed.scoring });
 
-  const whole = world();
-  await scoreFile(batchOf(mixedRows), { ...whole.split, ...whole.scoring });
-  expect(summaryOf(store)).toEqual(summaryOf(whole.store));
-  expect([...stopped.paid, ...resumed.paid].sort()).toEqual([...new Set(whole.paid)].sort());
+  const undisturbed = world();
+  await scoreFile(batchOf(mixedRows), { ...undisturbed.split, ...undisturbed.scoring });
+  expect(summaryOf(store)).toEqual(summaryOf(undisturbed.store));
+  expect([...stopped.paid, ...resumed.paid].sort()).toEqual([...new Set(undisturbed.paid)].sort());
 });
 
 test('a file stops when different texts fail for the same reason; the next run in another process counts their calls too', async () => {

@@ -56,22 +56,22 @@ test('once the deadline has passed, nothing is read', async () => {
 });
 
 test.each([
-  ['is up before a send is recorded, none is', 20, 0],
-  ['is up before the call leaves, it does not, and is taken back', 10, 10],
+  ['is up before the send is recorded, nothing is recorded', 20, 0],
+  ['is up before the call leaves, the call is not sent, and its record is withdrawn', 10, 10],
 ])('if time %s', async (_, beforeMs, afterMs) => {
-  let left = false;
+  let isSent = false;
   const one = worker(async (request, { beforeSend, onSend } = {}) => {
     one.pass(beforeMs);
     await beforeSend?.();
     one.pass(afterMs);
     onSend?.();
-    left = true;
+    isSent = true;
     return sentimentOf(request);
   });
 
   const scored = await scoreTexts(textsOf('good'), {}, { ...one.options, deadlineMs: NOW + 20 });
 
-  expect([scored.kind, left]).toEqual(['later', false]);
+  expect([scored.kind, isSent]).toEqual(['later', false]);
   expect(await one.table.get(cacheKey(HOST, { text: 'good' }))).toBeUndefined();
 });
 

@@ -65,7 +65,7 @@ test.each([
   expect(log.slice(0, 3)).toEqual(['recorded', 'leaves', `1 ${query}`]);
 });
 
-test('any other refusal ends the attempt, and the calls that have not left', async () => {
+test('any other refusal ends the attempt, and cancels the calls that have not been sent', async () => {
   const log: string[] = [];
 
   await expect(read({ 1: 200, 2: 400 }, { log })).rejects.toThrow('400');

@@ -155,10 +155,10 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
 
 /** A store whose puts fail after this number of puts. */
 function storeUntil(puts: number): Store {
-  let left = puts;
+  let remaining = puts;
   const put: Store['put'] = async (...args) => {
-    left -= 1;
-    if (left < 0) throw new Error('killed');
+    remaining -= 1;
+    if (remaining < 0) throw new Error('killed');
     return store.put(...args);
   };
   return { ...store, put };

@@ -135,7 +135,7 @@ describe('a platform whose responses are stale', () => {
     field: fc.constantFrom('id' as const, 'created' as const),
   });
 
-  test('is never proved with a loss while nothing is added or deleted, wherever the scan is resumed', async () => {
+  test('is never proved while rows are missing, wherever the scan is resumed, if none are added or deleted', async () => {
     let again = 0;
     await fc.assert(
       fc.asyncProperty(schedule, fc.integer({ min: 2, max: 9 }), async (simulated, limit) => {

@@ -50,10 +50,10 @@ async function read(
   texts: readonly string[],
   { from, taken = [], stopsAtRepeat = false, newest = page('', null) }: Options = {},
 ) {
-  const left = [...texts];
+  const remaining = [...texts];
   const call = respondingCall(({ body }) => {
     const [sort] = (body?.['fieldSort'] ?? []) as readonly { readonly order: string }[];
-    return (sort?.order === 'DESC' ? newest : left.shift()) ?? page('', null);
+    return (sort?.order === 'DESC' ? newest : remaining.shift()) ?? page('', null);
   });
   const readPage = filePageReader(call, {});
   const options = { filesetId: FILESET, readPage };
@@ -189,11 +189,11 @@ describe('the platform counts as sorting by creation', () => {
   });
 
   test('and is asked for that order until it refuses one request with it', async () => {
-    const asked: unknown[] = [];
+    const requested: unknown[] = [];
     const call = respondingCall(({ query, body }) => {
-      asked.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
-      if (body?.['fieldSort'] !== undefined && asked.length === 2) throw statusError(400);
-      return page('a', asked.length === 1 ? 'k' : null);
+      requested.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
+      if (body?.['fieldSort'] !== undefined && requested.length === 2) throw statusError(400);
+      return page('a', requested.length === 1 ? 'k' : null);
     });
     const readPage = filePageReader(call, { limit: 7 });
 
@@ -201,7 +201,7 @@ describe('the platform counts as sorting by creation', () => {
     await readPage({ filesetId: FILESET, next: 'k' });
     await readPage({ filesetId: FILESET, next: null, newest: 3 });
 
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       [undefined, 7, true],
       ['k', 7, true],
       ['k', 7, false],
@@ -210,18 +210,18 @@ describe('the platform counts as sorting by creation', () => {
   });
 
   test('and is asked for a limit until it refuses one request with it', async () => {
-    const asked: unknown[] = [];
+    const requested: unknown[] = [];
     const call = respondingCall(({ query, body }) => {
-      asked.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
+      requested.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
       if (query?.['limit'] !== undefined) throw statusError(400);
-      return page('a', asked.length === 3 ? 'k' : null);
+      return page('a', requested.length === 3 ? 'k' : null);
     });
     const readPage = filePageReader(call, { limit: 1000 });
 
     await readPage({ filesetId: FILESET, next: null });
     await readPage({ filesetId: FILESET, next: 'k' });
 
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       [undefined, 1000, true],
       [undefined, 1000, false],
       [undefined, undefined, true],
