@@ -42,8 +42,8 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
       respondJson(response, 200, {});
     } else {
       dollars += priceOfS3(request);
-      const whole = takePart(uploads, { request, body }, response);
-      if (whole !== undefined) respondS3(objects, { request, body: whole }, response);
+      const complete = takePart(uploads, { request, body }, response);
+      if (complete !== undefined) respondS3(objects, { request, body: complete }, response);
     }
   });
   const settings = {

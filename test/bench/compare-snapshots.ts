@@ -63,10 +63,10 @@ export async function compareSnapshots(): Promise<number> {
   console.log('|---|---|---|---|---|---|---|---|---|');
   let wrong = 0;
   for (const contender of contenders) {
-    const whole = await runOne(contender, false);
+    const undisturbed = await runOne(contender, false);
     const killed = await runOne(contender, true);
-    if (ours.includes(contender)) wrong += whole.lost + whole.twice + killed.lost + killed.twice;
-    const { seconds, cpuSeconds, peakMb, requests, lost, twice } = whole;
+    if (ours.includes(contender)) wrong += undisturbed.lost + undisturbed.twice + killed.lost + killed.twice;
+    const { seconds, cpuSeconds, peakMb, requests, lost, twice } = undisturbed;
     const took = [seconds.toFixed(1), cpuSeconds.toFixed(1), peakMb.toFixed(0), requests, lost, twice];
     const then = [`${killed.seconds.toFixed(1)}, ${killed.requests}`, `${killed.lost}, ${killed.twice}`];
     console.log(`| ${[contender.name, ...took, ...then].join(' | ')} |`);

@@ -86,10 +86,10 @@ export const updateOf = remembered((expression): ((scope: Scope) => Item) => {
 
 /** Caches results by expression, since programs use a few expressions thousands of times. */
 function remembered<T>(make: (expression: string) => T): (expression: string) => T {
-  const made = new Map<string, T>();
+  const cache = new Map<string, T>();
   return (expression) => {
-    const value = made.get(expression) ?? make(expression);
-    made.set(expression, value);
+    const value = cache.get(expression) ?? make(expression);
+    cache.set(expression, value);
     return value;
   };
 }

@@ -152,15 +152,21 @@ export async function runJobs(
     nodeOptions = '',
   }: { readonly jobs: readonly RaceJob[]; readonly kills?: number; readonly nodeOptions?: string },
 ): Promise<Took> {
-  let left = jobs.map(({ record }) => record);
+  let unfinished = jobs.map(({ record }) => record);
   let took = NOTHING;
   const before = stage.aws.dollars();
   const pieces = jobs.flatMap(({ keys }) => keys).length;
-  for (let process = 0; left.length > 0 && process <= kills; process += 1) {
+  for (let process = 0; unfinished.length > 0 && process <= kills; process += 1) {
     const killAfter = process < kills ? Math.floor(pieces / (kills + 1)) : undefined;
-    const run = await runRecords(stage, { name, records: left, killAfter, killed: kills > 0, nodeOptions });
+    const run = await runRecords(stage, {
+      name,
+      records: unfinished,
+      killAfter,
+      killed: kills > 0,
+      nodeOptions,
+    });
     took = added(took, run.took);
-    left = left.filter(({ messageId }) => !run.finished.has(messageId)).map(redelivered);
+    unfinished = unfinished.filter(({ messageId }) => !run.finished.has(messageId)).map(redelivered);
     // The contender has given up the remaining jobs.
     if (!run.isKilled) break;
   }

@@ -9,8 +9,12 @@ const folder = folderOfEach();
 /** Runs a line in a folder as a reader's shell does, without a network. */
 const typed = (line: string, cwd: string) =>
   new Promise<{ readonly code: unknown; readonly out: string }>((done) => {
-    const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
-    const env = { ...Object.fromEntries(kept), npm_config_offline: 'true', npm_config_cache: folder.path };
+    const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+    const env = {
+      ...Object.fromEntries(inherited),
+      npm_config_offline: 'true',
+      npm_config_cache: folder.path,
+    };
     execFile('sh', ['-c', line], { cwd, env }, (error, out) =>
       done({ code: error?.code ?? 0, out: out.trim() }),
     );

@@ -330,9 +330,9 @@ test('a run that saves often deletes the open parts that it replaced', async () 
   expect(ended).toMatchObject({ status: 'SUCCEEDED', result: { kind: 'published', records: ids.length } });
   expect(slow.access.refusals()).toEqual([]);
   const open = slow.requests.filter(({ method, path }) => method === 'PUT' && /\/open-/.test(path));
-  const left = await Array.fromAsync(place.list('work/data-files/'), ({ key }) => key);
+  const remaining = await Array.fromAsync(place.list('work/data-files/'), ({ key }) => key);
   expect(open.length).toBeGreaterThan(3);
-  expect(left.filter((key) => key.includes('/open-')).length).toBeLessThan(3);
+  expect(remaining.filter((key) => key.includes('/open-')).length).toBeLessThan(3);
 });
 
 const writesTables = () =>

@@ -77,10 +77,10 @@ describe('removal of the stack', () => {
   test('is refused with protect, for the table, the bucket, and the stack', () => {
     const protectedOne = { ...minimal, removal: 'protect' };
     const [stack] = appOf(protectedOne).node.children.filter(Stack.isStack);
-    const made = templateOf(protectedOne);
+    const template = templateOf(protectedOne);
 
-    made.hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: true });
-    made.hasResourceProperties('AWS::S3::BucketPolicy', {
+    template.hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: true });
+    template.hasResourceProperties('AWS::S3::BucketPolicy', {
       PolicyDocument: {
         Statement: Match.arrayWith([Match.objectLike({ Effect: 'Deny', Action: 's3:DeleteBucket' })]),
       },
@@ -122,10 +122,10 @@ describe('canaryMinutes', () => {
   });
 
   test('handles the messages of the queue of texts in the same way', () => {
-    const made = templateOf({ ...within, textsQueue: true });
+    const template = templateOf({ ...within, textsQueue: true });
 
-    made.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 3);
-    for (const { FunctionName } of propertiesOf(made, 'AWS::Lambda::EventSourceMapping'))
+    template.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 3);
+    for (const { FunctionName } of propertiesOf(template, 'AWS::Lambda::EventSourceMapping'))
       expect(JSON.stringify(FunctionName)).toContain('":live"');
   });
 
@@ -141,10 +141,10 @@ describe('canaryMinutes', () => {
 });
 
 test('an existing table is used by its name', () => {
-  const made = templateOf({ ...within, table: 'their-table' });
+  const template = templateOf({ ...within, table: 'their-table' });
 
-  made.resourceCountIs('AWS::DynamoDB::Table', 0);
-  for (const { Environment } of propertiesOf(made, 'AWS::Lambda::Function'))
+  template.resourceCountIs('AWS::DynamoDB::Table', 0);
+  for (const { Environment } of propertiesOf(template, 'AWS::Lambda::Function'))
     expect(Environment.Variables.SYNC_TABLE).toBe('their-table');
 });
 

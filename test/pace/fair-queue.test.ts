@@ -9,55 +9,55 @@ async function leaving(
 ) {
   const clock = createVirtualClock();
   const pace = createProcessPace({ rate: 10, concurrency: 4, ...clock });
-  const left: string[] = [];
+  const departed: string[] = [];
   for (const { priority, count, atMs = 0 } of arrivals) {
     const begin = async () => {
       if (atMs > 0) await clock.sleep(atMs);
       for (let number = 1; number <= count; number += 1)
-        void pace.run(async () => void left.push(`${priority} ${number}`), { priority });
+        void pace.run(async () => void departed.push(`${priority} ${number}`), { priority });
     };
     void begin();
   }
   await clock.run(60_000);
-  return left;
+  return departed;
 }
 
-const countOf = (left: readonly string[], priority: Priority) =>
-  left.filter((each) => each.startsWith(priority)).length;
+const countOf = (departed: readonly string[], priority: Priority) =>
+  departed.filter((each) => each.startsWith(priority)).length;
 
 test('calls of one priority leave in the order in which they came', async () => {
-  const left = await leaving([{ priority: 'bulk', count: 30 }]);
+  const departed = await leaving([{ priority: 'bulk', count: 30 }]);
 
-  expect(left).toEqual(Array.from({ length: 30 }, (_, index) => `bulk ${index + 1}`));
+  expect(departed).toEqual(Array.from({ length: 30 }, (_, index) => `bulk ${index + 1}`));
 });
 
 test('an urgent call waits for a few of a batch, not for all of it', async () => {
-  const left = await leaving([
+  const departed = await leaving([
     { priority: 'bulk', count: 200 },
     { priority: 'high', count: 1, atMs: 5_000 },
   ]);
 
-  const before = left.indexOf('high 1') - 50;
+  const before = departed.indexOf('high 1') - 50;
   expect(before).toBeLessThanOrEqual(5);
 });
 
 test('a priority that had no calls for a while does not save up turns', async () => {
-  const left = await leaving([
+  const departed = await leaving([
     { priority: 'bulk', count: 200 },
     { priority: 'normal', count: 100, atMs: 10_000 },
   ]);
 
-  expect(countOf(left.slice(110, 160), 'bulk')).toBeGreaterThanOrEqual(8);
+  expect(countOf(departed.slice(110, 160), 'bulk')).toBeGreaterThanOrEqual(8);
 });
 
 test('while calls of all priorities wait, each priority gets its share, and none is starved', async () => {
-  const left = await leaving([
+  const departed = await leaving([
     { priority: 'bulk', count: 200 },
     { priority: 'normal', count: 200 },
     { priority: 'high', count: 200 },
   ]);
 
-  const first = left.slice(4, 134);
+  const first = departed.slice(4, 134);
   expect(countOf(first, 'high')).toBeGreaterThanOrEqual(76);
   expect(countOf(first, 'normal')).toBeGreaterThanOrEqual(36);
   expect(countOf(first, 'bulk')).toBeGreaterThanOrEqual(8);

@@ -16,7 +16,7 @@ function createWorker(
   };
   let setMs = 0;
   const log: string[] = [];
-  const left = [...outcomes];
+  const remaining = [...outcomes];
   const logged =
     <Args extends readonly unknown[], T>(name: string, act: (...given: Args) => Promise<T>) =>
     (...given: Args) => {
@@ -30,7 +30,7 @@ function createWorker(
       change: (act, next) => logged(act.split(' ')[0] ?? '', budget.change)(act, next),
     },
     probe: logged('probe', async () => {
-      const outcome = left.shift() ?? 'unreachable';
+      const outcome = remaining.shift() ?? 'unreachable';
       return typeof outcome === 'string' ? outcome : outcome();
     }),
     onOpen: () => log.push('opened'),

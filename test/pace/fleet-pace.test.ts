@@ -162,15 +162,15 @@ describe('a paused budget', () => {
 
   test('voids slots that were reserved before the pause', async () => {
     const { clock, pace, set } = paced({ rate: 1, concurrency: 2, maxWaitMs: 20_000 });
-    const left: number[] = [];
-    const calls = Promise.allSettled([1, 2].map(() => pace.run(async () => left.push(clock.now()))));
+    const departures: number[] = [];
+    const calls = Promise.allSettled([1, 2].map(() => pace.run(async () => departures.push(clock.now()))));
     await clock.run(500);
 
     await set({ pausedAtMs: 500 });
     await clock.run();
     const [first, second] = await calls;
 
-    expect(left).toEqual([0]);
+    expect(departures).toEqual([0]);
     expect([first?.status, second?.status]).toEqual(['fulfilled', 'rejected']);
     expect(pace.counts()).toMatchObject({ granted: 2, used: 1, wasted: 1 });
   });

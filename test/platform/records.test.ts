@@ -23,8 +23,8 @@ const run = { packageId: uuid, version: '1.0.0', functionName: 'score' };
 
 describe('a response', () => {
   test('as the contract defines it passes, with ids as digits', () => {
-    const asked = { calculationId: '17', datasetId: uuid, filesetId: uuid, dataFileId: '12', version: '1' };
-    const input = { path: { ...asked, packageId: uuid, functionName: 'f' }, body: {} } as never;
+    const pathIds = { calculationId: '17', datasetId: uuid, filesetId: uuid, dataFileId: '12', version: '1' };
+    const input = { path: { ...pathIds, packageId: uuid, functionName: 'f' }, body: {} } as never;
     const read = (name: keyof typeof endpoints, json: unknown) =>
       z.parse(endpoints[name].output(input), json);
 
@@ -278,8 +278,8 @@ describe('members that decide are required, and the error names the field and th
 
   test.each(['text', 5, [], [{ id: 1 }]])(
     'so a response that should be a list and is not is refused: %j',
-    async (whole) => {
-      const { platform } = fakeCall([ok(whole)]);
+    async (body) => {
+      const { platform } = fakeCall([ok(body)]);
 
       expect((await caught(platform.calculations.search({ sort }))).failure.kind).toBe('shape');
     },

@@ -121,14 +121,14 @@ describe('the token is not shown', () => {
   });
 
   test('when no connection can be made', async () => {
-    const gone = await startServer(reset);
-    await gone[Symbol.asyncDispose]();
+    const broken = await startServer(reset);
+    await broken[Symbol.asyncDispose]();
     await using plain = await startServer(reset);
     await using mute = await startMute();
     await using proxy = await startProxy({ refuse: '407 Proxy Authentication Required' });
 
     const failures = await Promise.all([
-      search(gone.url),
+      search(broken.url),
       search('http://platform.invalid'),
       search(plain.url.replace('http:', 'https:')),
       search(`https://127.0.0.1:${mute.port}`, { timeoutMs: IMPATIENT_MS }),

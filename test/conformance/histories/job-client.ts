@@ -22,20 +22,20 @@ export function jobClient(options: ClientOptions): () => Promise<void> {
   let holder: Holder | undefined;
   let hasEnded = false;
 
-  const ask = async <Given extends Answer>(asked: object, act: (call: string) => Promise<Given>) => {
+  const ask = async <Given extends Answer>(entry: object, act: (call: string) => Promise<Given>) => {
     now = nowMs();
     const outOf = ({ kind, row, claim }: Answer) => {
       const { state = '', fence = 0 } = row ?? claim ?? {};
       return { kind, state, fence };
     };
-    return (await recorded(options, { now, ...asked }, act, outOf))?.answer;
+    return (await recorded(options, { now, ...entry }, act, outOf))?.answer;
   };
 
   const claim = async () => {
     const given = { sends: dice.percent(50), isAlone: dice.percent(30), by: newId() };
     const { sends, isAlone: alone, by } = given;
-    const asked = { op: 'claim', lease: LEASE_MS, mayRepeat, sends, alone, by };
-    const answer = await ask(asked, (call) => {
+    const entry = { op: 'claim', lease: LEASE_MS, mayRepeat, sends, alone, by };
+    const answer = await ask(entry, (call) => {
       const findOutcome = async (sent: SentBy) => {
         const outcome = await staged(sent);
         const { status, error } = outcome ?? {};
@@ -73,14 +73,14 @@ export function jobClient(options: ClientOptions): () => Promise<void> {
 
   const ofHolder = async (held: Holder): Promise<unknown> => {
     if (fault === 'end-without-lease' && (await isLost(held))) return end(held);
-    const asked = holderOf(held);
+    const entry = holderOf(held);
     const kind = dice.below(100);
-    if (kind < 25) return ask({ op: 'sent', ...asked }, () => ledger.sent(held));
-    if (kind < 35) return ask({ op: 'renew', ...asked, lease: LEASE_MS }, () => ledger.renew(held, LEASE_MS));
-    if (kind < 42) return ask({ op: 'progress', ...asked }, () => ledger.progress(held));
+    if (kind < 25) return ask({ op: 'sent', ...entry }, () => ledger.sent(held));
+    if (kind < 35) return ask({ op: 'renew', ...entry, lease: LEASE_MS }, () => ledger.renew(held, LEASE_MS));
+    if (kind < 42) return ask({ op: 'progress', ...entry }, () => ledger.progress(held));
     if (kind < 60) return end(held);
     const requestSent = dice.percent(50);
-    return ask({ op: 'release', ...asked, requestSent }, () => ledger.release(held, { requestSent }));
+    return ask({ op: 'release', ...entry, requestSent }, () => ledger.release(held, { requestSent }));
   };
 
   const person = (): Promise<unknown> => {

@@ -41,8 +41,8 @@ export async function startEngine(engine: Engine, options: StartOptions): Promis
         signal.throwIfAborted();
         // Another program may have taken the port in the meantime.
         if (attempt < TRIES && (error as NodeJS.ErrnoException).code !== 'ENOENT') continue;
-        const said = endOfLog(await readFile(log, 'utf8'));
-        throw new Error(`${engine.name}: ${error instanceof Error ? error.message : error}: ${said}`, {
+        const logEnd = endOfLog(await readFile(log, 'utf8'));
+        throw new Error(`${engine.name}: ${error instanceof Error ? error.message : error}: ${logEnd}`, {
           cause: error,
         });
       }

@@ -98,13 +98,13 @@ const isNearest = (double: unknown, exact: unknown): boolean =>
 const NUMBER = /^-?\d+(?:\.\d+)?e[+-]?\d+$/i;
 
 function dataOf(text: string): string {
-  const whole = text.replaceAll(/\p{Surrogate}/gu, '?');
-  if (NUMBER.test(whole)) return new ExactNumber(whole).value;
-  if (!/^[[{]/.test(whole)) return whole;
+  const wellFormed = text.replaceAll(/\p{Surrogate}/gu, '?');
+  if (NUMBER.test(wellFormed)) return new ExactNumber(wellFormed).value;
+  if (!/^[[{]/.test(wellFormed)) return wellFormed;
   try {
-    return printed(parseExact(whole));
+    return printed(parseExact(wellFormed));
   } catch {
-    return whole;
+    return wellFormed;
   }
 }
 

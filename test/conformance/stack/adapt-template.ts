@@ -50,11 +50,11 @@ export function adaptTemplate(template: Template, changes: Changes): Template {
   for (const entry of leftOut)
     if (!Object.values(template.Resources).some((resource) => isLeftOut(entry, resource)))
       throw new Error(`left out of the template: it has no ${entry.type} ${entry.property ?? ''}`);
-  const kept = Object.entries(template.Resources).filter(
+  const remaining = Object.entries(template.Resources).filter(
     ([, resource]) => !leftOut.some((entry) => isLeftOut(entry, resource)),
   );
   const Resources = Object.fromEntries(
-    kept.map(([id, resource]) => [
+    remaining.map(([id, resource]) => [
       id,
       isSnapshotFunction(id, resource) ? withTimeout(resource, changes.snapshotTimeout) : resource,
     ]),
@@ -79,7 +79,7 @@ function replaced(text: string, { from, to }: { readonly from: string; readonly 
 }
 
 /** Replaces references to removed resources by texts: the dashboard shows alarms by their ARN. */
-function withoutReferences(value: unknown, kept: ReadonlySet<string>, { Resources }: Template): unknown {
+function withoutReferences(value: unknown, remaining: ReadonlySet<string>, { Resources }: Template): unknown {
   const visit = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(visit);
     if (typeof part !== 'object' || part === null) return part;
@@ -88,7 +88,7 @@ function withoutReferences(value: unknown, kept: ReadonlySet<string>, { Resource
       'Fn::GetAtt'?: readonly [string, string];
     };
     const id = Ref ?? attribute?.[0] ?? '';
-    if (id in Resources && !kept.has(id)) return `left-out-${id}`;
+    if (id in Resources && !remaining.has(id)) return `left-out-${id}`;
     return Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, visit(inner)]));
   };
   return visit(value);

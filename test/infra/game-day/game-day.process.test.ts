@@ -480,7 +480,7 @@ async function follow(
 ): Promise<string> {
   const filled = line.replaceAll(
     /\$([A-Z_]+)/g,
-    (whole, each) => given[each] ?? day.place.environment[each] ?? whole,
+    (match, each) => given[each] ?? day.place.environment[each] ?? match,
   );
   expect(filled).not.toContain('$');
   const [words = []] = parseLine(filled).stages.map((stage) => stage.words);

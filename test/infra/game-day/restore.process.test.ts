@@ -41,7 +41,7 @@ async function follow(
 ): Promise<string> {
   const filled = line.replaceAll(
     /\$([A-Z_]+)/g,
-    (whole, name) => given[name] ?? place.environment[name] ?? whole,
+    (match, name) => given[name] ?? place.environment[name] ?? match,
   );
   expect(filled).not.toContain('$');
   const [{ words } = { words: [] }] = parseLine(filled).stages;

@@ -95,8 +95,8 @@ export async function startDay(deployed: StackToRun) {
       if (found !== undefined && found !== false) return found;
       await delay(100);
     }
-    const said = lines.slice(-20).map(({ line }) => JSON.stringify(line));
-    throw new Error(`expected ${what}; red: ${await red()}; the functions said:\n${said.join('\n')}`);
+    const lastLines = lines.slice(-20).map(({ line }) => JSON.stringify(line));
+    throw new Error(`expected ${what}; red: ${await red()}; the functions said:\n${lastLines.join('\n')}`);
   }
 
   const idOf = (start: string) =>
@@ -117,11 +117,11 @@ export async function startDay(deployed: StackToRun) {
   function passes(minutes: number): void {
     for (const { line } of lines)
       for (const name of ['timestamp', 'time']) {
-        const said = Date.parse(String(Reflect.get(line, name)));
-        if (said > 0) Reflect.set(line, name, new Date(said - minutes * 60_000).toISOString());
+        const atMs = Date.parse(String(Reflect.get(line, name)));
+        if (atMs > 0) Reflect.set(line, name, new Date(atMs - minutes * 60_000).toISOString());
       }
   }
-  let taken = 0;
+  let snapshots = 0;
   const run = (line: string, code?: number) => runLine(line, place, code);
   const running = started.move();
   return {
@@ -159,8 +159,8 @@ export async function startDay(deployed: StackToRun) {
     /** Copies the snapshot that these messages, or one already on the queue, ask for. */
     async take(...messages: readonly object[]) {
       await work(...messages);
-      const { name = '' } = await until(async () => stack.lambda.requests[taken], 'an execution');
-      taken += 1;
+      const { name = '' } = await until(async () => stack.lambda.requests[snapshots], 'an execution');
+      snapshots += 1;
       return stack.runExecution(name);
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -16,11 +16,12 @@ if (isWritten) writeFileSync(PAGE, printPage(rows));
 const faults = rows.flatMap(({ by, ...grant }) => {
   const what = `${grant.who} may ${grant.action} on ${grant.on}`;
   if (by === '') return [`${what}: expected a test that needs it, or no such statement`];
-  const said = before.find((row) =>
+  const previous = before.find((row) =>
     Object.entries(grant).every(([name, of]) => Reflect.get(row, name) === of),
   );
-  if (isWritten || said === undefined || !said.by.startsWith('test/') || existsSync(said.by)) return [];
-  return [`${what}: ${PAGE} names ${said.by}, which is gone; npm run test:processes -- --write`];
+  if (isWritten || previous === undefined || !previous.by.startsWith('test/') || existsSync(previous.by))
+    return [];
+  return [`${what}: ${PAGE} names ${previous.by}, which is gone; npm run test:processes -- --write`];
 });
 for (const fault of faults) console.log(`FAILED: what roles may do: ${fault}`);
 process.exitCode = faults.length > 0 ? 1 : 0;

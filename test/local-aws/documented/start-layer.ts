@@ -35,7 +35,7 @@ export async function startLayer({ only, seed = 1, now = Date.now, onAsk }: Laye
   await app.inject({ method: 'PUT', url: '/bucket' });
   await createQueue(app, { name: 'jobs' });
   const fauxqs = askFauxqs(app);
-  const asked: Ask = async (request) => {
+  const watched: Ask = async (request) => {
     await onAsk?.(request.path);
     return fauxqs(request);
   };
@@ -44,7 +44,7 @@ export async function startLayer({ only, seed = 1, now = Date.now, onAsk }: Laye
     ? await startTable(started)
     : noTables;
   const ask = createLayer({
-    standIns: { s3: asked, sqs: asked, dynamodb },
+    standIns: { s3: watched, sqs: watched, dynamodb },
     seed,
     now,
     off: everyRuleBut(only),

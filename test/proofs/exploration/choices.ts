@@ -88,11 +88,11 @@ function mayMove(state: State, { messageId, receives }: Queued): boolean {
   if (receives === 0) return false;
   const { queue, floating, actors } = state;
   const underWay = actors.flatMap(({ history }) => history.underWay);
-  const asked = [...floating, ...underWay].flatMap(({ ask }) =>
+  const pending = [...floating, ...underWay].flatMap(({ ask }) =>
     ask.kind === 'send a message' ? [ask.body] : [],
   );
   const isHandled = rowsIn(state).some(({ id, fence }) => id === messageId && fence > 0);
-  const bodies = [...asked, ...queue.messages.map(({ body }) => body)];
+  const bodies = [...pending, ...queue.messages.map(({ body }) => body)];
   return !isHandled && !bodies.some((body) => body.includes(`"id":"${messageId}"`));
 }
 

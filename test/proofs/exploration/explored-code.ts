@@ -60,8 +60,8 @@ export function exploredCode(scenario: Scenario, copy: BrokenCopy): Code<Begun> 
 function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Parts {
   const { now, newToken } = outside;
   const plain = scenario.table === 'loses SENT' ? losingSent(tableOver(outside)) : tableOver(outside);
-  const whole = scenario.table === 'plain' ? plain : settledTable(plain, outside, copy.knowsOwn !== false);
-  const table = { ...whole, ...copy.withTable?.(whole) };
+  const complete = scenario.table === 'plain' ? plain : settledTable(plain, outside, copy.knowsOwn !== false);
+  const table = { ...complete, ...copy.withTable?.(complete) };
   const store = storeOver(outside);
   const real = createLedger({ table, now, newToken });
   const ledger = { ...real, ...copy.withLedger?.(real, table, now, newToken) };

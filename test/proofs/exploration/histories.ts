@@ -78,9 +78,9 @@ export function createHistories<S extends Start>(code: Code<S>) {
   };
 
   const runTo = async (history: History<S>): Promise<Run> => {
-    const left = live.get(history.id);
+    const suspended = live.get(history.id);
     live.delete(history.id);
-    if (left !== undefined) return left;
+    if (suspended !== undefined) return suspended;
     const run = await startRun(history.start, code);
     for (const answer of answersOf(history)) await run.answer(answer);
     return run;
@@ -156,13 +156,13 @@ type Waiting = { readonly ask: Ask; readonly settle: (reply: Reply) => void };
 async function startRun<S extends Start>(start: S, code: Code<S>): Promise<Run> {
   const waiting = new Map<number, Waiting>();
   let nowMs = start.nowMs;
-  let [asked, tokens] = [0, 0];
+  let [requests, tokens] = [0, 0];
   let end: End | undefined;
 
   const add = (ask: Ask, settle: Waiting['settle']): number => {
-    asked += 1;
-    waiting.set(asked, { ask, settle });
-    return asked;
+    requests += 1;
+    waiting.set(requests, { ask, settle });
+    return requests;
   };
   const outside: Outside = {
     ask: (ask) =>

@@ -52,7 +52,7 @@ export function ended(state: State, place: number): State {
   const asks = underWay.flatMap(({ number, ask }) =>
     actor.late.some((each) => each.number === number) ? [] : [ask],
   );
-  const left = floated({ ...state, actors: state.actors.filter((each) => each !== actor) }, asks, start.role);
+  const next = floated({ ...state, actors: state.actors.filter((each) => each !== actor) }, asks, start.role);
   // A pending claim may still be stored, without any run knowing that it holds it.
   const fences = underWay.flatMap(({ ask }) =>
     ask.kind === 'write the row' ? [Number(ask.row['fence'])] : [],
@@ -60,11 +60,11 @@ export function ended(state: State, place: number): State {
   if (start.role === 'delivery')
     // At its deadline a run ends without waiting for its last write, as if it had been killed.
     return end === undefined || fences.length > 0
-      ? [actor.history.fence, ...fences].reduce(withDead, left)
-      : left;
-  if (end?.kind === 'returned') return left;
+      ? [actor.history.fence, ...fences].reduce(withDead, next)
+      : next;
+  if (end?.kind === 'returned') return next;
   const tries = Number(start.name.slice(start.role.length)) + 1;
-  return { ...left, people: [...left.people, { role: start.role, tries }] };
+  return { ...next, people: [...next.people, { role: start.role, tries }] };
 }
 
 const withDead = (state: State, fence: number): State => ({

@@ -150,17 +150,17 @@ async function arrive(
   const after = withActor(state, place, now);
   const broken = brokenBefore ?? checkRun(after, now, scenario);
   if (history.end !== undefined) return { state: ended(after, place), broken };
-  const asked = history.underWay.filter(
+  const pending = history.underWay.filter(
     (each) => !actor.history.underWay.some((before) => before.number === each.number),
   );
-  const leaving = asked.flatMap(({ ask }) =>
+  const leaving = pending.flatMap(({ ask }) =>
     ask.kind === 'take a slot' || ask.kind === 'call the platform'
       ? (checkLeaving(after, ask, scenario) ?? [])
       : ask.kind === 'delay the message'
         ? (checkDelay(after, ask, history.start.name) ?? [])
         : [],
   );
-  const hasLeft = asked.some(({ ask }) => ask.kind === 'call the platform');
+  const hasLeft = pending.some(({ ask }) => ask.kind === 'call the platform');
   return { state: hasLeft ? withLeft(after, history.fence) : after, broken: broken ?? leaving[0] };
 }
 

@@ -43,18 +43,18 @@ export function createRecords(
       edit: edits,
       ...(datasets > 0 ? { links: [linkTo(String(id % datasets))] } : {}),
     };
-    const made = { id, line: odd.calculation(record), fromMs: now(), toMs: Number.POSITIVE_INFINITY };
-    plain.set(made, record);
+    const added = { id, line: odd.calculation(record), fromMs: now(), toMs: Number.POSITIVE_INFINITY };
+    plain.set(added, record);
     const own = versionsOf.get(id) ?? [];
-    own.push(made);
+    own.push(added);
     versionsOf.set(id, own);
-    return made;
+    return added;
   };
   const add = () => {
     highest += 1 + dice.below(5);
     live.push(version(highest));
   };
-  const gone = (at: number) => {
+  const remove = (at: number) => {
     const [removed] = live.splice(at, 1);
     if (removed !== undefined) {
       removed.toMs = now();
@@ -69,9 +69,9 @@ export function createRecords(
         return add();
       case 'delete':
         // A run that has shrunk by half is correctly refused by a gate, so delete few records.
-        return live.length > count * 0.8 ? void gone(at) : add();
+        return live.length > count * 0.8 ? void remove(at) : add();
       default: {
-        const before = gone(at);
+        const before = remove(at);
         if (before !== undefined) live.splice(at, 0, version(before.id));
       }
     }

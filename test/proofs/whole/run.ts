@@ -45,9 +45,9 @@ Error.stackTraceLimit = 0;
 let failed = 0;
 const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
 for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, kind] as const))) {
-  const whole =
+  const full =
     nights === undefined ? (values.day ? dayOf : planOf)(seed, table) : nightsOf(seed, nights, table);
-  const plan = { ...whole, ...only?.(whole) };
+  const plan = { ...full, ...only?.(full) };
   const startedMs = performance.now();
   const { violations, trace, facts } = await simulate({ ...plan, ...broken?.among?.(plan) }, broken?.parts());
   if (values.log) console.log(trace.join('\n'));

@@ -163,7 +163,7 @@ const deleteOf = (request: AwsRequest): AwsRequest => ({
 
 /** A put that stores what a get returned. */
 function putOf(request: AwsRequest, { headers, body }: Reply): AwsRequest {
-  const kept = Object.entries(headers).flatMap(([name, value]) =>
+  const metadata = Object.entries(headers).flatMap(([name, value]) =>
     /^(content-(type|language|disposition|encoding)|cache-control|x-amz-meta-.*)$/.test(name)
       ? [[name, String(value)]]
       : [],
@@ -172,7 +172,7 @@ function putOf(request: AwsRequest, { headers, body }: Reply): AwsRequest {
     ...headOf(request),
     operation: 'PutObject',
     method: 'PUT',
-    headers: Object.fromEntries(kept),
+    headers: Object.fromEntries(metadata),
     body,
   };
 }

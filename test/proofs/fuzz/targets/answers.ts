@@ -384,7 +384,7 @@ const CHECKS = {
   },
   async analyzeSentiment(answer, client) {
     const topics = [{ topic: 'price' }, { topic: 'service' }];
-    const said = pickOf<unknown>(
+    const sentiments = pickOf<unknown>(
       [
         { price: 'NEGATIVE', service: null },
         { Price: 'negative' },
@@ -396,8 +396,15 @@ const CHECKS = {
       ],
       answer.variant,
     );
-    const own = new Map(Object.entries(typeof said === 'object' && !Array.isArray(said) ? (said ?? {}) : {}));
-    const text = oddRecord(records.sentiment({ topicSentiments: said }), 0, ['topicSentiments'], answer);
+    const own = new Map(
+      Object.entries(typeof sentiments === 'object' && !Array.isArray(sentiments) ? (sentiments ?? {}) : {}),
+    );
+    const text = oddRecord(
+      records.sentiment({ topicSentiments: sentiments }),
+      0,
+      ['topicSentiments'],
+      answer,
+    );
     const expected = {
       price: own.get('price') ?? own.get('Price') ?? null,
       service: own.get('service') ?? null,

@@ -39,11 +39,11 @@ export const responses = defineTarget({
   inputs: responseInputs,
   async check(wire) {
     const { server, platform } = await ready();
-    const whole = bytesOnWire(wire);
+    const wireBytes = bytesOnWire(wire);
     const isDamaged = wire.damage.length > 0;
     const ending = isDamaged || wire.framing === 'close' ? wire.ending : 'keep';
     await server.play({
-      pieces: piecesOf(whole, wire.pieceBytes),
+      pieces: piecesOf(wireBytes, wire.pieceBytes),
       // Otherwise the client would wait until its timeout for bytes that never come.
       ending: ending === 'keep' && (isDamaged || breaksHead(wire)) ? 'end' : ending,
     });
@@ -140,11 +140,11 @@ function textOf({ body }: Pick<WireInput, 'body'>): string {
 
 /** Checks that a complete response is accepted if and only if it is JSON in UTF-8, with exactly the value of its bytes. */
 function checkMeaning({ as, operation }: WireInput, text: string, got: Got): void {
-  const whole = exactReference(text);
+  const parsed = exactReference(text);
   // Other bodies are accepted too: an update was executed whatever the body says, and a text was paid for.
   const hasOtherBody = operation === 'updateFormula' || text.trim() === '';
-  if (whole === undefined && hasOtherBody && OPERATIONS[operation].endpoint.otherBody !== undefined) return;
-  const reference = as === 'value' && whole !== undefined ? asRead(operation, whole) : whole;
+  if (parsed === undefined && hasOtherBody && OPERATIONS[operation].endpoint.otherBody !== undefined) return;
+  const reference = as === 'value' && parsed !== undefined ? asRead(operation, parsed) : parsed;
   const isJson = reference !== undefined;
   if (got.kind === 'failed') {
     const { kind } = got.error.failure;
@@ -167,10 +167,10 @@ function checkMeaning({ as, operation }: WireInput, text: string, got: Got): voi
 }
 
 /** The value as the client returns it: a record's id is in the field of ids, and members that are null are missing. */
-function asRead(operation: WireInput['operation'], whole: unknown): unknown {
+function asRead(operation: WireInput['operation'], parsed: unknown): unknown {
   const members = (value: unknown) => (value instanceof Map ? value : new Map<string, unknown>());
   const withId = (name: string, id: string) => {
-    const given = members(whole);
+    const given = members(parsed);
     return isDigits(given.get(name)) ? given : new Map([...given, [name, id]]);
   };
   switch (operation) {
@@ -179,7 +179,7 @@ function asRead(operation: WireInput['operation'], whole: unknown): unknown {
     case 'getDataFile':
       return withId('dataFileId', '12');
     case 'analyzeSentiment': {
-      const { topicSentiments, ...rest } = Object.fromEntries(members(whole));
+      const { topicSentiments, ...rest } = Object.fromEntries(members(parsed));
       const odd =
         topicSentiments === undefined || topicSentiments === 'null'
           ? {}
@@ -188,9 +188,9 @@ function asRead(operation: WireInput['operation'], whole: unknown): unknown {
       return new Map(Object.entries({ ...rest, ...(isNamed ? { topicSentiments } : odd) }));
     }
     case 'listCards':
-      return Array.isArray(whole) ? whole.map(cardWithId) : whole === 'null' ? [] : whole;
+      return Array.isArray(parsed) ? parsed.map(cardWithId) : parsed === 'null' ? [] : parsed;
     default:
-      return whole === 'null' ? new Map() : whole;
+      return parsed === 'null' ? new Map() : parsed;
   }
 }
 

@@ -65,18 +65,18 @@ export const rows = defineTarget({
   async check(made) {
     // A mutation may insert a character above 0xff.
     const given = { ...made, bytes: Buffer.from(made.bytes, 'latin1').toString('latin1') };
-    const whole = await readAll(given, { pieceBytes: 1_000_000, gzip: false });
+    const rows = await readAll(given, { pieceBytes: 1_000_000, gzip: false });
     const pieces = await readAll(given, { pieceBytes: Math.max(1, given.pieceBytes), gzip: given.gzip });
     const isGzip = given.bytes.startsWith('\x1f\x8b');
-    must(isGzip || isDeepStrictEqual(whole, pieces), 'the pieces do not matter', () =>
-      JSON.stringify([whole, pieces]),
+    must(isGzip || isDeepStrictEqual(rows, pieces), 'the pieces do not matter', () =>
+      JSON.stringify([rows, pieces]),
     );
-    if (!Array.isArray(whole)) return `refused: ${String(whole)}`;
-    checkLines(whole, given);
-    if (isArray(given)) return `${outcomeOf(whole)}, an array`;
-    const strict = checkStrict(whole, given);
+    if (!Array.isArray(rows)) return `refused: ${String(rows)}`;
+    checkLines(rows, given);
+    if (isArray(given)) return `${outcomeOf(rows)}, an array`;
+    const strict = checkStrict(rows, given);
     const around = given.encoding === 'utf-16le' ? 'utf-16' : await checkAround(given);
-    return `${outcomeOf(whole)}, ${around}, ${strict}`;
+    return `${outcomeOf(rows)}, ${around}, ${strict}`;
   },
 });
 

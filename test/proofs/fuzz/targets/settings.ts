@@ -118,9 +118,9 @@ export const settings = defineTarget({
 function outcomeOf(given: Environment, read: (given: Environment) => object): string {
   const faults = faultsOf(given, read);
   if (typeof faults === 'string') return faults;
-  const whole = faults.join('\n');
-  must(faults.length > 0, 'an error has faults', () => whole);
-  checkSecrets(given, whole);
+  const text = faults.join('\n');
+  must(faults.length > 0, 'an error has faults', () => text);
+  checkSecrets(given, text);
   return `refused(${nameIn(faults[0] ?? '')}${faults.length > 1 ? ' and others' : ''})`;
 }
 

@@ -6,31 +6,32 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 const gzip = (body: Buffer): Buffer => gzipSync(body, { level: 1 });
 
 /** How a body is encoded, and the `Content-Encoding` that the head names. */
-const ENCODINGS: Readonly<Record<WireInput['encoding'], readonly [(body: Buffer) => Buffer, said: string]>> =
-  {
-    identity: [(body) => body, ''],
-    gzip: [gzip, 'gzip'],
-    deflate: [(body) => deflateSync(body, { level: 1 }), 'deflate'],
-    br: [(body) => brotliCompressSync(body, { params: { 1: 1 } }), 'br'],
-    zstd: [(body) => zstdCompressSync(body), 'zstd'],
-    'gzip twice': [(body) => gzip(gzip(body)), 'gzip'],
-    'gzip, not said': [gzip, ''],
-  };
+const ENCODINGS: Readonly<
+  Record<WireInput['encoding'], readonly [(body: Buffer) => Buffer, contentEncoding: string]>
+> = {
+  identity: [(body) => body, ''],
+  gzip: [gzip, 'gzip'],
+  deflate: [(body) => deflateSync(body, { level: 1 }), 'deflate'],
+  br: [(body) => brotliCompressSync(body, { params: { 1: 1 } }), 'br'],
+  zstd: [(body) => zstdCompressSync(body), 'zstd'],
+  'gzip twice': [(body) => gzip(gzip(body)), 'gzip'],
+  'gzip, not said': [gzip, ''],
+};
 
 /** The bytes of the response, with its damage applied. */
 export function bytesOnWire({ status, headers, body, encoding, framing, damage }: WireInput): Buffer {
-  const [encode, said] = ENCODINGS[encoding];
+  const [encode, contentEncoding] = ENCODINGS[encoding];
   const encoded = encode(bytesOf(body));
   const lines = [
     `HTTP/1.1 ${status}`,
     ...headers,
-    ...(said === '' ? [] : [`content-encoding: ${said}`]),
+    ...(contentEncoding === '' ? [] : [`content-encoding: ${contentEncoding}`]),
     ...(framing === 'length' ? [`content-length: ${encoded.byteLength}`] : []),
     ...(framing === 'chunked' ? ['transfer-encoding: chunked'] : []),
     ...(framing === 'close' ? ['connection: close'] : []),
   ];
   const head = bytesOf(`${lines.join('\r\n')}\r\n\r\n`);
-  const whole = Buffer.concat([head, framing === 'chunked' ? chunked(encoded) : encoded]);
+  const response = Buffer.concat([head, framing === 'chunked' ? chunked(encoded) : encoded]);
   return damage.reduce<Buffer>((bytes, { at, bytes: put, removed }) => {
     const from = Math.min(bytes.byteLength, Math.floor(at * bytes.byteLength));
     return Buffer.concat([
@@ -38,7 +39,7 @@ export function bytesOnWire({ status, headers, body, encoding, framing, damage }
       bytesOf(put),
       bytes.subarray(from + Math.max(0, removed)),
     ]);
-  }, whole);
+  }, response);
 }
 
 /** Splits a body into chunks: first of 7 bytes, so that borders are within names and characters, then of a thousand. */

@@ -35,10 +35,10 @@ export async function checkPromises(ended: Finished) {
   await checkAnswers(ended);
   const most = checkRate(ended);
   const waitedMs = checkOthers(ended);
-  const left = scene.queue.all();
-  if (left.length > 0)
+  const remaining = scene.queue.all();
+  if (remaining.length > 0)
     broken(
-      `It recovers by itself: ${left.length} messages are still on the queue: ${left.slice(0, 3).map(({ body }) => body.slice(0, 80))}`,
+      `It recovers by itself: ${remaining.length} messages are still on the queue: ${remaining.slice(0, 3).map(({ body }) => body.slice(0, 80))}`,
     );
   for (const [name, how] of scene.executions.started())
     if (how === undefined) broken(`It recovers by itself: execution ${name} has not ended`);

@@ -182,8 +182,8 @@ function checkCards(lines: readonly string[], { scene, lost }: Checking): void {
     const { id, kpiId, urn } = JSON.parse(line);
     return String(id ?? kpiId ?? urn);
   };
-  const [taken, all] = [lines.map(idOf), expected.map(({ urn }) => urn)];
-  if (taken.toSorted().join() !== all.toSorted().join()) lost(`holds the cards ${taken}, not ${all}`);
+  const [ids, all] = [lines.map(idOf), expected.map(({ urn }) => urn)];
+  if (ids.toSorted().join() !== all.toSorted().join()) lost(`holds the cards ${ids}, not ${all}`);
 }
 
 function checkCalculations(
@@ -196,18 +196,18 @@ function checkCalculations(
   const fromMs = clockPercent > 0 ? startMs + begunMs - SKEW_MS : Date.parse(startedAt) - SKEW_MS;
   const toMs = clockPercent > 0 ? startMs + atMs : Date.parse(finishedAt) + SKEW_MS;
   const { versionsOf } = scene.platform.records;
-  const taken = new Map<number, number>();
+  const counts = new Map<number, number>();
   for (const line of lines) {
     const id = Number(JSON.parse(line).id);
-    taken.set(id, (taken.get(id) ?? 0) + 1);
+    counts.set(id, (counts.get(id) ?? 0) + 1);
     const isTrue = (versionsOf.get(id) ?? []).some(
       (each) => each.line === line && each.fromMs <= toMs && each.toMs >= fromMs,
     );
     if (!isTrue) lost(`has ${line}, which the platform did not have then`);
   }
-  for (const [id, count] of taken) if (count > 1) lost(`holds record ${id} ${count} times`);
+  for (const [id, count] of counts) if (count > 1) lost(`holds record ${id} ${count} times`);
   for (const [id, versions] of versionsOf) {
     const isThere = (versions[0]?.fromMs ?? 0) <= fromMs && (versions.at(-1)?.toMs ?? 0) >= toMs;
-    if (isThere && !taken.has(id)) lost(`lacks record ${id}, which existed throughout`);
+    if (isThere && !counts.has(id)) lost(`lacks record ${id}, which existed throughout`);
   }
 }
