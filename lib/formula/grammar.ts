@@ -222,7 +222,7 @@ function argument(at: Reader, name: string, index: number, expected: string): Ex
   return phrase(at, [expression(at, name === 'POSITION' ? precedence.sum : precedence.or, expected)]);
 }
 
-/** Reads the words and values that follow the parts of an argument. If none follow, returns the first part alone. */
+/** Reads the words and values that follow the parts of an argument. If none follow, returns only the first part. */
 function phrase(at: Reader, parts: Expression[], words = CONNECTIVES): Expression {
   for (let word = at.take(...words); word !== undefined; word = at.take(...words)) {
     warnIfUncertain(at, word);
@@ -286,7 +286,7 @@ function sortKeys(at: Reader): Expression[] {
   return separated(at, () => sortKey(at));
 }
 
-/** Reads a sort key, such as `a DESC NULLS LAST`. For the default, ascending, returns the key alone. */
+/** Reads a sort key, such as `a DESC NULLS LAST`. For the default, ascending, returns only the key. */
 function sortKey(at: Reader): Expression {
   const key = expression(at);
   const direction = at.take('ASC', 'DESC');

@@ -204,7 +204,7 @@ export function precedenceOf(expression: Expression): Precedence {
 
 /**
  * Creates an operation of `first` and the operators to its right, all of one precedence; if there are no operators,
- * returns `first` alone. If `first` is itself an operation of that precedence, the two are merged, so that `(a + b) + c`
+ * returns only `first`. If `first` is itself an operation of that precedence, the two are merged, so that `(a + b) + c`
  * and `a + b + c` give the same tree.
  */
 export function operation(first: Expression, rest: readonly Step[]): Expression {

@@ -50,7 +50,8 @@ const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
 /**
- * The waits during an outage, after which work resumes within a minute. Few jobs try, since the breaker stops most.
+ * The waits during an outage, after which work resumes within a minute. Few jobs try, since the breaker stops most of
+ * them.
  */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 

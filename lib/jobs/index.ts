@@ -110,7 +110,7 @@ export const findResult = async (...args: Args<Results['findResult']>) =>
 export const readResultBytes = async (...args: Args<Results['readResultBytes']>) =>
   (await import('./result.ts')).readResultBytes(...args);
 
-/** Opens the record of jobs of schedules that are due, and finds those that did not arrive. */
+/** Opens the record of due jobs of schedules, which finds jobs that did not arrive. */
 export const openExpectedJobs = async (
   ...args: Args<typeof import('./expected-jobs.ts')['openExpectedJobs']>
 ) => (await import('./expected-jobs.ts')).openExpectedJobs(...args);

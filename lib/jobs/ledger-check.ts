@@ -42,27 +42,27 @@ import { createScoreCache } from './texts/cache/score-cache.ts';
 export function createLedgerCheck(
   table: string,
   environment: Environment,
-  given?: Partial<Pick<Checked, 'batch'>> & {
+  options?: Partial<Pick<CheckedLedger, 'batch'>> & {
     readonly store?: () => Promise<Store>;
     readonly checkTable?: CheckTable;
   },
 ): CheckTable {
-  const store = given?.store ?? (() => openStore(storeLocation(environment), { s3: environment }));
-  const checkTable = given?.checkTable ?? tableCheckOf(table, environment, store);
+  const store = options?.store ?? (() => openStore(storeLocation(environment), { s3: environment }));
+  const checkTable = options?.checkTable ?? tableCheckOf(table, environment, store);
   return once(async () => {
     await checkTable();
-    await checkEnds({ table, environment, batch: given?.batch }, await store());
+    await checkEnds({ table, environment, batch: options?.batch }, await store());
   });
 }
 
-type Checked = {
+type CheckedLedger = {
   readonly table: string;
   readonly environment: Environment;
   /** The batch whose texts will be sent. */
   readonly batch: string | undefined;
 };
 
-async function checkEnds({ table, environment, batch }: Checked, store: Store): Promise<void> {
+async function checkEnds({ table, environment, batch }: CheckedLedger, store: Store): Promise<void> {
   const isNew = environment[NEW_LEDGER] !== undefined;
   const isWhole = isNew || sqlitePath(table) !== undefined;
   // Results are read before the ledger: a job that ends in the meantime is in the ledger before it has a result.
@@ -219,8 +219,8 @@ async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store
   if (!result.success) return;
   const { type, status, attempts, startedAt, finishedAt, sender, error, note } = result.data;
   const response = responseIn(text);
-  const given = { status, ...(error && { error }), ...(note && { note }), ...(response && { response }) };
-  const outcome = await stagedOutcome(store, { id, fence: 1 }, given);
+  const fields = { status, ...(error && { error }), ...(note && { note }), ...(response && { response }) };
+  const outcome = await stagedOutcome(store, { id, fence: 1 }, fields);
   const startMs = Date.parse(startedAt);
   const endMs = Date.parse(finishedAt);
   const row = {

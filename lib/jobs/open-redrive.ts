@@ -33,12 +33,12 @@ export async function openRedrive(options: {
   readonly executed: boolean;
   readonly polls?: Polls | undefined;
 }) {
-  const { environment, polls, ...given } = options;
-  const { ledger, batches, signal, executed } = given;
+  const { environment, polls, ...others } = options;
+  const { ledger, batches, signal, executed } = others;
   const settings = readSyncSettings(environment);
   const queue = await openQueue(needed(settings, 'SYNC_QUEUE_URL'), environment);
   await createLedgerCheck(needed(settings, 'SYNC_TABLE'), environment)();
-  const parts = { ...given, store: batches.store, queue };
+  const parts = { ...others, store: batches.store, queue };
   const { SYNC_DEAD_LETTER_URL: deadUrl } = settings;
   return {
     /** Whether a job is known: by its row in the ledger or, if the row has expired, by its stored message. */

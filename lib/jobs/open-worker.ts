@@ -164,7 +164,7 @@ export function renewLease(options: {
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
   /** When the lease ends by the steady clock, which keeps running evenly if the other clock is changed. */
-  const endOf = (held: Claim) => steady() + held.leaseUntilMs - now();
+  const endOf = (current: Claim) => steady() + current.leaseUntilMs - now();
   let endMs = endOf(claim);
   let underWay: Promise<void> = Promise.resolve();
   let cause: unknown;
@@ -218,8 +218,8 @@ export async function openInvocationWorker(session: Session, hooks: WorkerHooks)
   const { ledger, table } = storage;
   return {
     /**
-     * Handles the messages of an invocation that has this much time left. Returns the ids of those that must
-     * be delivered again.
+     * Handles the messages of an invocation that has this much time left. Returns the ids of the messages that must be
+     * delivered again.
      */
     run(messages: readonly QueueMessage[], remainingMs: number): Promise<readonly string[]> {
       const lease = invocationLease(remainingMs, ledger);

@@ -23,7 +23,7 @@ export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean
  */
 export async function recordEnd(
   claim: Claim,
-  given: RunOutcome,
+  fullOutcome: RunOutcome,
   parts: JobClock & {
     /** When to give up, in epoch milliseconds. Called before each wait, since the time may change. */
     readonly untilMs: () => number;
@@ -32,7 +32,7 @@ export async function recordEnd(
     readonly logger: Logger;
   },
 ): Promise<Awaited<ReturnType<Ledger['end']>>> {
-  const outcome = withShortError(given);
+  const outcome = withShortError(fullOutcome);
   const { ledger, store, logger } = parts;
   const { id } = claim;
   const writing = { ...parts, ...WRITE_RETRIES };

@@ -64,7 +64,7 @@ async function openChunk(
   // If this does not reopen the job, another redrive has just done so or the row has expired. The job then only needs
   // its message.
   await ledger.reopen(id, { anyEnd: true });
-  // The message is built again, since that of a done job is not stored.
+  // The message is built again, since the message of a done job is not stored.
   return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
 }
 
@@ -198,7 +198,10 @@ function reasonIn(row: JobRow | undefined): string | null {
   return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? WAS_EXECUTED : null;
 }
 
-/** Sends messages. Returns the errors of those that were not sent, by index. Throws if the queue cannot be used at all. */
+/**
+ * Sends messages. Returns the errors of messages that were not sent, by index. Throws if the queue cannot be used at
+ * all.
+ */
 async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
@@ -244,12 +247,17 @@ const MAX_EMPTY_ROUNDS = 5;
  * sent stay. A message without an id gets its id here, so that a repeated move does not create a second job. `held`:
  * roughly how many dead letters exist but were not received; most likely another process has them.
  */
-export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, signal }: MoveParts): Promise<{
+export async function moveDeadLetters({
+  from,
+  to,
+  polls: defaultPolls = LONG_POLLS,
+  signal,
+}: MoveParts): Promise<{
   readonly moved: number;
   readonly notMoved: readonly NotSent[];
   readonly held: number;
 }> {
-  const polls = from.polls ?? given;
+  const polls = from.polls ?? defaultPolls;
   const waitSeconds = polls.areCountsExact === true ? 0 : polls.waitSeconds;
   const notMoved = new Map<string, string>();
   const isEmpty = createEmptyCheck(from, polls);
@@ -278,7 +286,7 @@ function bodyWithId({ messageId, body }: QueueMessage): string {
   return parsed.kind === 'job' && !parsed.hasExplicitId ? withId(body, messageId) : body;
 }
 
-/** Moves messages, adds those that cannot be moved to `notMoved`, and returns how many were moved. */
+/** Moves messages, and returns how many were moved. Adds messages that cannot be moved to `notMoved`. */
 async function moveBatch(
   messages: readonly QueueMessage[],
   { from, to, notMoved }: Pick<MoveParts, 'from' | 'to'> & { readonly notMoved: Map<string, string> },

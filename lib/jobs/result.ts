@@ -161,7 +161,7 @@ const MAX_JOB_MS = 31 * 24 * 3_600_000;
 /** The results in a store, by type, day and id. Of a result that is not JSON, only the key is returned. */
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
-  { sinceMs, signal, ...wanted }: ResultFilter,
+  { sinceMs, signal, ...filter }: ResultFilter,
 ): AsyncGenerator<
   | {
       readonly key: string;
@@ -171,7 +171,7 @@ export async function* storedResults(
     }
   | { readonly key: string; readonly value: undefined }
 > {
-  const keys = matchingKeys(store, { ...wanted, sinceMs, signal });
+  const keys = matchingKeys(store, { ...filter, sinceMs, signal });
   const read = (key: string, aborted: AbortSignal) => readResult(store, key, aborted);
   for await (const result of readListed(keys, { read, concurrency: CONCURRENT_READS, signal }))
     if (result !== undefined && (result.value === undefined || endedSince(result.value, sinceMs)))

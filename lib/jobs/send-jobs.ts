@@ -62,10 +62,10 @@ export async function sendJobs(
   try {
     for (const { length } of batchesOf(jobs.map(({ body }) => body))) {
       signal.throwIfAborted();
-      const ended = await send(tried, length);
+      const result = await send(tried, length);
       tried += length;
-      last = ended.last ?? last;
-      if (ended.isUnavailable || ended.last?.isOfQueue) break;
+      last = result.last ?? last;
+      if (result.isUnavailable || result.last?.isOfQueue) break;
     }
     if (unsent.size > 0) signal.throwIfAborted();
   } catch (error) {
@@ -81,8 +81,8 @@ export async function sendJobs(
 }
 
 /**
- * Creates the function that sends jobs, and adds those that cannot be sent to `unsent`. The function rethrows any
- * error but an `UnsentError`.
+ * Creates the function that sends jobs. It adds jobs that cannot be sent to `unsent`. The function rethrows any error
+ * but an `UnsentError`.
  */
 function createSender(
   jobs: readonly { readonly body: string }[],

@@ -125,8 +125,8 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
     if (doubt !== undefined)
       throw doubtError(doubt, 'state it as "encoding" in the request', { name: object });
     const { rows, found: input } = createInput(open, { ...columns, encoding, name: object });
-    const given = { batch, request, rows, input, host: storage.host };
-    const split = await splitBatch(given, {
+    const bulkRequest = { batch, request, rows, input, host: storage.host };
+    const split = await splitBatch(bulkRequest, {
       ...storage.batches,
       cache: storage.cache,
       rate,
@@ -182,7 +182,8 @@ const inboxSchema = z.strictObject(
 );
 
 /**
- * Parses a request (UTF-8), or returns all of its faults. `key` is the object's key, which names the batch.
+ * Parses a request (UTF-8), or returns all of its faults. `key` is the object's key, which contains the name of the
+ * batch.
  */
 export function parseInboxRequest(
   key: string,
@@ -197,7 +198,7 @@ export function parseInboxRequest(
   const faults = isBatchName(batch)
     ? []
     : [
-        `key: expected inbox/BATCH.json, with a batch name of 1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
+        `key: expected inbox/BATCH.json, with a batch name of 1 to ${MAX_BATCH_NAME_LENGTH} characters from A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
       ];
   const json = readMessageJson(Buffer.from(body).toString('utf8'));
   if (json.kind === 'fault') return { faults: [...faults, json.fault.replace('message: ', 'the request: ')] };

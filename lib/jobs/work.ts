@@ -434,8 +434,8 @@ async function replaceMessage(
 }
 
 /**
- * Handles messages: those of up to `concurrency` short jobs, and of as many long jobs, at the same time. Returns the
- * ids of the messages that must be delivered again.
+ * Handles the messages of up to `concurrency` short jobs, and of as many long jobs, at the same time. Returns the ids
+ * of the messages that must be delivered again.
  */
 export async function runBatch(
   messages: readonly QueueMessage[],

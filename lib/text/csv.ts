@@ -52,8 +52,9 @@ type CsvTable = CsvHeader & {
 };
 
 /**
- * Reads the header of a CSV. The separator is that of the options, or of a line such as `sep=;`, or else the most frequent
- * separator outside quotes with which the header has all requested columns. Throws `TextError` for a broken header.
+ * Reads the header of a CSV. The separator is the one in the options or in a line such as `sep=;`. Otherwise it is the
+ * most frequent separator outside quotes with which the header has all requested columns. Throws `TextError` for a
+ * broken header.
  */
 export async function openTable(lines: TextLines, options: TableOptions): Promise<CsvTable> {
   const { requested, name = '' } = options;
@@ -293,7 +294,7 @@ const textOf = (lines: readonly TextLine[]) =>
 
 /** Groups lines into rows. A row ends where its quotes are even; without a closing quote, it ends with its first line. */
 function gatherRows(pieces: TextLines) {
-  let held: readonly TextLine[] = [];
+  let buffered: readonly TextLine[] = [];
   let start = 0;
   let isOver = false;
   // The lines of the next row so far, with their quotes and their characters.
@@ -303,15 +304,15 @@ function gatherRows(pieces: TextLines) {
   /** The lines of the next row; undefined if some of them were not read yet. */
   const gathered = (): readonly TextLine[] | undefined => {
     do {
-      const line = held[start + count];
+      const line = buffered[start + count];
       if (line === undefined && !isOver) return undefined;
       length += line?.text.length ?? 0;
       if (line === undefined || (count > 0 && (line.isTooLong || length > MAX_ROW_LENGTH)))
-        return count > 0 ? held.slice(start, start + 1) : undefined;
+        return count > 0 ? buffered.slice(start, start + 1) : undefined;
       quotes += quotesIn(line.text);
       count += 1;
     } while (quotes % 2 === 1);
-    return held.slice(start, start + count);
+    return buffered.slice(start, start + count);
   };
   return {
     /** The lines of the next row; undefined after the last row. */
@@ -320,7 +321,7 @@ function gatherRows(pieces: TextLines) {
         if (lines !== undefined || isOver) return lines;
         const { done, value = [] } = await pieces.next();
         isOver = done === true;
-        held = [...held.slice(start), ...value];
+        buffered = [...buffered.slice(start), ...value];
         start = 0;
       }
     },

@@ -19,9 +19,9 @@ const UNUSED_BY_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)
  * label.
  */
 export async function encodingNamed(label: string): Promise<string | undefined> {
-  const given = label.trim().toLowerCase();
-  const named = ALIASES[given] ?? given;
-  const name = URL.canParse(`x:${named}`) ? standardName(named) : named;
+  const lowerCase = label.trim().toLowerCase();
+  const aliased = ALIASES[lowerCase] ?? lowerCase;
+  const name = URL.canParse(`x:${aliased}`) ? standardName(aliased) : aliased;
   if (name === 'utf-8' || isUtf16(name)) return name;
   const known = ALIASES[name] ?? name;
   return !UNUSED_BY_TEXTS.test(known) && (await loadIconv()).encodingExists(known) ? known : undefined;

@@ -55,10 +55,10 @@ async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): Asy
   }
   let half = Buffer.alloc(0);
   for await (const piece of bytes) {
-    const held = Buffer.concat([half, piece]);
-    const whole = held.subarray(0, held.byteLength & ~1);
-    half = held.subarray(whole.byteLength);
-    // `held` is a copy, so that the source keeps its bytes.
+    const joined = Buffer.concat([half, piece]);
+    const whole = joined.subarray(0, joined.byteLength & ~1);
+    half = joined.subarray(whole.byteLength);
+    // `joined` is a copy, so that the source keeps its bytes.
     yield (encoding === 'utf-16be' ? whole.swap16() : whole).toString('utf16le');
   }
   // A lone surrogate stands for the odd last byte, and is a fault too.
@@ -90,18 +90,18 @@ type Splitter = {
 
 /** Collects the pieces of one line after another, up to the maximum length. */
 function gatherLine() {
-  let held: string[] = [];
+  let pieces: string[] = [];
   let length = 0;
   return {
     add(units: string) {
       length += units.length;
-      if (length > MAX_ROW_LENGTH) held = [];
-      else held.push(units);
+      if (length > MAX_ROW_LENGTH) pieces = [];
+      else pieces.push(units);
     },
     isEmpty: () => length === 0,
     take(end: string): RawLine {
-      const line = { units: held.join(''), end, isTooLong: length > MAX_ROW_LENGTH };
-      held = [];
+      const line = { units: pieces.join(''), end, isTooLong: length > MAX_ROW_LENGTH };
+      pieces = [];
       length = 0;
       return line;
     },
@@ -162,8 +162,8 @@ function createElementSplitter(name: string | undefined): Splitter {
         if (!isOver && !(depth === 1 && character === ',')) continue;
         element.add(units.slice(from, at));
         from = at + 1;
-        const ended = element.take('');
-        if (ended.isTooLong || ended.units.trim() !== '') elements.push(ended);
+        const complete = element.take('');
+        if (complete.isTooLong || complete.units.trim() !== '') elements.push(complete);
       }
       element.add(units.slice(from));
       return elements;

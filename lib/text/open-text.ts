@@ -7,7 +7,7 @@ import { notRowsError, TextError, type TextPosition } from './text-error.ts';
 
 /** How to read a text. */
 export type TextOptions = {
-  /** The name of the encoding. Default: that of the byte order mark, otherwise the encoding is detected. */
+  /** The name of the encoding. Default: the encoding of the byte order mark; without a mark, it is detected. */
   readonly encoding?: string | undefined;
   /** Whether to use the most likely encoding if it is not certain. Default: false. */
   readonly mayGuess?: boolean | undefined;

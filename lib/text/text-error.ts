@@ -1,4 +1,4 @@
-/** Where a text has a fault: `name` is that of its file or object, `line` counts from 1. */
+/** Where a text has a fault: `name` is the name of its file or object, `line` counts from 1. */
 export type TextPosition = { readonly name?: string | undefined; readonly line?: number | undefined };
 
 /**

@@ -82,7 +82,7 @@ export async function replaceFile<T>(
     return filled;
   } catch (error) {
     await rm(partial, { force: true });
-    // The message of a file system error may not name the file.
+    // The message of a file system error may lack the path of the file.
     if (error instanceof Error && 'syscall' in error)
       throw new Error(`${file}: expected a file that can be written, got ${systemReason(error)}`, {
         cause: error,
@@ -171,12 +171,12 @@ const BLOCK_CHARACTERS = 65_536;
 
 /** Joins lines into blocks, since a write for each line would be slow. */
 async function* inBlocks(lines: AsyncIterable<string>, mark: string): AsyncGenerator<string> {
-  let held = mark;
+  let block = mark;
   for await (const line of lines) {
-    held += line;
-    if (held.length < BLOCK_CHARACTERS) continue;
-    yield held;
-    held = '';
+    block += line;
+    if (block.length < BLOCK_CHARACTERS) continue;
+    yield block;
+    block = '';
   }
-  if (held !== '') yield held;
+  if (block !== '') yield block;
 }

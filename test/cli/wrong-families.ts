@@ -6,8 +6,9 @@ const UUID = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
 const RUN = '20261121T091500Z-3fa9c1';
 const HASH = 'a'.repeat(64);
 const PLACES = 'Expected one of calculations, files, cards, data-files, or SOURCE.NAME, got';
-const JOB = 'Expected 1 to 128 of A-Z a-z 0-9 . _ : -, got';
-const BATCH = 'Expected 1 to 114 of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or "..", got';
+const JOB = 'Expected 1 to 128 characters from A-Z a-z 0-9 . _ : -, got';
+const BATCH =
+  'Expected 1 to 114 characters from A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or "..", got';
 const DIGITS = 'Expected the digits of an integer, got';
 const SET = 'Expected at most 80 letters, digits, _, . and -, got';
 const AGO =

@@ -41,7 +41,7 @@ test('all faults of a request are reported together', () => {
 
   expect(parsed).toEqual({
     faults: [
-      'key: expected inbox/BATCH.json, with a batch name of 1 to 114 of A-Z a-z 0-9 . _ : -, got "inbox/a b.json"',
+      'key: expected inbox/BATCH.json, with a batch name of 1 to 114 characters from A-Z a-z 0-9 . _ : -, got "inbox/a b.json"',
       'object: expected the key of an object in the store, got "../secrets"',
       'text: expected text, got nothing',
       'columns: expected each column only once, got a list of 2',

@@ -44,7 +44,10 @@ const NO_UNDO = [
 ] as const;
 
 /** Parses the id of a job. */
-const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => jobId.safeParse(text).data);
+const jobArgument = reader(
+  '1 to 128 characters from A-Z a-z 0-9 . _ : -',
+  (text) => jobId.safeParse(text).data,
+);
 
 /** Commands that send work to the platform: directly, from a file, or through the queue. */
 export const jobs = {

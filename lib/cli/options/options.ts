@@ -102,7 +102,7 @@ export function ageOption(text: string): (newestMs: number) => number {
 
 /** Parses the name of a batch of texts. */
 export const batchOption = reader(
-  `1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
+  `1 to ${MAX_BATCH_NAME_LENGTH} characters from A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
   (text) => (isBatchName(text) && !text.startsWith('-') ? text : undefined),
 );
 

@@ -220,8 +220,11 @@ async function* readJobs(
     return;
   }
   const { separator, encoding, wholeRows } = options;
-  const given = { name: file, requested: [], separator, encoding, wholeRows };
-  await using table = await openTableFile(createReadStream(file, { highWaterMark: READ_BYTES }), given);
+  const tableOptions = { name: file, requested: [], separator, encoding, wholeRows };
+  await using table = await openTableFile(
+    createReadStream(file, { highWaterMark: READ_BYTES }),
+    tableOptions,
+  );
   const template = readTemplate(json, table.names);
   if ('faults' in template) return yield { templateFaults: template.faults };
   const indexes = new Map(table.names.map((name, index) => [name, index]));
@@ -242,13 +245,13 @@ async function* readJobs(
 
 const callsOf = (job: Job): number => definitionOf(job).maxCalls(job) ?? 0;
 
-async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
+async function* linesOfJson({ file, text: ndjson, encoding }: JobFileOptions) {
   const bytes =
-    given === undefined
+    ndjson === undefined
       ? createReadStream(file, { highWaterMark: READ_BYTES })
-      : Readable.from([Buffer.from(given)]);
+      : Readable.from([Buffer.from(ndjson)]);
   await using source = await openText(bytes, {
-    encoding: given === undefined ? encoding : 'utf-8',
+    encoding: ndjson === undefined ? encoding : 'utf-8',
     name: file,
   });
   for await (const lines of source.lines())

@@ -152,7 +152,7 @@ export const INVALID_FORMULA = 'invalid-formula';
 export const wasExecuted = (error: unknown): boolean =>
   [EXECUTED, INVALID_FORMULA].includes(Object(error ?? {}).kind);
 
-/** How the errors of cancelled jobs begin, and those of their texts' rows. */
+/** The errors of cancelled jobs, and of the rows of their texts, begin with this. */
 export const CANCELLED = 'the job was cancelled';
 
 /** Whether the job was cancelled, or must stop because it was. */

@@ -86,12 +86,12 @@ export function createLedger(options: LedgerOptions) {
      * Releases the job and withdraws its send. Also used after a claim whose response was lost: that claim may
      * have been stored, or may still be.
      */
-    release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
-      step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
+    release: (holder: Holder & Partial<JobRequest>, options: ReleaseOptions = {}) =>
+      step(holder.id, (row) => decideRelease(row, holder, { ...options, nowMs: now() }), { holder }),
     /** Stores the outcome of a job. */
-    async end(holder: Holder, given: Outcome) {
+    async end(holder: Holder, newOutcome: Outcome) {
       // The outcome in the form in which it will be read, so that a repeated write is recognized.
-      const outcome = JSON.parse(JSON.stringify(given));
+      const outcome = JSON.parse(JSON.stringify(newOutcome));
       return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
     },
     /** The row of a job; undefined if it has none. */
@@ -102,10 +102,10 @@ export function createLedger(options: LedgerOptions) {
         row !== undefined && hasEnded(row) ? { answer: row } : { write: ended, answer: ended },
       ),
     /** Stops a job that has not been sent, even if its message has not arrived yet. */
-    cancel: (id: string, given: CancelOptions = {}) =>
-      step(id, (row) => decideCancel(row, { id, nowMs: now(), ...given })),
+    cancel: (id: string, options: CancelOptions = {}) =>
+      step(id, (row) => decideCancel(row, { id, nowMs: now(), ...options })),
     /** Reopens a failed job. Its message must be put on the queue again. */
-    reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
+    reopen: (id: string, options: ReopenOptions = {}) => step(id, (row) => decideReopen(row, options)),
     /** Settles an unknown job with the outcome that a user reports. */
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
@@ -323,9 +323,9 @@ export function decideReopen(
     cancelled: _c,
     deathsAlone: _d,
     isAlone: _i,
-    ...given
+    ...others
   } = known;
-  const { contentHash, ...rest } = given;
+  const { contentHash, ...rest } = others;
   const content = options.anyEnd || contentHash === undefined ? {} : { contentHash };
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
   const opened = { state: 'CLAIMED', fence: row.fence + 1, attempts: 0, takeovers: 0 } as const;

@@ -8,10 +8,10 @@ import { MAX_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
  * Fields that several messages share. A schema's error message says what was expected; `faultsOf` adds what was received.
  */
 
-/** A job's id. It names a row of the ledger and an object in the store. */
+/** A job's id. It identifies a row of the ledger and an object in the store. */
 export const jobId = z
   .string({ error: 'text' })
-  .check(z.regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: '1 to 128 of A-Z a-z 0-9 . _ : -' }));
+  .check(z.regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: '1 to 128 characters from A-Z a-z 0-9 . _ : -' }));
 
 /** The fields that messages of all types have. */
 export const common = {
@@ -25,6 +25,7 @@ export const common = {
 /** The fields that do not count as content, since they only identify a job or say when to do it. */
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
+/** Whether a value is a JSON object. */
 export const isObject = (value: unknown): value is UncheckedMessage =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -77,7 +78,7 @@ export type MessageChecks<Message, Input = unknown> = {
 };
 
 /** A message in the form that is checked, and the faults that were found while it was converted. */
-export type ExpandedMessage = { readonly given: UncheckedMessage; readonly faults: readonly string[] };
+export type ExpandedMessage = { readonly message: UncheckedMessage; readonly faults: readonly string[] };
 
 type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
@@ -89,23 +90,23 @@ type FieldNames = Readonly<Partial<Record<string, string>>>;
 /** Checks a message. Returns all of its faults, each with its field's name in `names`. */
 export function checkMessage<Message>(
   { schema, rules = [] }: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
-  given: UncheckedMessage,
+  message: UncheckedMessage,
   names: FieldNames = {},
 ): CheckedMessage<Message> {
   const nameOf = (field: string) => own(names, field) ?? field;
   // A repeated option has no entry numbers, so only its name is given.
   const describePath = ([first = '', ...rest]: readonly PropertyKey[]) =>
     own(names, String(first)) ?? [first, ...rest].join('.');
-  const texts = textsIn(given['texts']);
+  const texts = textsIn(message['texts']);
   const hide = (text: string) => (texts.has(text) ? `${text.length} characters, not shown` : text);
-  const { data, error } = checkedBy(schema, given);
+  const { data, error } = checkedBy(schema, message);
   const faults = [
-    ...(error === undefined ? [] : faultsOf(error, given, { describePath, hide })),
+    ...(error === undefined ? [] : faultsOf(error, message, { describePath, hide })),
     ...rules
-      .filter(({ holds }) => !holds(given))
+      .filter(({ holds }) => !holds(message))
       .map(({ at, expected }) => {
         const words = typeof expected === 'string' ? expected : expected(nameOf);
-        return `${nameOf(at)}: expected ${words}, got ${preview(given[at], hide)}`;
+        return `${nameOf(at)}: expected ${words}, got ${preview(message[at], hide)}`;
       }),
   ];
   return data === undefined || faults.length > 0
@@ -146,32 +147,32 @@ export type RefusedMessage = {
 /** Checks a message, and returns its job, or all faults of the message. */
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
-  given: UncheckedMessage,
+  message: UncheckedMessage,
   /** `messageId`: the queue's id of the message. `faults`: faults that were already found. Default: none. */
   { messageId, faults = [] }: { readonly messageId: string; readonly faults?: readonly string[] },
 ): ReadJob<JobFrom<Message>> | RefusedMessage {
-  const checked = checkMessage(checks, given);
-  if (checked.kind === 'faults') return refused(given, [...faults, ...checked.faults]);
-  if (faults.length > 0) return refused(given, faults);
-  const { message } = checked;
-  const contentHash = hashOf(given);
+  const checked = checkMessage(checks, message);
+  if (checked.kind === 'faults') return refused(message, [...faults, ...checked.faults]);
+  if (faults.length > 0) return refused(message, faults);
+  const contentHash = hashOf(message);
   const isNamedByQueue = checks.defaultId === 'message-id';
-  const id = message.id ?? (isNamedByQueue ? messageId : contentHash);
+  const id = checked.message.id ?? (isNamedByQueue ? messageId : contentHash);
   return {
     kind: 'job',
-    job: { ...message, id },
+    job: { ...checked.message, id },
     contentHash,
-    hasExplicitId: message.id !== undefined || !isNamedByQueue,
+    hasExplicitId: checked.message.id !== undefined || !isNamedByQueue,
   };
 }
 
-export function refused(given: UncheckedMessage, faults: readonly string[]): RefusedMessage {
-  const { data: id } = jobId.safeParse(given['id']);
+/** The refusal of a message, with its id if that is valid. */
+export function refused(message: UncheckedMessage, faults: readonly string[]): RefusedMessage {
+  const { data: id } = jobId.safeParse(message['id']);
   return id === undefined ? { kind: 'refused', faults } : { kind: 'refused', faults, id };
 }
 
-function hashOf(given: UncheckedMessage): string {
-  const content = Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CONTENT.has(name)));
+function hashOf(message: UncheckedMessage): string {
+  const content = Object.fromEntries(Object.entries(message).filter(([name]) => !NOT_CONTENT.has(name)));
   return hash('sha256', canonicalJson(content));
 }
 

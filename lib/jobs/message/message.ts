@@ -24,11 +24,11 @@ type MessageOptions = {
 export function parseMessage(text: string, options: MessageOptions): ReadJob<Job> | RefusedMessage {
   const read = readMessageJson(text);
   if (read.kind === 'fault') return { kind: 'refused', faults: [read.fault] };
-  const given = read.value;
-  if (!isObject(given))
-    return { kind: 'refused', faults: [`message: expected an object, got ${kindOf(given)}`] };
-  const { data: type } = jobType.safeParse(given['type']);
-  return type === undefined ? refused(given, faultsOfUntyped(given)) : parseOf(type, given, options);
+  const message = read.value;
+  if (!isObject(message))
+    return { kind: 'refused', faults: [`message: expected an object, got ${kindOf(message)}`] };
+  const { data: type } = jobType.safeParse(message['type']);
+  return type === undefined ? refused(message, faultsOfUntyped(message)) : parseOf(type, message, options);
 }
 
 /** The maximum number of calls that the job of a message makes; undefined if that is not known beforehand. */
@@ -43,15 +43,15 @@ function parseOf(
   options: MessageOptions,
 ): ReadJob<Job> | RefusedMessage {
   const definition = definitionOf({ type });
-  const { given, faults } = definition.expand?.(message) ?? { given: message, faults: [] };
-  const read = readJob(definition, given, { ...options, faults });
+  const { message: expanded, faults } = definition.expand?.(message) ?? { message, faults: [] };
+  const read = readJob(definition, expanded, { ...options, faults });
   if (read.kind === 'refused') return read;
   const fault = allowFault(options.allow, read.job);
-  return fault === undefined ? read : refused(given, [fault]);
+  return fault === undefined ? read : refused(expanded, [fault]);
 }
 
-function faultsOfUntyped(given: UncheckedMessage): readonly string[] {
-  const checked = checkMessage({ schema: untypedMessage }, given);
+function faultsOfUntyped(message: UncheckedMessage): readonly string[] {
+  const checked = checkMessage({ schema: untypedMessage }, message);
   return checked.kind === 'faults' ? checked.faults : [];
 }
 

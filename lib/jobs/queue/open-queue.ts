@@ -38,9 +38,9 @@ export async function openQueue(
   const check = table === undefined ? undefined : tableCheckOf(table, environment);
   return {
     ...queue,
-    async send(...given) {
+    async send(...args) {
       await check?.();
-      return queue.send(...given);
+      return queue.send(...args);
     },
   };
 }

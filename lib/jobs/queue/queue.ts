@@ -93,7 +93,10 @@ export type UnsentMessage = {
   readonly mayBeSent: boolean;
 };
 
-/** Thrown if some messages were not sent, after all others were. `failure`: that of the first refused message. */
+/**
+ * Thrown if some messages were not sent, after all others were. `failure`: the failure of the first message that was
+ * certainly not sent, or else of the first message.
+ */
 export class UnsentError extends AwsError {
   override readonly name = 'UnsentError';
   readonly queue: string;

@@ -49,15 +49,15 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
       const { fitting, unsent } = splitBySize(bodies);
       await write('send to', (db) => {
         const sent = Date.now();
-        const given = { name, sender, sent, visible: sent + Math.ceil(delayMs) };
-        for (const body of fitting) db.prepare(SEND).run({ ...given, ...messageOf(body) });
+        const values = { name, sender, sent, visible: sent + Math.ceil(delayMs) };
+        for (const body of fitting) db.prepare(SEND).run({ ...values, ...messageOf(body) });
       });
       const [first, ...others] = unsent;
       if (first !== undefined) throw new UnsentError(location, bodies.length, [first, ...others]);
     },
-    async receive({ waitSeconds, visibilitySeconds, ...asked }) {
+    async receive({ waitSeconds, visibilitySeconds, ...limits }) {
       const endMs = performance.now() + waitSeconds * 1_000;
-      const room = roomOf(asked);
+      const room = roomOf(limits);
       const forMs = Math.ceil(visibilitySeconds * 1_000);
       for (;;) {
         const received = (await read('look for messages on', (db) => isDue(db, name, file, room)))
@@ -112,16 +112,16 @@ function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): r
         }));
     });
   const inOrder = found.toSorted((a, b) => a.at - b.at || a.sent - b.sent);
-  const of = (wanted: boolean, max: number) =>
-    inOrder.filter(({ isLong }) => isLong === wanted).slice(0, max);
-  return [...of(false, short), ...of(true, long)].map(({ id }) => id);
+  const first = (areLong: boolean, max: number) =>
+    inOrder.filter(({ isLong }) => isLong === areLong).slice(0, max);
+  return [...first(false, short), ...first(true, long)].map(({ id }) => id);
 }
 
 const take = (
   db: DatabaseSync,
   name: string,
-  { room, ...given }: { readonly self: string; readonly room: Room; readonly forMs: number },
-) => db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
+  { room, ...values }: { readonly self: string; readonly room: Room; readonly forMs: number },
+) => db.prepare(RECEIVE).all({ ...values, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
 
 /**
  * A message that was hidden at a time further in the future than this, in milliseconds, shows that the clock was set

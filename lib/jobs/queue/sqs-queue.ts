@@ -86,8 +86,8 @@ export function createSqsQueue(
     },
     async delay(receipt, delayMs) {
       const VisibilityTimeout = Math.min(MAX_DELAY_SECONDS, Math.ceil(delayMs / 1000));
-      const given = { QueueUrl, ReceiptHandle: receipt, VisibilityTimeout };
-      const command = new ChangeMessageVisibilityCommand(given);
+      const input = { QueueUrl, ReceiptHandle: receipt, VisibilityTimeout };
+      const command = new ChangeMessageVisibilityCommand(input);
       await asQueueError(`delay a message on ${queueUrl}`, () => client.send(command));
     },
     async counts() {

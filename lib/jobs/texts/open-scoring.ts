@@ -44,7 +44,7 @@ export async function openScoring(
   const newToken = randomUUID;
   const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now, newToken });
   const input = createInput(open, rows);
-  const given: BatchRequest = { batch, request, rows: input.rows, input: input.found, host };
+  const bulkRequest: BatchRequest = { batch, request, rows: input.rows, input: input.found, host };
   const paid = { calls: 0, scored: 0, tokens: 0 };
   return {
     store,
@@ -52,9 +52,9 @@ export async function openScoring(
     paid: paid as Readonly<typeof paid>,
     /** Computes how many calls the batch needs, and the reasons to refuse it. Sends nothing. */
     async preview() {
-      const found = await previewBatch(given, { cache, rate, signal });
+      const found = await previewBatch(bulkRequest, { cache, rate, signal });
       const conflicts: string[] = [];
-      const inBatch = await checkContinues(given, { store, table }).catch((error: unknown) => {
+      const inBatch = await checkContinues(bulkRequest, { store, table }).catch((error: unknown) => {
         if (!(error instanceof BatchConflictError)) throw error;
         conflicts.push(error.message);
         return undefined;
@@ -69,7 +69,7 @@ export async function openScoring(
       const storage = { store, table, cache, newToken, now };
       const options = { ...storage, rate, signal, maxCalls, analyze: countingCalls(call, paid), progress };
       return scoreFile(
-        { ...given, rows: reportingOnce(given, onInput) },
+        { ...bulkRequest, rows: reportingOnce(bulkRequest, onInput) },
         { ...options, ...processOptions(session) },
       );
     },

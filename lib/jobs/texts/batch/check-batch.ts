@@ -34,21 +34,21 @@ type CheckOptions = {
  * low for all rows. `rows`: the number of rows in the input, including bad rows.
  */
 export async function checkBatch(
-  given: BatchRequest,
+  bulkRequest: BatchRequest,
   options: CheckOptions,
 ): Promise<{ readonly kind: 'accepted'; readonly rows: number } | Refusal> {
-  const faults = faultsOf(given);
+  const faults = faultsOf(bulkRequest);
   if (faults.length > 0) return { kind: 'refused', reasons: faults, preview: undefined };
   const { rate, maxCalls, signal } = options;
   if (maxCalls === undefined) {
     let rows = 0;
-    for await (const _ of given.rows()) {
+    for await (const _ of bulkRequest.rows()) {
       signal?.throwIfAborted();
       rows += 1;
     }
     if (rows <= maxCallsAt(rate)) return { kind: 'accepted', rows };
   }
-  const found = await previewBatch(given, options);
+  const found = await previewBatch(bulkRequest, options);
   const reasons = refusals(found, { rate, maxCalls });
   return reasons.length === 0
     ? { kind: 'accepted', rows: found.rows }
@@ -77,7 +77,9 @@ function faultsOf({ batch, request }: BatchRequest): readonly string[] {
   return [
     ...(isBatchName(batch)
       ? []
-      : [`batch: expected 1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, got ${preview(batch)}`]),
+      : [
+          `batch: expected 1 to ${MAX_BATCH_NAME_LENGTH} characters from A-Z a-z 0-9 . _ : -, got ${preview(batch)}`,
+        ]),
     ...(bytes <= MAX_REQUEST_BYTES
       ? []
       : [`request: expected at most ${MAX_REQUEST_BYTES} bytes as JSON, got ${bytes}`]),
@@ -102,7 +104,7 @@ const LOOKUP_SIZE = 100;
 
 /** Counts what a batch needs. Reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
 export async function previewBatch(
-  given: Pick<BatchRequest, 'rows' | 'request'>,
+  bulkRequest: Pick<BatchRequest, 'rows' | 'request'>,
   { cache, rate, signal }: CheckOptions,
 ): Promise<Preview> {
   const seen = createSeenTexts();
@@ -112,11 +114,11 @@ export async function previewBatch(
   let cached = 0;
   let unknown: string[] = [];
   const lookUp = async () => {
-    const lookups = await cache.lookup(unknown.map((text) => ({ ...given.request, text })));
+    const lookups = await cache.lookup(unknown.map((text) => ({ ...bulkRequest.request, text })));
     cached += lookups.filter(({ kind }) => kind === 'scored').length;
     unknown = [];
   };
-  for await (const read of given.rows()) {
+  for await (const read of bulkRequest.rows()) {
     signal?.throwIfAborted();
     const { row } = measured(read);
     rows += 1;
@@ -177,8 +179,8 @@ export async function* cutChunks(
     index += 1;
     return { index: index - 1, rows: all.slice(0, size) };
   };
-  for await (const given of rows) {
-    const next = measured(given);
+  for await (const row of rows) {
+    const next = measured(row);
     while (pending.length === MAX_TEXTS || pendingBytes + next.sizeBytes > MAX_TEXT_BYTES) yield await cut();
     pending.push(next);
     pendingBytes += next.sizeBytes;

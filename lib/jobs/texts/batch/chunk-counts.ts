@@ -66,9 +66,9 @@ export function costOfResult({ cached, calls, paidAgain, result }: Omit<TextResu
 
 /** Counts the rows of a part. */
 export function countRows(rows: readonly ScoredRow[]): ChunkCounts {
-  const ended = rows.map(outcomeOf);
-  const numberWith = (wanted: readonly (typeof ended)[number][]) =>
-    ended.filter((each) => wanted.includes(each)).length;
+  const rowOutcomes = rows.map(outcomeOf);
+  const numberWith = (outcomes: readonly (typeof rowOutcomes)[number][]) =>
+    rowOutcomes.filter((each) => outcomes.includes(each)).length;
   const counted = Object.entries(batchCounts.rows).map(([name, { outcomes }]) => [
     name,
     numberWith(outcomes),

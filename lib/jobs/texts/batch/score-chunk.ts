@@ -29,7 +29,7 @@ import {
  */
 export async function scoreChunk(
   job: ScoreJob,
-  given: Omit<ScoreTextsOptions, 'payer'> & BatchStorage,
+  scoringOptions: Omit<ScoreTextsOptions, 'payer'> & BatchStorage,
 ): Promise<
   | Exclude<Scored, { readonly kind: 'scored' }>
   | {
@@ -38,7 +38,7 @@ export async function scoreChunk(
       readonly chunk: EndedChunk | undefined;
     }
 > {
-  const options = { ...given, payer: job.id };
+  const options = { ...scoringOptions, payer: job.id };
   const { batch, chunk } = job;
   if (batch === undefined || chunk === undefined) {
     const scored = await scoreTexts(job.texts, requestOf(job), options);

@@ -74,8 +74,8 @@ export async function scoreFile(
     // Texts are counted as they are scored, since a chunk may take minutes on a slow platform. Texts without a call,
     // such as repeated ones, are counted when the chunk has ended.
     let inChunk = 0;
-    const analyze: Analyze = async (...given) => {
-      const sentiment = await options.analyze(...given);
+    const analyze: Analyze = async (...args) => {
+      const sentiment = await options.analyze(...args);
       if (inChunk + 1 < job.texts.length) {
         inChunk += 1;
         report(1);

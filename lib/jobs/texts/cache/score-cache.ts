@@ -28,9 +28,9 @@ export const CACHE_PREFIX = 'score#';
  */
 export function cacheKey(host: string, request: SentimentRequest): RowKey {
   const { sessionId: _, topics = [], ...rest } = request;
-  const given = Object.entries({ ...rest, ...(topics.length > 0 ? { topics } : {}) });
+  const fields = Object.entries({ ...rest, ...(topics.length > 0 ? { topics } : {}) });
   // Printing and parsing JSON leaves out undefined members at any depth.
-  const requested = parseJson(printJson(Object.fromEntries(given)));
+  const requested = parseJson(printJson(Object.fromEntries(fields)));
   return {
     partition: `${CACHE_PREFIX}${hash('sha256', canonicalJson({ host, request: requested }))}`,
     sort: '-',

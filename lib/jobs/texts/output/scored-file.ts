@@ -59,15 +59,15 @@ async function* linesOf(
   parts: CsvForm & CellOptions & { readonly names: readonly string[]; readonly counts: { rows: number } },
 ): AsyncGenerator<string> {
   const { names, counts, ...form } = parts;
-  const { open: read, rows: given, topics, format } = options;
-  await using source = await openRows(read(), given);
+  const { open: read, rows: rowsOptions, topics, format } = options;
+  await using source = await openRows(read(), rowsOptions);
   const columns = format.format === 'csv' ? scoreColumns(topics) : SCORE_MEMBER;
   counts.rows = 0;
   async function* rows() {
     for await (const { record, score } of joinedRows(
       source.rows(),
       scoresOf(summary, options),
-      given.skipEmpty,
+      rowsOptions.skipEmpty,
     )) {
       counts.rows += 1;
       yield { record, added: [...columns.values()].map((textIn) => textIn(score)) };
@@ -218,20 +218,20 @@ type LabelOptions = Labels &
  */
 export async function compareLabels(summary: Summary, options: LabelOptions) {
   const { sentiments } = summary;
-  const { column, topic, rows: given } = options;
+  const { column, topic, rows: rowsOptions } = options;
   const known = topic === null ? sentiments.overall : (sentiments.topics[topic] ?? {});
   const values = new Set([...KNOWN_LABELS, ...Object.keys(known)]);
   const confusion: Record<string, Record<string, number>> = {};
   const counts = { compared: 0, agreed: 0, withoutLabel: 0, withoutScore: 0, otherLabel: 0 };
   const otherLabels = new Set<string>();
-  await using source = await openRows(options.open(), given);
+  await using source = await openRows(options.open(), rowsOptions);
   const at = source.format.csv?.names.indexOf(column) ?? -1;
   const labelIn = (record: InputRecord = '') =>
     typeof record === 'string' ? cellText(parseMembers(record).get(column) ?? null) : (record[at] ?? '');
   for await (const { record, score } of joinedRows(
     source.rows(),
     scoresOf(summary, options),
-    given.skipEmpty,
+    rowsOptions.skipEmpty,
   )) {
     const text = labelIn(record);
     const label = normalized(text);

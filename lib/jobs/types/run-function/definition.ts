@@ -82,7 +82,7 @@ function functionFault(
 
 const LENGTH_OF_UUID = 36;
 
-/** Whether an entry names this function. Case matters, except in the package's UUID. */
+/** Whether an entry means this function. Case matters, except in the package's UUID. */
 const matches = (entry: string, full: string, functionName: string) =>
   entry.includes('/')
     ? entry.slice(0, LENGTH_OF_UUID).toLowerCase() + entry.slice(LENGTH_OF_UUID) === full
@@ -105,7 +105,7 @@ function functionRunner(call: Call): RunJob<RunFunctionJob> {
     };
     const { response, json } = await call.read(endpoint, input, read, options);
     const execution: Partial<FunctionExecution> = Object(json ?? {});
-    const end = ended(execution);
+    const end = outcomeOf(execution);
     if (!job.importFormulas || end.status !== 'done') return { ...end, response };
     const { faultOfFormulas } = await import('./import-formulas.ts');
     const fault = await faultOfFormulas(response);
@@ -124,7 +124,7 @@ function functionRunner(call: Call): RunJob<RunFunctionJob> {
  */
 const MAX_PARSED_BYTES = 1_000_000;
 
-/** The members of an execution that decide the outcome, and those that explain it. */
+/** The members of an execution that decide the outcome or explain it. */
 const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'];
 
 type Read = { readonly response: string | Buffer; readonly json: unknown };
@@ -171,7 +171,7 @@ const executed = (execution: Partial<FunctionExecution>, what: string) => ({
   error: { kind: EXECUTED, message: messageOf(`${aboutOf(execution)} ${what}`) },
 });
 
-function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 'error'> {
+function outcomeOf(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 'error'> {
   const status = endOfExecution(execution.status);
   const word = typeof execution.status === 'string' ? execution.status.trim() : '';
   const about = aboutOf(execution);
@@ -180,10 +180,10 @@ function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 
   if (status === 'failed') return error(EXECUTED, `ended with ${word}${reasonOf(execution)}`);
   if (word.toUpperCase() === 'RUNNING')
     return error('running', 'was still running when the platform responded');
-  const said = word === '' ? 'has no status' : `has the status ${shortened(word, 100)}`;
+  const statusWords = word === '' ? 'has no status' : `has the status ${shortened(word, 100)}`;
   return error(
     word === '' ? 'shape' : 'undetermined',
-    `${said}, so it is unknown how it ended${reasonOf(execution)}`,
+    `${statusWords}, so it is unknown how it ended${reasonOf(execution)}`,
   );
 }
 
@@ -193,6 +193,6 @@ const MAX_REASON_LENGTH = 1_000;
 /** What went wrong according to the platform, and the end of what the function wrote to stderr. */
 function reasonOf({ errorInformation, stderr }: Partial<FunctionExecution>): string {
   const lines = [...linesIn(errorInformation, 'errorMessages'), ...linesIn(stderr, 'log').slice(-2)];
-  const said = [...new Set(lines)].join('; ');
-  return said === '' ? '' : `: ${shortened(said, MAX_REASON_LENGTH)}`;
+  const words = [...new Set(lines)].join('; ');
+  return words === '' ? '' : `: ${shortened(words, MAX_REASON_LENGTH)}`;
 }

@@ -14,16 +14,18 @@ import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
  * one job for each rule, even if a rule delivers it twice. A message without `event` is returned unchanged.
  */
 export function fromEvent(message: UncheckedMessage): ExpandedMessage {
-  if (!Object.hasOwn(message, 'event')) return { given: message, faults: [] };
-  const { rule, event, ...given } = message;
-  if (!isName(rule)) return { given, faults: [`rule: expected ${RULE_NAME}, got ${preview(rule)}`] };
-  if (!isObject(event)) return { given, faults: [`event: expected an object, got ${kindOf(event)}`] };
-  const named = withId(given, rule, event);
-  const filled = withVariables(named.given, rule, event);
-  return { given: filled.given, faults: [...named.faults, ...filled.faults] };
+  if (!Object.hasOwn(message, 'event')) return { message, faults: [] };
+  const { rule, event, ...others } = message;
+  if (!isName(rule))
+    return { message: others, faults: [`rule: expected ${RULE_NAME}, got ${preview(rule)}`] };
+  if (!isObject(event))
+    return { message: others, faults: [`event: expected an object, got ${kindOf(event)}`] };
+  const identified = withId(others, rule, event);
+  const filled = withVariables(identified.message, rule, event);
+  return { message: filled.message, faults: [...identified.faults, ...filled.faults] };
 }
 
-const RULE_NAME = 'the name of an event rule: 1 to 64 of A-Z a-z 0-9 _ -';
+const RULE_NAME = 'the name of an event rule: 1 to 64 characters from A-Z a-z 0-9 _ -';
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
@@ -33,17 +35,17 @@ const isName = (value: unknown): value is string =>
  */
 const isEventId = (value: unknown) => isName(value) && value.length <= 63;
 
-function withId(given: UncheckedMessage, rule: string, event: UncheckedMessage): ExpandedMessage {
-  if (given['id'] !== undefined) return { given, faults: [] };
+function withId(message: UncheckedMessage, rule: string, event: UncheckedMessage): ExpandedMessage {
+  if (message['id'] !== undefined) return { message, faults: [] };
   const id = own(event, 'id');
   return isEventId(id)
-    ? { given: { ...given, id: `${rule}.${id}` }, faults: [] }
-    : { given, faults: [`event.id: expected 1 to 63 of A-Z a-z 0-9 _ -, got ${kindOf(id)}`] };
+    ? { message: { ...message, id: `${rule}.${id}` }, faults: [] }
+    : { message, faults: [`event.id: expected 1 to 63 characters from A-Z a-z 0-9 _ -, got ${kindOf(id)}`] };
 }
 
 function withVariables(message: UncheckedMessage, rule: string, event: UncheckedMessage): ExpandedMessage {
-  const { inputVariables, ...given } = message;
-  if (inputVariables === undefined) return { given: message, faults: [] };
+  const { inputVariables, ...others } = message;
+  if (inputVariables === undefined) return { message, faults: [] };
   const faults: string[] = [];
   const missing: string[] = [];
   // The bytes are limited, since paths may repeat a large field any number of times.
@@ -63,13 +65,13 @@ function withVariables(message: UncheckedMessage, rule: string, event: Unchecked
     },
     fault: ({ path, expected }) => faults.push(`${describePath(path)}: expected ${expected}`),
   });
-  if (faults.length > 0) return { given, faults: firstOf(faults) };
+  if (faults.length > 0) return { message: others, faults: firstOf(faults) };
   if (bytesLeft < 0) {
     const limit = `at most ${MAX_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
-    return { given, faults: [`inputVariables: expected ${limit}, got more`] };
+    return { message: others, faults: [`inputVariables: expected ${limit}, got more`] };
   }
-  if (missing.length > 0) return { given, faults: firstOf(missing) };
-  return { given: value === undefined ? given : { ...given, inputVariables: value }, faults: [] };
+  if (missing.length > 0) return { message: others, faults: firstOf(missing) };
+  return { message: value === undefined ? others : { ...others, inputVariables: value }, faults: [] };
 }
 
 const describePath = (path: readonly PropertyKey[]): string =>
@@ -85,7 +87,7 @@ const firstOf = (faults: readonly string[]): readonly string[] =>
     ? faults
     : [...faults.slice(0, MAX_FAULTS), `and ${faults.length - MAX_FAULTS} more`];
 
-const kindOf = (value: unknown) => (typeof value === 'string' ? 'other text' : preview(value));
+const kindOf = (value: unknown) => (typeof value === 'string' ? 'a string' : preview(value));
 
 /*
  * What an event rule passes to its function: JSON in which these stand for fields of the event.

@@ -67,7 +67,7 @@ const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name
 /** The batch of a bulk request. Folders of the store have this name. */
 const batchName = z.string({ error: 'text' }).check(
   z.regex(/^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/, {
-    error: '1 to 128 of A-Z a-z 0-9 . _ : -, and not "." or ".."',
+    error: '1 to 128 characters from A-Z a-z 0-9 . _ : -, and not "." or ".."',
   }),
 );
 

@@ -30,7 +30,7 @@ export function scoreRunner(
     readonly rate: number;
   },
 ): RunJob<ScoreJob> {
-  const { platform, cache, batches, onSentiment, rate, ...given } = parts;
+  const { platform, cache, batches, onSentiment, rate, ...others } = parts;
   const gate = createTextGate(maxWaitingAt(rate));
   const failuresOf = createFailuresByRequest();
   return async (job, context) => {
@@ -55,7 +55,7 @@ export function scoreRunner(
     const { signal, lastSendMs: deadlineMs, isPlatformUnavailable, onProgress } = context;
     const failures = failuresOf(requestOf(job));
     const own = { signal, deadlineMs, isPlatformUnavailable, onProgress };
-    const options = { ...given, ...batches, gate, failures, cache, analyze, ...own };
+    const options = { ...others, ...batches, gate, failures, cache, analyze, ...own };
     const scored = await scoreChunk(job, options);
     if (scored.kind === 'later')
       throw new RequeueError(`${scored.waiting} texts are not scored yet`, scored.delayMs);

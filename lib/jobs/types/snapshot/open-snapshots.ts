@@ -28,7 +28,7 @@ export async function openSnapshots(
       const { openExecutions } = await import('../../../snapshot/index.ts');
       return openExecutions({ functionName, environment });
     });
-    return startSnapshotRunner({ start: async (...given) => (await start())(...given), stack, followers });
+    return startSnapshotRunner({ start: async (...args) => (await start())(...args), stack, followers });
   }
   // A deployed worker does not load this.
   const { snapshotRunner } = await import('./runner-here.ts');

@@ -39,10 +39,10 @@ export async function findCalculation({
  */
 export async function refuseIfChanged({
   sinceMs,
-  ...given
+  ...calculation
 }: CalculationToFind & { readonly sinceMs: number }): Promise<void> {
-  const { id, name } = given;
-  const { row } = await findCalculation(given);
+  const { id, name } = calculation;
+  const { row } = await findCalculation(calculation);
   if (row === undefined)
     throw changed(
       `calculation ${id}: a search for the name ${JSON.stringify(name)} did not find it; nothing was sent`,

@@ -140,7 +140,7 @@ describe('an optional field', () => {
   test('in a list needs a default', () => {
     const [fault, ...others] = faultsOf({ list: [{ $path: '$.detail.a', $optional: true }] }, { a: 1 });
 
-    expect(fault).toMatch(/^inputVariables\.list\.0: expected a field with a default/);
+    expect(fault).toMatch(/^inputVariables\.list\.0: expected a field with a `\$default`/);
     expect(others).toEqual([]);
     expect(variablesOf({ list: [{ $path: '$.detail.a', $default: 0 }, 1] }, {})).toEqual({ list: [0, 1] });
   });
@@ -208,12 +208,12 @@ describe('the job of an event', () => {
     const faults = (message: object) => Reflect.get(parse(message), 'faults');
 
     expect(faults({ event: { id: EVENT_ID } })).toEqual([
-      'rule: expected the name of an event rule: 1 to 64 of A-Z a-z 0-9 _ -, got nothing',
+      'rule: expected the name of an event rule: 1 to 64 characters from A-Z a-z 0-9 _ -, got nothing',
     ]);
     expect(faults({ rule: 'a.b', event: { id: EVENT_ID } })).toHaveLength(1);
-    expect(faults({ rule: 'a', event: 'secret' })).toEqual(['event: expected an object, got other text']);
+    expect(faults({ rule: 'a', event: 'secret' })).toEqual(['event: expected an object, got a string']);
     expect(faults({ rule: 'a', event: {} })).toEqual([
-      'event.id: expected 1 to 63 of A-Z a-z 0-9 _ -, got nothing',
+      'event.id: expected 1 to 63 characters from A-Z a-z 0-9 _ -, got nothing',
     ]);
     expect(faults({ rule: 'a', event: { id: 'x'.repeat(64) } })).toHaveLength(1);
     expect(parse({ rule: 'r'.repeat(64), event: { id: 'x'.repeat(63) } }).kind).toBe('job');
