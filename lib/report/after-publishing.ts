@@ -10,7 +10,10 @@ import type { createTopicSender } from './digest/topic-sender.ts';
 import { type printReport, writeReport } from './print-report.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
 
-/** The event of the function write-report: the places of the schedules; the places whose digests are sent, and the topics. */
+/**
+ * Schema of the event of the function write-report. `places`: the places of the schedules; `digests`: the places whose
+ * digests are sent, and to which topics.
+ */
 const eventSchema = z.object({
   places: z.array(placeSchema),
   digests: z._default(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) }), {
@@ -26,13 +29,13 @@ type FollowOptions = Pick<Parameters<typeof printReport>[0], 'store' | 'links' |
   /** The credentials and regions of the topics. */
   readonly environment: AwsEnvironment;
   readonly warn: (what: string, fields: object) => void;
-  /** Called with the number of failures if several calls failed recently. */
+  /** Called with the number of recent failures, if there are at least `MIN_REPORTED_FAILURES`. */
   readonly onOftenFailed: (times: number) => void;
   /** Default: `writeReport`. */
   readonly write?: typeof writeReport;
   /** Default: `renewModel`. */
   readonly renew?: (options: Parameters<typeof renewModel>[0]) => Promise<unknown>;
-  /** Opens the sender to topics. Default: SNS, whose client is loaded once there is something to send. */
+  /** Opens the sender to topics. Default: SNS, whose client is loaded when there is something to send. */
   readonly openSender?: typeof openTopicSender;
 };
 
@@ -40,9 +43,9 @@ type FollowOptions = Pick<Parameters<typeof printReport>[0], 'store' | 'links' |
 type Following = FollowOptions & z.infer<typeof eventSchema> & { readonly signal: AbortSignal };
 
 /**
- * Returns the function that does what follows a publication. It is called every ten minutes, with the event. It writes
- * the report, renews the model, and then sends the digests, which mention the report. If the report fails, the other
- * steps are still done; it throws the first error.
+ * Returns the function to call after publications: every ten minutes, with the event. It writes the report, renews the
+ * model, and then sends the digests, which refer to the report. If the report fails, it still takes the other steps,
+ * and throws the first error at the end.
  */
 export function followPublications(options: FollowOptions) {
   const failures = createFailures(options);
@@ -71,9 +74,9 @@ async function followOnce(options: Following, failures: ReturnType<typeof create
 }
 
 /**
- * Writes the report if a published run is not the one that the last report shows, and returns whether it did.
- * It compares names of runs, not times. A report records the runs that were published when it began, so the
- * next call includes runs that were published meanwhile, and repeats the work of a killed process.
+ * Writes the report unless the last report shows the runs that are published now. Returns whether it did. It compares
+ * the names of runs, not times. A report records the runs that were published when it was begun. So the next call
+ * includes runs that were published in the meantime, and repeats the work of a killed process.
  */
 async function renewReport(options: Following, failures: ReturnType<typeof createFailures>) {
   const { store, write = writeReport } = options;
@@ -88,7 +91,7 @@ async function renewReport(options: Following, failures: ReturnType<typeof creat
   return 'written';
 }
 
-/** Renews the model, which SQL in the account reads. If this fails, the next call tries again. */
+/** Renews the model, whose tables SQL in the AWS account reads. If this fails, the next call tries again. */
 async function renewStoredModel(options: Following): Promise<void> {
   const { renew = renewModel, warn } = options;
   const faults: string[] = [];
@@ -102,7 +105,7 @@ function warnOfFaults(what: string, faults: readonly string[], { warn }: Followi
   if (faults.length > 0) warn(what, { faults: faults.slice(0, MAX_FAULTS) });
 }
 
-/** Treats a damaged object as missing, after a warning. */
+/** Returns a handler of errors that warns of a damaged object, and treats it as missing. */
 const orWarn = ({ warn }: Following) =>
   unlessDamaged((fault) => warn('damaged object', { err: new Error(fault) }));
 
@@ -111,8 +114,8 @@ async function runsNow(before: StoredReport['runs'], options: Following) {
   const { store, places, digests, now } = options;
   const runs: Record<string, string> = {};
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
-  // Listing costs ten times as much as reading, so a narrowed place that is not in the event is found within
-  // three hours.
+  // Listing all places costs ten times as much as reading, so it is done every three hours. Until then, a new narrowed
+  // place that is not in the event is not found.
   const isTime = new Date(now()).getUTCHours() % 3 === 0 && new Date(now()).getUTCMinutes() < 10;
   const listed = isTime ? await placesIn(store) : [];
   for (const place of new Set([...sources, ...places, ...digests.places, ...shown, ...listed])) {
@@ -126,9 +129,9 @@ async function runsNow(before: StoredReport['runs'], options: Following) {
 type SentDigest = { readonly place: Place; readonly run: string };
 
 /**
- * Sends a digest of the last published run of each place that asks for one. It covers all changes since the run of the
- * previous digest, including runs in between. The first digest of a place must be of a run of the last day. If
- * the sender throws, the next call sends the digest again. Throws the first error, after all places.
+ * Sends a digest of the last published run of each place in `digests`, unless it was sent before. A digest covers all
+ * changes since the run of the previous digest. If a place has had no digest yet, its run is skipped if it is older
+ * than a day. If sending fails, the next call sends the digest again. Throws the first error, after trying all places.
  */
 async function sendDigests(options: Following): Promise<readonly SentDigest[]> {
   const sent: SentDigest[] = [];
@@ -149,27 +152,30 @@ const openTopicSender = async (options: Parameters<typeof createTopicSender>[0])
 
 const DAY_MS = 86_400_000;
 
-/** The record of the last digest: its run; null if none was sent. It never expires, as runs do not. */
-const markSchema = z.object({ version: z.literal(1), run: z.nullable(z.string()) });
+/**
+ * Schema of the record of a place's last digest. `run`: the run that it was about; null if no digest was sent. The
+ * record never expires, since runs do not either.
+ */
+const sentDigestSchema = z.object({ version: z.literal(1), run: z.nullable(z.string()) });
 
 /**
- * Sends the digest of a place. It is recorded before it is sent, so that only one of two processes sends it;
- * if sending fails, the record is undone. If the process is killed in between, nothing is sent.
+ * Sends the digest of a place. It is recorded before it is sent, so that only one of two processes sends it. If sending
+ * fails, the record is restored. If the process is killed in between, the digest is never sent.
  */
 async function sendOfPlace(place: Place, options: Following): Promise<readonly SentDigest[]> {
   const { store, digests, environment, warn, now, openSender = openTopicSender } = options;
   const key = `report/digests/${place}.json`;
   const latest = await readLatest(store, place);
-  const mark = await findStored(store, key, markSchema);
+  const mark = await findStored(store, key, sentDigestSchema);
   const last = mark?.value.run ?? null;
   if (latest === undefined || last === latest.run) return [];
-  // An old run is not news.
+  // A run that is old when digests are switched on is not news.
   const isOld = last === null && now() - Date.parse(latest.startedAt) > DAY_MS;
   const digest = isOld ? undefined : await digestOf(place, latest.run, last ?? undefined, options);
   const record = (run: string | null, etag: string | undefined) =>
     store.put(key, printStored({ version: 1, run }), { condition: ifUnchanged(etag) });
   const recorded = await record(latest.run, mark?.etag);
-  // Another process sends it.
+  // If the record was not stored, another process sends the digest.
   if (recorded.kind !== 'stored' || digest === undefined) return [];
   try {
     const send = await openSender({
@@ -185,7 +191,7 @@ async function sendOfPlace(place: Place, options: Following): Promise<readonly S
   return [{ place, run: latest.run }];
 }
 
-/** The digest of a run; undefined if the run is damaged, or was pruned meanwhile. */
+/** The digest of a run; undefined if the run is damaged, or has been pruned in the meantime. */
 async function digestOf(
   place: Place,
   run: string,
@@ -200,25 +206,25 @@ async function digestOf(
 }
 
 /**
- * A single failure is repaired by the next call. After `MIN_REPORTED_FAILURES` failures within this time, in
- * milliseconds, a person is needed.
+ * The period in milliseconds in which failures are counted. The next call makes up for a single failure, but after
+ * `MIN_REPORTED_FAILURES` within this period a user must act.
  */
 const FAILURE_PERIOD_MS = 70 * 60_000;
 const MIN_REPORTED_FAILURES = 3;
 
-const KEY = 'work/report-failures.json';
+const FAILURES_KEY = 'work/report-failures.json';
 
-const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
+const failuresSchema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
 
 /**
- * Creates a counter of recent failures of the report and the digests, over all processes. It reports their number from
- * the third within `FAILURE_PERIOD_MS` on, and also if the store itself is unavailable.
+ * Creates a counter of recent failures of the report and the digests, in all processes. It reports their number if
+ * there are at least three within `FAILURE_PERIOD_MS`, or if the store itself is unavailable.
  */
 function createFailures({ store, now, onOftenFailed }: FollowOptions) {
   async function change(next: (atMs: readonly number[]) => readonly number[]): Promise<readonly number[]> {
-    const stored = await findStored(store, KEY, schema);
+    const stored = await findStored(store, FAILURES_KEY, failuresSchema);
     const before = (stored?.value.atMs ?? []).filter((each) => now() - each < FAILURE_PERIOD_MS);
-    await store.put(KEY, printStored({ version: 1, atMs: next(before) }));
+    await store.put(FAILURES_KEY, printStored({ version: 1, atMs: next(before) }));
     return before;
   }
   return {
@@ -229,7 +235,7 @@ function createFailures({ store, now, onOftenFailed }: FollowOptions) {
       );
       if (before.length + 1 >= MIN_REPORTED_FAILURES) onOftenFailed(before.length + 1);
     },
-    /** Runs work whose process may be killed: it counts as a failure until it has ended. */
+    /** Runs work during which the process may be killed: it counts as a failure until it has ended. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       const at = now();
       const before = await change((atMs) => [...atMs, at]).catch(() => []);

@@ -11,12 +11,13 @@ import {
 } from '../store/index.ts';
 
 /**
- * A read-only view of a store as it was at a moment (epoch milliseconds): it has the runs that had finished by then,
- * and the last run of each place at that moment; results of jobs that had ended; and scores and formulas that had been
- * stored. A result that a redrive has replaced since is missing. Scores without a job have no time, so they are always
- * there. Only tables and uses, which are built from parts, can be written; a model stays in memory. Reading a place
- * whose run of that moment was removed throws `StoredObjectError`, which names the nearest runs. If nothing had been
- * published, this function throws it, and names the first run.
+ * A read-only view of a store as it was at a moment (epoch milliseconds). It has the runs that had finished by then,
+ * with the last run of each place at that moment; the results of jobs that had ended; and the scores and formulas that
+ * had been stored. A result that a redrive has replaced since then is missing. Scores without a job have no time, so
+ * they are always included. Only tables and uses, which are built from parts, can be written; a model stays in memory.
+ *
+ * Reading a place throws `StoredObjectError` if its run of that moment was removed; the message lists the nearest runs.
+ * If nothing had been published by then, this function throws it, with the first run in the message.
  */
 export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
   const at = new Date(atMs).toISOString();
@@ -45,7 +46,7 @@ export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
     throw new StoreError(`change ${key} in the store as of ${at}`, { kind: 'read-only', code: 'AsOf' });
   }
   const onlyBuilt = <T>(key: string, change: () => Promise<T>): Promise<T> =>
-    BUILT.test(key) ? change() : refuse(key);
+    BUILT_FROM_PARTS.test(key) ? change() : refuse(key);
 
   const { fileOf } = store;
   await expectRuns(store, atMs, lastOf);
@@ -68,7 +69,10 @@ export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
   };
 }
 
-/** Decides whether a key is a part whose job ended later than `at`, or the summary of a batch that had not ended. */
+/**
+ * Returns a function that decides whether a key is a part of scores, or a batch's summary, that did not exist at `at`,
+ * since a job of it ended later.
+ */
 function unscoredAt(store: Store, at: string, wasThere: (result: string) => Promise<boolean>) {
   const later = once(async () => {
     const ids: string[] = [];
@@ -88,15 +92,18 @@ function unscoredAt(store: Store, at: string, wasThere: (result: string) => Prom
   };
 }
 
-/** Matches the Parquet and the uses of a run, which depend only on its parts. */
-const BUILT = /^parquet\/(?:uses\/)?[^/]+\/dt=[^/]+\/run=[^/]+\//;
+/** Matches the keys of a run's Parquet files and uses, which depend only on its parts. */
+const BUILT_FROM_PARTS = /^parquet\/(?:uses\/)?[^/]+\/dt=[^/]+\/run=[^/]+\//;
 
-const RUN = String.raw`\d{8}T\d{6}Z-[0-9a-f]{6}`;
+const RUN_ID = String.raw`\d{8}T\d{6}Z-[0-9a-f]{6}`;
 
-/** Match the part of a key that shows the earliest time at which its object was stored: a run, a moment or a day. */
+/**
+ * Each matches a kind of key, and captures its time, before which the object was not stored: a run's name, a time or a
+ * day.
+ */
 const TIMES: readonly RegExp[] = [
-  new RegExp(`^(?:parquet/|parquet/uses/|changes/)?[^/]+/dt=[^/]+/run=(${RUN})/`),
-  new RegExp(`^work/[^/]+/(${RUN})/`),
+  new RegExp(`^(?:parquet/|parquet/uses/|changes/)?[^/]+/dt=[^/]+/run=(${RUN_ID})/`),
+  new RegExp(`^work/[^/]+/(${RUN_ID})/`),
   /^formulas\/[^/]+\/(\d{8}T\d{6}(?:\d{3})?Z)\./,
   /^results\/[^/]+\/dt=(\d{4}-\d\d-\d\d)\//,
   /^model\/history\/_?(\d{4}-\d\d-\d\d)\./,
@@ -111,7 +118,10 @@ function timeIn(key: string): number {
   return Number.NEGATIVE_INFINITY;
 }
 
-/** When the job of a result ended, or when a refused message was sent. */
+/**
+ * When the job of a stored result ended, or when a refused message was sent, in epoch milliseconds; negative infinity
+ * for other objects.
+ */
 function endIn(key: string, body: Buffer): number {
   if (!/^(?:results|refused)\//.test(key)) return Number.NEGATIVE_INFINITY;
   const [, time = ''] = /"(?:finishedAt|sentAt)":\s*"([^"]+)"/.exec(body.toString('utf8', 0, 2_048)) ?? [];
@@ -120,8 +130,11 @@ function endIn(key: string, body: Buffer): number {
 
 type Named = { readonly key: string; readonly run: string; readonly startMs: number };
 
-/** All runs that have been the last run of a place, the oldest first, and the starts of removed runs. */
-async function namedRuns(store: Store, place: Place) {
+/**
+ * All runs that were ever published at a place, oldest first, and the starts of removed runs; undefined if nothing was
+ * published.
+ */
+async function runsEverPublished(store: Store, place: Place) {
   const latest = await readLatest(store, place);
   if (latest === undefined) return undefined;
   const keys = new Set([...latest.earlier, latest.manifest]);
@@ -135,9 +148,9 @@ async function namedRuns(store: Store, place: Place) {
   return { runs, removed: latest.removed, removedMs: latest.removed.map(startMsOf) };
 }
 
-/** `latest.json` as it was then, naming the last run that had finished; undefined if no run had. */
+/** `latest.json` as it was then, with the last run that had finished; undefined if no run had. */
 async function lastAt(store: Store, place: Place, atMs: number) {
-  const named = await namedRuns(store, place);
+  const named = await runsEverPublished(store, place);
   if (named === undefined) return undefined;
   const goneMs = [...named.removedMs];
   const manifestAt = async ({ key, run, startMs }: Named) => {
@@ -145,7 +158,7 @@ async function lastAt(store: Store, place: Place, atMs: number) {
       if (error instanceof StoredObjectError && error.kind === 'missing') return undefined;
       throw error;
     });
-    // The manifest has expired.
+    // A missing manifest has expired, so its run counts as removed.
     if (manifest === undefined) goneMs.push(startMs);
     return manifest;
   };
@@ -178,14 +191,16 @@ async function lastAt(store: Store, place: Place, atMs: number) {
 const wasBetween = (timesMs: readonly number[], fromMs: number, toMs: number) =>
   timesMs.some((ms) => ms > fromMs && ms <= toMs);
 
-/** Throws `StoredObjectError` if no place had a run then. Runs that were removed are reported when they are read. */
+/**
+ * Throws `StoredObjectError` if no place had a run then. If a run was removed, that is reported when its place is read.
+ */
 async function expectRuns(store: Store, atMs: number, lastOf: (place: Place) => Promise<unknown>) {
   const firsts: number[] = [];
   const faults: string[] = [];
   for (const place of await placesIn(store)) {
     const found = await lastOf(place).catch(unlessDamaged((fault) => faults.push(fault)));
     if (found !== undefined) return;
-    const named = await namedRuns(store, place).catch(unlessDamaged());
+    const named = await runsEverPublished(store, place).catch(unlessDamaged());
     firsts.push(...(named?.runs.slice(0, 1).map(({ startMs }) => startMs) ?? []));
   }
   if (faults.length > 0) throw new StoredObjectError('missing', faults.join('\n'));

@@ -9,7 +9,9 @@ import {
   wrongFlags,
 } from '../model/rules/index.ts';
 
-/** The words for a flag: `which` follows a noun (`cards that are hidden`); `meaning` is a sentence. */
+/**
+ * The words for a flag: a short `label`; `which`, to follow a noun (`cards that are hidden`); `meaning`, a sentence.
+ */
 const words = (label: string, which: string, meaning: string) => ({ label, which, meaning });
 
 /** The words for each flag, on the page, in its counts and in a digest. */
@@ -41,24 +43,22 @@ export const flagWords = {
  */
 export type ReportFacts = {
   readonly writtenAt: number;
-  /** Whether the report shows an earlier moment than the time at which it was written. */
+  /** Whether the report shows the state at an earlier moment than the time at which it was written. */
   readonly isPast: boolean;
   /** The platform's host, from the newest run. */
   readonly platform: string | undefined;
   readonly links: PlatformLinks;
   /** Every place with a published run, in the order of the sources. */
   readonly snapshots: readonly SnapshotFacts[];
-  /**
-   * What could not be read, in words, such as a damaged manifest. The report shows everything else.
-   */
+  /** What could not be read, in words, for example because a manifest is damaged. The report shows everything else. */
   readonly faults: readonly string[];
-  /** The runs, by place, from which all figures of records are computed, and when these were the last runs. */
+  /** The run of each place from which the figures of records are computed, and when these were the last runs. */
   readonly model: { readonly asOfMs: number; readonly runs: Readonly<Record<string, string>> };
-  /** The counts of the models of each day, the oldest first. */
+  /** How many things were wrong or unused on each day, oldest first. */
   readonly days: readonly DayCounts[];
   /**
-   * The sources without a published run of the whole source. Their narrowed places are shown instead, so the platform
-   * may have more records.
+   * The sources that have published runs only of narrowed places. These places are shown instead, so the platform may
+   * have more records.
    */
   readonly narrowed: readonly { readonly source: string; readonly places: readonly string[] }[];
   readonly calculations?: CalculationFacts | undefined;
@@ -69,21 +69,21 @@ export type ReportFacts = {
   readonly dataFiles?: DataFileFacts | undefined;
   /** Which thing uses which, among the records in the lists above. */
   readonly graph: Graph;
-  /** The formulas whose text is known, while they have at most `MAX_FORMULA_CHARACTERS` in all. */
+  /** The formulas whose text is known, as many as fit into `MAX_FORMULA_CHARACTERS`. */
   readonly knownFormulas: KnownFormulas;
   readonly formulas: readonly FormulaUpdate[];
   readonly batches: readonly BatchFacts[];
   readonly jobs: JobFacts;
-  /** The cost of the month; undefined without prices. */
+  /** What this month has cost so far; undefined without prices. */
   readonly cost?: MonthCost | undefined;
   /** The operations that the platform throttles individually, in words; empty if the budget was not read. */
   readonly throttled: readonly string[];
 };
 
-/** Maximum records of a source for a complete list. */
+/** A source's list is complete if the source has at most this many records. */
 export const MAX_WHOLE = 50_000;
 
-/** Maximum characters of all formulas together, and of their columns. */
+/** Maximum characters of all formulas and of their columns' names together. */
 export const MAX_FORMULA_CHARACTERS = 300_000;
 
 /** Maximum entries of an incomplete list. */
@@ -98,12 +98,13 @@ type Listed<Row> = {
 
 type Numbers<Name extends string> = Readonly<Record<Name, number>>;
 
-/** How often each value occurs, most frequent first. `others` is the sum of the values after the first 50. */
+/** How many times each value occurs, most frequent first. `others`: the sum for the values after the first 50. */
 export type Counts = {
   readonly values: readonly (readonly [value: string, count: number])[];
   readonly others: number;
 };
 
+/** The last published run of a place, and its history. Times are epoch milliseconds. */
 export type SnapshotFacts = Numbers<'startedAt' | 'finishedAt' | 'records' | 'missingTotal'> & {
   readonly place: string;
   readonly source: string;
@@ -118,7 +119,10 @@ export type SnapshotFacts = Numbers<'startedAt' | 'finishedAt' | 'records' | 'mi
   readonly refused: { readonly run: string; readonly reasons: readonly string[] } | undefined;
   /** The last thirty published runs, oldest first. */
   readonly history: readonly RunFacts[];
-  /** What changed in the last published run; undefined if it was compared with no run, or the changes have expired. */
+  /**
+   * What changed in the last published run; undefined if it was not compared with another one, or the changes have
+   * expired.
+   */
   readonly changes: ChangesFacts | undefined;
 };
 
@@ -128,12 +132,13 @@ type RunFacts = { readonly run: string } & Numbers<
   ChangeKind | ('startedAt' | 'finishedAt' | 'records') | ('requests' | 'retries' | 'throttled' | 'waitedMs')
 >;
 
-/** The changes of a run. `listed` has at most `MAX_LISTED`. */
+/** The changes of a run. `against`: the run that it was compared with; `listed`: at most `MAX_LISTED` changes. */
 export type ChangesFacts = Numbers<ChangeKind> & {
   readonly against: string;
   readonly listed: readonly ChangeFacts[];
 };
 
+/** One change of a record. `key`: the record's key; `label`: its name or title. */
 export type ChangeFacts = {
   readonly change: ChangeKind;
   readonly key: string;
@@ -147,9 +152,9 @@ export type ChangeFacts = {
 };
 
 type KnownFormulas = {
-  /** The number of known formulas, including formulas that the report leaves out. */
+  /** The number of known formulas, including those that the report leaves out. */
   readonly total: number;
-  /** `id`: the calculation's id. `columns`: the column names, as the formula first writes them. */
+  /** `id`: the calculation's id. `columns`: the names of the columns, spelled as at their first use in the formula. */
   readonly list: readonly {
     readonly id: string;
     readonly expression: string;
@@ -157,7 +162,10 @@ type KnownFormulas = {
   }[];
 };
 
-/** A formula that an `update-formula` job or `formula set` stored, with the formula of our previous update, if any. */
+/**
+ * An update of a formula by an `update-formula` job or by `formula set`. `before`: the formula of the previous such
+ * update; null for the first one.
+ */
 export type FormulaUpdate = {
   readonly calculationId: string;
   readonly name: string;
@@ -173,7 +181,7 @@ export const calculationFlags = {
   archived: 1024,
   hidden: 2048,
   global: 4096,
-  /** Whether it is among the hundred that have not been changed for the longest time. */
+  /** Set if it is among the hundred that have not been changed for the longest time. */
   oldest: 8192,
 } as const satisfies Readonly<Record<Flag, number>> & Numbers<string>;
 
@@ -189,30 +197,30 @@ export const cardFlags = {
 
 type CardFlag = keyof typeof cardFlags;
 
-/** The kinds of things that use one another. */
+/** The kinds of things in the graph. */
 export type Kind = Extract<ThingKind, 'dataset' | 'calculation' | 'card'>;
 
 /**
- * Which thing uses which. Nodes are numbered: the datasets, calculations and cards of the lists, in this
- * order, followed by `others`. Edge `i` says that node `user[i]` uses node `used[i]`, and breaks if that is deleted.
+ * Which thing uses which. Nodes are numbered: the datasets, calculations and cards of the lists, in this order,
+ * followed by `others`. Edge `i` says that node `user[i]` uses node `used[i]`, so it breaks if that is deleted.
  */
 export type Graph = {
-  /** Things that links name but no snapshot contains, since they were deleted or the token may not see them. */
+  /** Things that links refer to but no snapshot contains: they were deleted, or the token may not see them. */
   readonly others: readonly { readonly kind: Kind; readonly id: string }[];
   readonly user: readonly number[];
   readonly used: readonly number[];
   /** For each edge, the index of its relation in the model's `relations`. */
   readonly relation: readonly number[];
-  /** The edges whose link is not valid, with the validity that it has. */
+  /** The edges whose link is not VALID, with the link's validity. */
   readonly invalid: readonly (readonly [edge: number, valid: string])[];
 };
 
-/** The calculations of the model, each once. */
+/** The calculations, each once. */
 export type CalculationFacts = {
   readonly total: number;
   readonly status: Counts;
   readonly flags: Numbers<CalculationFlag>;
-  /** How many uses calculations state, by the validity of the link. */
+  /** How many links calculations have, by validity. */
   readonly links: Counts;
   /** How many of these links are not VALID. */
   readonly brokenLinks: number;
@@ -228,7 +236,7 @@ export type CalculationFacts = {
   >;
 };
 
-/** The cards of the model. */
+/** The cards, each once. */
 type CardFacts = {
   readonly total: number;
   readonly type: Counts;
@@ -244,18 +252,18 @@ type CardFacts = {
 };
 
 /**
- * The datasets, with the most cards first. They are known only from their uses, since the platform does not list
- * them.
+ * The datasets, those with the most cards first. They are known only from the things that use them, since the platform
+ * does not list datasets.
  */
 type DatasetFacts = {
   readonly total: number;
   readonly list: Listed<{ id: string } & Numbers<'cards' | 'calculations' | 'broken_links'>>;
 };
 
-/** The counts of an owner's things. */
+/** What is counted for each owner. */
 export const ownedCounts = [...ownedNames, ...wrongFlags] as const;
 
-/** The owners of calculations, cards, files and data files: those with the most calculations and cards first. */
+/** The owners of calculations, cards, files and data files. Those with the most calculations and cards come first. */
 type OwnerFacts = {
   readonly total: number;
   /** The owners. A name comes from a card; it is empty if no card has it. */
@@ -283,8 +291,8 @@ type DataFileFacts = {
   readonly total: number;
   readonly scanState: Counts;
   /**
-   * The numbers of data files by the age of their newest known revision, or, without revisions, of the file: `under 30
-   * days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`.
+   * The number of data files by the age of their current revision, or, if that is unknown, of the file itself: `under
+   * 30 days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`.
    */
   readonly age: readonly (readonly [range: string, count: number])[];
   readonly list: Listed<
@@ -295,6 +303,7 @@ type DataFileFacts = {
 /** Counts of sentiments, in lower case. */
 export type Sentiments = Numbers<'positive' | 'negative' | 'neutral' | 'not_applicable' | 'other'>;
 
+/** The counts of a batch of scored texts, and its sentiments. It never has the texts themselves. */
 export type BatchFacts = BatchCounts & {
   readonly batch: string;
   /** When the batch ended; undefined for a batch that the command `score` scored itself, without jobs. */
@@ -316,7 +325,7 @@ export type BatchFacts = BatchCounts & {
         readonly days: readonly { readonly day: string; readonly sentiments: Sentiments }[];
       }
     | undefined;
-  /** The texts with the most negative topics, at most 100. The report has only ids, never the texts. */
+  /** The texts that are negative about the most topics, at most 100. The report has only their ids, never the texts. */
   readonly mostNegative: readonly { readonly id: string; readonly topics: readonly string[] }[];
   /** The failures, at most 100. */
   readonly failures: readonly { readonly id: string; readonly reason: string }[];
@@ -326,6 +335,7 @@ export type BatchFacts = BatchCounts & {
 type MonthCost = Readonly<Record<'month' | 'unit' | 'words', string>> &
   Numbers<'amount' | 'possibly'> & { readonly isCut: boolean };
 
+/** The jobs that ended, by type, and those that need attention. */
 export type JobFacts = {
   /** The earliest time of included results. */
   readonly sinceMs: number;
@@ -333,8 +343,8 @@ export type JobFacts = {
   readonly isCut: boolean;
   readonly types: readonly ({ readonly type: string } & Numbers<'done' | 'failed' | 'unknown'>)[];
   /**
-   * The jobs that need attention, at most `MAX_LISTED`: unknown jobs before failed jobs, each newest first. `advice`:
-   * what to do.
+   * The jobs that need attention, at most `MAX_LISTED`: jobs with an unknown outcome before failed ones, each newest
+   * first. `advice`: what to do.
    */
   readonly attention: readonly (Numbers<'attempts' | 'finishedAt'> &
     Readonly<Record<'id' | 'type' | 'reason' | 'advice', string>> & {
@@ -342,7 +352,9 @@ export type JobFacts = {
     })[];
 };
 
-/** The addresses of things in the platform, by kind, with `{id}`, from the setting PLATFORM_LINKS. */
+/**
+ * The setting PLATFORM_LINKS: for each kind, the address of a thing in the platform, with `{id}` in place of its id.
+ */
 export type PlatformLinks = {
   readonly [Kind in 'calculation' | 'card' | 'dataset' | 'data-file']?: string | undefined;
 };

@@ -1,8 +1,9 @@
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/index.ts';
 
-/** The kinds of things that `whereUsed` can find, since the records of a source name them. */
+/** A kind of thing that `whereUsed` can find: the records of some source refer to things of this kind. */
 export type FindableKind = (typeof sourceDefinitions)[Source]['names'][number];
 
+/** All these kinds, each once, in the order of the sources. */
 export const findableKinds: readonly FindableKind[] = [
   ...new Set(sources.flatMap((source) => sourceDefinitions[source].names)),
 ];

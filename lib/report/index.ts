@@ -1,6 +1,6 @@
 /*
- * What snapshots and jobs show, for people: an HTML page, a search for what depends on a thing, and a digest.
- * Every command loads this door at its start, so each function loads what it needs when it is called.
+ * Shows what snapshots and jobs contain: an HTML page, a search for what depends on a thing, a digest, and lineage.
+ * Every command loads this door at its start, so each function loads its code only when it is called.
  */
 
 export type { WebhookService } from './digest/webhook.ts';
@@ -14,7 +14,7 @@ type Print = typeof import('./print-report.ts');
 export const whereUsed = async (...args: Given<typeof import('./where-used.ts').whereUsed>) =>
   (await import('./where-used.ts')).whereUsed(...args);
 
-/** Opens a store as it was at a moment, to be read. Throws `StoredObjectError`. */
+/** Opens a read-only view of a store as it was at a moment. Throws `StoredObjectError`. */
 export const storeAsOf = async (...args: Given<typeof import('./as-of.ts').storeAsOf>) =>
   (await import('./as-of.ts')).storeAsOf(...args);
 
@@ -22,11 +22,11 @@ export const storeAsOf = async (...args: Given<typeof import('./as-of.ts').store
 export const printReport = async (...args: Given<Print['printReport']>) =>
   (await import('./print-report.ts')).printReport(...args);
 
-/** Writes the page's script and style into a folder, where `printReport` looks for them. */
+/** Writes the page's script and style into the folder in which `printReport` looks for them. */
 export const savePageCode = async (...args: Given<Print['savePageCode']>) =>
   (await import('./print-report.ts')).savePageCode(...args);
 
-/** Yields what uses what, with owners, as entries for a catalog. Throws `StoredObjectError`. */
+/** Describes what uses what, with owners, as entries for a data catalog. Throws `StoredObjectError`. */
 export const lineageOf = async (...args: Given<typeof import('./lineage/lineage.ts').lineageOf>) =>
   (await import('./lineage/lineage.ts')).lineageOf(...args);
 
@@ -34,11 +34,11 @@ export const lineageOf = async (...args: Given<typeof import('./lineage/lineage.
 export const digestSince = async (...args: Given<typeof import('./digest/since.ts').digestSince>) =>
   (await import('./digest/since.ts')).digestSince(...args);
 
-/** The body with which a digest is posted to a webhook. */
+/** The body of the request that posts a digest to a webhook. */
 export const webhookBody = async (...args: Given<typeof import('./digest/webhook.ts').webhookBody>) =>
   (await import('./digest/webhook.ts')).webhookBody(...args);
 
-/** Returns a function that does what follows a publication: writes the report, renews the model, sends digests. */
+/** Returns a function to call after publications: it writes the report, renews the model, and sends digests. */
 export const followPublications = async (
   ...args: Given<typeof import('./after-publishing.ts')['followPublications']>
 ) => (await import('./after-publishing.ts')).followPublications(...args);

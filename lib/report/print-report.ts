@@ -29,15 +29,15 @@ type ReportToWrite = {
   readonly signal: AbortSignal;
 };
 
-/** Collects what the report shows, and prints its page in UTF-8, and its figures for machines. */
+/** Collects what the report shows. Returns its page (HTML in UTF-8), the facts, and its figures for `--json`. */
 export async function printReport(options: ReportToWrite) {
   const facts = await collectFacts(options);
   return { page: await printPage(facts), facts, figures: figuresOf(facts) };
 }
 
 /**
- * Writes the report into the store: first the page, and then the object that records which runs (`runs`, by place)
- * the page shows. Returns the report's faults.
+ * Writes the report into the store: first the page, then the object that records which runs the page shows (`runs`, by
+ * place). Returns the report's faults.
  */
 export async function writeReport(
   options: ReportToWrite & Pick<StoredReport, 'runs'>,
@@ -52,9 +52,9 @@ export async function writeReport(
 }
 
 /**
- * Prints the report as one self-contained HTML file in UTF-8. Its policy names its only script and style by their
- * hashes, and allows nothing to be loaded from outside. The facts are compressed, so the markup contains no string of
- * the platform.
+ * Prints the report as one self-contained HTML file in UTF-8. Its security policy allows only its own script and style,
+ * by their hashes, and nothing from outside. The facts are compressed, so no string of the platform appears in the
+ * markup.
  */
 export async function printPage(facts: ReportFacts): Promise<Buffer> {
   const { script, style } = await pageCode();
@@ -103,10 +103,10 @@ const codeSchema = z.object({ script: z.string(), style: z.string() });
 
 type PageCode = z.infer<typeof codeSchema>;
 
-/** The file with the page's code: in the package, and beside a deployed function's code. */
+/** The file with the page's code. It is in the package, and next to a deployed function's code. */
 const CODE_FILE = join(import.meta.dirname, 'report-page.json');
 
-/** The page's code, read once in a process. In a checkout, where it was not built, it is bundled from its sources. */
+/** The page's code, read once in a process. In a checkout, which has no such file, it is bundled from its sources. */
 const pageCode: () => Promise<PageCode> = once(async () => {
   if (existsSync(CODE_FILE)) return z.parse(codeSchema, parseOwnJson(await readFile(CODE_FILE, 'utf8')));
   const { bundlePage }: { readonly bundlePage: () => Promise<PageCode> } = await import(BUNDLER);
@@ -116,11 +116,11 @@ const pageCode: () => Promise<PageCode> = once(async () => {
 /** The path is a variable, so that bundlers do not include a file that only a checkout has. */
 const BUNDLER = '../../build/bundle-page.ts';
 
-/** Writes the page's code, its script and its style, into a folder for `printReport` to read. */
+/** Writes the page's code into a folder, from which `printReport` reads it. */
 export const savePageCode = (folder: string, code: PageCode): Promise<void> =>
   writeFile(join(folder, basename(CODE_FILE)), JSON.stringify(code));
 
-/** The flags of which the list always has the first calculations. */
+/** The flags whose figures are printed. For each of these, the list contains the first calculations that have it. */
 const { locked, archived, oldest } = calculationFlags;
 const figuresOfCalculations = { ...flagBits, locked, archived, oldest };
 
@@ -130,7 +130,8 @@ type Flagged<F extends string> = {
 };
 
 /**
- * The figures of the report, for machines; null for what is not published. Datasets and owners have the columns of SQL.
+ * The figures of the report, for `--json`; null for sources that are not published. Datasets and owners have the names
+ * of the SQL columns.
  */
 export function figuresOf(facts: ReportFacts) {
   const { model, calculations, cards, datasets, owners, files, dataFiles, jobs } = facts;

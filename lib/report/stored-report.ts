@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { recordOf } from '../base/index.ts';
 import { findStored, type Store } from '../store/index.ts';
 
-/** The key of the page. The object that describes it is written after the page. */
+/** The key of the report's page. */
 export const REPORT_PAGE_KEY = 'report/latest.html';
+/** The key of the object that describes the page. It is written after the page. */
 export const REPORT_KEY = 'report/latest.json';
 
 const storedReportSchema = z.object({
@@ -18,7 +19,7 @@ const storedReportSchema = z.object({
 export type StoredReport = z.infer<typeof storedReportSchema>;
 
 /**
- * Reads what is stored about the newest report; undefined if none was written. Throws `StoredObjectError` if
- * it is damaged.
+ * Reads the description of the newest report; undefined if no report was written. Throws `StoredObjectError` if it is
+ * damaged.
  */
 export const findReport = (store: Pick<Store, 'get'>) => findStored(store, REPORT_KEY, storedReportSchema);

@@ -31,17 +31,17 @@ import type { FindableKind } from './findable-kinds.ts';
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
 
 /**
- * How a dependent was reached: it has this `relation` to the thing described here. `valid`: the validity of the link,
- * if it is not VALID.
+ * How a dependent was reached: the dependent has this `relation` to the thing described here. `valid`: the validity of
+ * the link if it is not VALID, otherwise null.
  */
 type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
 
-/** Something that would break if the thing were deleted. */
+/** A thing that would break if the requested thing were deleted. */
 type Dependent = Description &
   Named & {
-    /** The number of uses from it to the thing; 1 if it uses the thing directly. */
+    /** How many hops away it is; 1 if it uses the thing directly. */
     readonly hop: number;
-    /** The first of its `waysTotal` uses of things that are one hop nearer to the thing. */
+    /** The first of its `waysTotal` uses of things that are one hop nearer. */
     readonly ways: readonly Way[];
     readonly waysTotal: number;
   };
@@ -50,16 +50,16 @@ type Dependent = Description &
 type UsedThing = Description &
   Named & {
     /**
-     * Whether a snapshot has a record of it; if false, only links name it. No snapshot has records of
-     * datasets and FileSets.
+     * Whether a snapshot has a record of it; if false, only links refer to it. No snapshot has records of datasets and
+     * FileSets.
      */
     readonly inSnapshot: boolean;
-    /** How many records of other things name it, and how many of these through a link that is not VALID. */
+    /** How many records of other things refer to it, and how many of these by a link that is not VALID (`broken`). */
     readonly links: number;
     readonly broken: number;
-    /** The FileSet of a file or directory. */
+    /** The FileSet of a file or directory; null for other things. */
     readonly fileset: string | null;
-    /** How many things depend on it: in total, by hops, and by kind. */
+    /** How many things depend on it: in total, at 1, 2, 3 … hops, and by kind. */
     readonly total: number;
     readonly hops: readonly number[];
     readonly kinds: Readonly<Record<string, number>>;
@@ -70,7 +70,7 @@ type UsedThing = Description &
     readonly columns: readonly string[];
     /** The formula of a calculation; null if its text is not known. */
     readonly formula: string | null;
-    /** Whether `hops` excluded things that are further away. */
+    /** Whether things that are further away than the requested `hops` were left out. */
     readonly isCut: boolean;
     /** The things that depend on it, nearest first, at most `maxListed`. */
     readonly dependents: readonly Dependent[];
@@ -88,11 +88,15 @@ type WhereUsedOptions = {
   readonly hops?: number | undefined;
   /** Maximum dependents to list for each thing; all are counted. */
   readonly maxListed: number;
-  /** Whether to leave out and name sources whose run is missing or damaged. Default: false, they are an error. */
+  /**
+   * Whether to leave out sources whose run is missing or damaged, and report them in `notRead`. Default: false, it
+   * throws.
+   */
   readonly mayLack?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
+/** What was found, and what was searched. */
 export type WhereUsed = {
   /** The runs that were searched. `startedAt`: ISO 8601. */
   readonly searched: readonly {
@@ -100,36 +104,36 @@ export type WhereUsed = {
     readonly run: string;
     readonly startedAt: string;
     readonly records: number;
-    /** How many ids the platform refused, such as datasets whose cards it did not list. */
+    /** How many ids could not be read, such as datasets whose cards the platform did not list. */
     readonly missing: number;
   }[];
   /** Sources that would have been searched, but have no published run. */
   readonly unpublished: readonly Source[];
-  /** Why a source that has a published run was not searched. */
+  /** For each source that has a published run but was not searched, why. */
   readonly notRead: readonly string[];
   /**
-   * The number of calculations whose formula is known, so that its columns are found; undefined if the model was not
-   * searched.
+   * How many calculations have a known formula (`known`), out of all (`of`). Columns are found only in known formulas.
+   * Undefined if no calculations were searched.
    */
   readonly formulas: { readonly known: number; readonly of: number } | undefined;
-  /** `formulas` as a sentence, for people. */
+  /** `formulas` as a sentence. */
   readonly formulasNote: string | undefined;
   /** Everything that has the id; empty if it is unknown. */
   readonly found: readonly UsedThing[];
-  /** Similar ids and names, if nothing was found. */
+  /** If nothing was found: up to five things with that name, or with an id that starts with it. */
   readonly hints: readonly Named[];
 };
 
 /**
  * Finds everything with an id, and what depends on it over several hops, in the last published runs. Throws
- * `StoredObjectError` with the damaged object.
+ * `StoredObjectError` if an object is damaged.
  */
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
 
 type Search = Omit<WhereUsedOptions, 'store' | 'signal' | 'mayLack'> & { readonly columns: ModelColumns };
 
-/** The sources whose records name things of this kind. */
+/** The sources whose records refer to things of this kind. */
 const sourcesNaming = (kind: FindableKind): readonly Source[] =>
   sources.filter((source) => (sourceDefinitions[source].names as readonly string[]).includes(kind));
 
@@ -164,7 +168,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   };
 }
 
-/** Formulas of calculations that no snapshot has are not counted, so `known` is at most `of`. */
+/** Counts known formulas, except those of calculations that are in no snapshot, so `known` is at most `of`. */
 function formulasOf({ formulas, calculations }: Model) {
   const published = new Set(calculations.nodes);
   return {
@@ -192,7 +196,7 @@ async function whereUsedInGraph(model: Model, search: Search): Promise<readonly 
   return reached.map((each) => usedNode(each, said, model));
 }
 
-/** The nodes of the columns with an id, or with a name, which may be in backticks. */
+/** The nodes of the columns with this id or this name; a name may be in backticks. */
 function columnsNamed({ id, dataset }: Search, { things }: Model): readonly number[] {
   const wanted = canonicalId(id.replace(/^`(.*)`$/s, (_, name: string) => name.replaceAll('``', '`')));
   const of = dataset === undefined ? undefined : canonicalId(dataset);
@@ -207,7 +211,7 @@ function columnsNamed({ id, dataset }: Search, { things }: Model): readonly numb
   return found;
 }
 
-/** The names of the columns that a calculation reads, or that the calculations of a dataset read. */
+/** The names of the columns that a calculation reads, or that the calculations of a dataset read from it, sorted. */
 function columnsRead(asked: number, { things, graph: { user, used } }: Model): readonly string[] {
   const { kind, id } = things.thingAt(asked);
   const found = new Set<string>();
@@ -235,7 +239,7 @@ function reachedFrom(
   return { node, kinds, ...reach(users, [node], { hops, maxListed, visit }) };
 }
 
-/** A thing, and what depends on it. Listed dependents are described by the columns of their records. */
+/** A thing, and what depends on it. `said`: the descriptions of the thing and of its listed dependents. */
 function usedNode(
   { node, kinds, counts, isCut, nodes, edges, hops: distances }: ReturnType<typeof reachedFrom>,
   said: ReadonlyMap<number, Description>,
@@ -244,7 +248,7 @@ function usedNode(
   const { things, graph, flags } = model;
   const shown = (each: number) => ({
     ...(said.get(each) ?? { name: null, type: null, owner: null }),
-    // The graph has only kinds that can be found.
+    // All kinds in the graph are findable.
     ...(things.thingAt(each) as Pick<UsedThing, 'kind' | 'id'>),
   });
   const ways = waysTo(edges, graph, shown);
@@ -268,7 +272,7 @@ function usedNode(
   };
 }
 
-/** How many records of other things name a thing, and how many of these through a broken link. */
+/** How many records of other things refer to a thing, and how many of these by a broken link. */
 function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) {
   let links = 0;
   let broken = 0;
@@ -284,7 +288,7 @@ function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) 
 /** Maximum ways to list for a dependent. */
 const MAX_WAYS = 5;
 
-/** How each thing was reached, by its node. */
+/** How each dependent was reached, by its node. */
 function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => Named) {
   const ways = new Map<number, { ways: Way[]; waysTotal: number }>();
   for (const edge of edges) {
@@ -303,12 +307,12 @@ function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => N
 /** A thing whose dependents are being collected. */
 type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readonly dependents: Dependent[] };
 
-/** The sources whose things are in the model's graph. */
+/** The sources whose records are things in the model's graph. */
 const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
 
 /**
- * Finds the records outside the model with an id, such as data files, and for FileSets and directories also the files
- * in them, since nothing else is known to depend on a file. It reads the runs once; memory holds only listed things.
+ * Finds records with an id that are not in the graph, such as data files. For a FileSet or directory it also finds the
+ * files in it; nothing else is known to depend on files. It reads the runs once; memory holds only listed things.
  */
 async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);
@@ -343,7 +347,7 @@ async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promi
         add(record, thingAt('fileset', { kind: 'fileset', id: fileset }), fileset);
       if (!isAsked('file')) continue;
       const at = pathOf(file.name ?? '');
-      // A directory need not have a record.
+      // A directory may lack a record of its own.
       const directory = { kind: 'file', id: path, name: path, type: 'directory', fileset } as const;
       if (at === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
       else if (file.id === id) thingAt(`id ${fileset}`, { ...file, kind: 'file', inSnapshot: true });
@@ -353,7 +357,7 @@ async function whereUsedInFiles({ id, kind, maxListed, columns }: Search): Promi
   return [...found.values()];
 }
 
-/** A path without trailing slashes; the root is the empty path. */
+/** A path without trailing slashes; empty for the root. */
 const pathOf = (path: string): string => path.replace(/\/+$/, '');
 
 const unused = () => ({
@@ -374,10 +378,10 @@ const unused = () => ({
 });
 
 const MAX_HINTS = 5;
-/** Minimum characters of the start of an id, since fewer would match too many ids. */
+/** Minimum characters of a searched start of an id; fewer would match too many ids. */
 const MIN_START = 3;
 
-/** At maxListed five things whose name is the requested id (case does not matter), or whose id starts with it. */
+/** At most five things whose name is the requested id (ignoring case), or whose id starts with it. */
 async function hintsFor(search: Search): Promise<readonly Named[]> {
   const wanted = search.id.toLowerCase();
   const isStart = (id: string) => wanted.length >= MIN_START && id.toLowerCase().startsWith(wanted);

@@ -30,17 +30,17 @@ import { REPORT_PAGE_KEY } from '../stored-report.ts';
 
 type BrokenFlag = (typeof brokenFlags)[number];
 
-/** A message for people: a subject of fewer than 100 ASCII characters, and lines of text. */
+/** A printed message: a subject of fewer than 100 ASCII characters, and a text of several lines. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
 
-/** Sends a message to all its receivers. Throws if no receiver got it. */
+/** Sends a message to all recipients. Throws if no recipient received it. */
 export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
-/** Prints the subject and the text of a digest, as it is shown and posted. */
+/** Prints the subject and the text of a digest, for the terminal, topics and webhooks. */
 export function printDigest(
   digest: Digest,
   options: {
-    /** The location of the store, as in SYNC_STORE. */
+    /** The location of the store, in the form of SYNC_STORE. */
     readonly location: string;
     /** Whether the store has a report. */
     readonly hasReport: boolean;
@@ -106,6 +106,7 @@ function progressLine(progress: Digest['progress']): readonly string[] {
 const thingsIn = ({ calculations, cards }: BrokenThings[BrokenFlag]): string =>
   [counted(calculations, 'calculation'), ...(cards === 0 ? [] : [counted(cards, 'card')])].join(' and ');
 
+/** A number with its noun: `1 job`, `1,204 jobs`. */
 export const counted = (of: number, noun: string): string => `${count(of)} ${noun}${of === 1 ? '' : 's'}`;
 
 function changedLine(compared: Digest['compared']): string {
@@ -117,7 +118,7 @@ function changedLine(compared: Digest['compared']): string {
 
 const warningsOf = ({ forced, refused, degradedPages, consistency }: Manifest): readonly string[] => [
   ...(forced
-    ? [`It was published by force, although refused: ${refusedAs({ refused, degradedPages })}`]
+    ? [`It was published by force, even though it was refused: ${refusedAs({ refused, degradedPages })}`]
     : []),
   ...(consistency === 'proved'
     ? []
@@ -145,9 +146,10 @@ function sectionOf(heading: string, first: First | undefined, meaning = ''): rea
   ];
 }
 
-/** Maximum characters of a subject: SNS takes fewer than 100. */
+/** Maximum characters of a subject. SNS accepts fewer than 100. */
 const MAX_SUBJECT_LENGTH = 99;
-const MAX_WHAT = 75;
+/** Maximum characters of the news in a subject, before the place. */
+const MAX_NEWS_LENGTH = 75;
 
 function subjectOf({ manifest, compared, broken }: Digest): string {
   const { source: place, platform, records } = manifest;
@@ -158,7 +160,7 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
   const changed = compared === null ? `${count(records)} records` : countsOf(compared);
   // The worst news comes first, since the rest may not fit.
   const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
-    (all, each) => (all.length + each.length < MAX_WHAT ? `${all}, ${each}` : all),
+    (all, each) => (all.length + each.length < MAX_NEWS_LENGTH ? `${all}, ${each}` : all),
   );
   const where = `${place} of ${platform}`.replaceAll(/[^ -~]/g, '?');
   const room = MAX_SUBJECT_LENGTH - what.length - ': '.length;
@@ -167,7 +169,7 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
 
 const MAX_LINE_LENGTH = 400;
 
-/** Matches the `://` of an address, except in lines that we write ourselves, whose links may work. */
+/** Matches the `://` of an address, except in lines that this program wrote, whose links are safe. */
 const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: https?):\/\//g;
 
 /**
@@ -184,32 +186,32 @@ const minute = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
 
 const count = (value: number): string => value.toLocaleString('en-US');
 
-/** The beginning of a line with a thing's address in the platform, which `safeLine` does not change. */
-const LINK = '  in the platform: ';
+/** The beginning of a line with a thing's address in the platform. `safeLine` does not change such lines. */
+const LINK_PREFIX = '  in the platform: ';
 
 /** The news about one published run. */
 type Digest = {
   readonly manifest: Manifest;
-  /** The run that it was compared with, and how many records differ; null if it was compared with no run. */
+  /** The run that it was compared with (`against`), and how many records differ; null if it was not compared. */
   readonly compared: ({ readonly against: string } & ReturnType<typeof changeCounts>) | null;
-  /** The changes; undefined if it was compared with no run. */
+  /** The first changes; undefined if it was not compared with another run, or the changes cannot be read. */
   readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
   /**
-   * What is wrong according to the model, and is new. Null if that is unknown; undefined for a source that
+   * What is wrong according to the model, and which of it is new. Null if that is unknown; undefined for a source that
    * the model does not depend on.
    */
   readonly broken: BrokenThings | null | undefined;
-  /** Ids that could be read in the run before, but not in this run; undefined if the run before is unknown. */
+  /** The ids that the run before could read, but this run could not; undefined if the run before is unknown. */
   readonly newlyMissing: First | undefined;
   /**
-   * The counts of the last model, and of a model from a month before. Undefined for a source that the model does not
-   * depend on, or if the counts are unknown.
+   * How many things are wrong now, and how many were a month ago. Undefined for a source that the model does not depend
+   * on, or if the counts are unknown.
    */
   readonly progress: Awaited<ReturnType<typeof progressOf>>;
 };
 
 /**
- * Collects the digest of a run; memory holds one model. Comparisons that are not possible are left out.
+ * Collects the digest of a run. Memory holds one model at a time. If something cannot be compared, it is left out.
  * Throws `StoredObjectError` if the run itself is damaged.
  */
 export async function collectDigest(parts: {
@@ -217,11 +219,11 @@ export async function collectDigest(parts: {
   readonly place: Place;
   readonly run: string;
   /**
-   * The run to compare with, if it is still published. Default: the run that it was compared with when it was
-   * published.
+   * The run to compare with. Default, also if it is no longer published: the run that this one was compared with when
+   * it was published.
    */
   readonly old?: string | undefined;
-  /** A time in epoch milliseconds, instead of `old`: the last run at that time is compared. */
+  /** A time in epoch milliseconds, instead of `old`: the run is compared with the last one at that time. */
   readonly sinceMs?: number | undefined;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
@@ -255,8 +257,8 @@ const PROGRESS_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * The counts of the last day, and of the newest day that is a month before; without such a day, of the first day, if
- * that is not the last day.
+ * The counts of the last day, and those of the newest day at least 30 days before. Without such a day, those of the
+ * first day, unless that is the last day.
  */
 async function progressOf(store: Store, signal: AbortSignal | undefined) {
   const { days } = (await openModel({ store, now: Date.now, signal })).model;
@@ -269,12 +271,13 @@ async function progressOf(store: Store, signal: AbortSignal | undefined) {
     : { now, before, daysAgo: agoOf(before) };
 }
 
+/** The memory for comparing records that are not in order, in bytes. */
 const COMPARING_BYTES = 128_000_000;
 
 /** Maximum lines for a changed record: its name and a field. */
 const MAX_LINES = 2;
 
-/** Fields, of any source, whose changes are listed first. */
+/** The fields, of all sources, whose changes are listed first. */
 const NOTABLE = new Set(
   'archived datasourceId expression links locked name owner path scanState status title'.split(' '),
 );
@@ -304,7 +307,7 @@ async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
 
 function cut(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
-  // For one line that is left out, a line that says so would take as much room.
+  // A line that says that one field was left out would be as long as that field's line.
   return more <= 1 ? lines : [...lines.slice(0, MAX_LINES), `  and ${more} more fields`];
 }
 
@@ -325,12 +328,12 @@ async function runBefore(store: Store, place: Place, before: PublishedRun | unde
   return manifest && { place, source: sourceOf(place), manifest, key };
 }
 
-/** The first items of a list, each as lines that contain strings of the platform; `safeLine` makes them safe. */
+/** The first items of a list, each as lines. They contain strings of the platform, which `safeLine` makes safe. */
 type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
 
 /**
- * For each flag, how many calculations and cards have it, and `newly`: things that did not have it before; undefined
- * if that is unknown.
+ * For each flag, how many calculations and cards have it. `newly`: the things that did not have it before; undefined if
+ * that is unknown.
  */
 type BrokenThings = Readonly<
   Record<
@@ -352,9 +355,9 @@ type RunsToJudge = {
 const MAX_LISTED = 6;
 
 /**
- * What is wrong in the model of a run, but was not wrong in the model of the run before; both models include the last
- * runs of the other sources. Undefined for a source that no flag depends on. Null if any of these runs is damaged, which
- * the report shows.
+ * What is wrong in the model of a run, and which of it was not wrong in the model of the run before. Both models
+ * include the last runs of the other sources. Undefined for a source that no flag depends on. Null if one of these runs
+ * is damaged; the report shows that.
  */
 export async function brokenThings(options: RunsToJudge): Promise<BrokenThings | null | undefined> {
   if (!hasLinks(options.run.source)) return undefined;
@@ -363,7 +366,7 @@ export async function brokenThings(options: RunsToJudge): Promise<BrokenThings |
 
 async function compareModels({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
   const { runs: last } = await lastRuns(store, sources.filter(hasLinks));
-  // A narrowed run is judged together with the runs of the other narrowed places, but not with a run of the
+  // The model of a narrowed run includes the runs of the other narrowed places of its source, but not a run of the
   // whole source.
   const others = last.filter(
     ({ place, source }) => source !== run.source || (place !== run.place && place !== source),
@@ -375,24 +378,24 @@ async function compareModels({ store, run, before, links = {}, signal }: RunsToJ
       signal,
     });
   const modelWith = async (one: LastRun) => modelOf(await computeModel(columnsWith(one)));
-  // The first model is not kept in memory, only what is wrong in it.
+  // Of the model of the run before, memory keeps only what is wrong.
   const known = before && brokenIn(await modelWith(before));
   const model = await modelWith(run);
   const all = brokenIn(model);
   const counts = byFlag((flag) => ({
-    calculations: having(model, flag, model.calculations.nodes).length,
-    cards: having(model, flag, model.cards.nodes).length,
+    calculations: nodesWith(model, flag, model.calculations.nodes).length,
+    cards: nodesWith(model, flag, model.cards.nodes).length,
   }));
   const newlyWith = (flag: BrokenFlag) =>
     [...all[flag]].filter(([text]) => known?.[flag].has(text) === false);
   const firstWith = (flag: BrokenFlag) => newlyWith(flag).slice(0, MAX_LISTED);
   const listed = new Set(brokenFlags.flatMap(firstWith).map(([, node]) => node));
-  const said = await describeNodes(model, columnsWith(run), listed);
+  const descriptions = await describeNodes(model, columnsWith(run), listed);
   const itemOf = (flag: BrokenFlag, node: number) => {
     const { kind, id } = model.things.thingAt(node);
     const address = linkTo(links, kind, id);
-    const lines = linesOf(model, node, flag, said.get(node));
-    return address === undefined ? lines : [...lines, `${LINK}${address}`];
+    const lines = linesOf(model, node, flag, descriptions.get(node));
+    return address === undefined ? lines : [...lines, `${LINK_PREFIX}${address}`];
   };
   return byFlag((flag) => {
     const items = firstWith(flag).map(([, node]) => itemOf(flag, node));
@@ -406,19 +409,19 @@ const byFlag = <T>(of: (flag: BrokenFlag) => T) =>
 
 const namedAt = ({ things }: Model, node: number) => Object.values(things.thingAt(node)).join(' ');
 
-const having = ({ flags }: Model, flag: BrokenFlag, nodes: Uint32Array): Uint32Array =>
+const nodesWith = ({ flags }: Model, flag: BrokenFlag, nodes: Uint32Array): Uint32Array =>
   nodes.filter((node) => ((flags[node] ?? 0) & flagBits[flag]) !== 0);
 
 /** The nodes of the calculations and cards that have each flag, by kind and id. */
 function brokenIn(model: Model) {
   const { calculations, cards } = model;
   return byFlag((flag) => {
-    const nodes = [calculations, cards].flatMap((of) => [...having(model, flag, of.nodes)]);
+    const nodes = [calculations, cards].flatMap((of) => [...nodesWith(model, flag, of.nodes)]);
     return new Map(nodes.map((node) => [namedAt(model, node), node] as const));
   });
 }
 
-/** Describes a thing, with its owner, and the first of its uses that explains the flag. */
+/** The lines about a thing: its name and owner, and the first use that explains the flag. */
 function linesOf(
   model: Model,
   node: number,

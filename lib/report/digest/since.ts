@@ -11,7 +11,7 @@ type Digest = Awaited<ReturnType<typeof collectDigest>>;
 
 type SinceOptions = {
   readonly store: Store;
-  /** The start of the period to report about, in epoch milliseconds. */
+  /** The start of the period to report on, in epoch milliseconds. */
   readonly sinceMs: number;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
@@ -23,8 +23,9 @@ type SinceOptions = {
 };
 
 /**
- * Reports what has changed, broken and failed since a time, in one message about all places that published a run since
- * then, and about the jobs that ended since then and are not done. `text` is empty if there is nothing to report.
+ * Reports what has changed, broken and failed since a time, in one message: about all places that published a run since
+ * then, and about the jobs that failed or ended with an unknown outcome since then. `text` is empty if there is nothing
+ * to report.
  */
 export async function digestSince(options: SinceOptions) {
   const { store, sinceMs, addFault } = options;
@@ -36,18 +37,18 @@ export async function digestSince(options: SinceOptions) {
   const hasReport = (await findReport(store).catch(unlessDamaged(addFault))) !== undefined;
   const printed = digests.map((each) => printDigest(each, { location: store.location, hasReport }));
   const { text, ...message } = oneMessage(printed, failed, sinceMs);
-  // The cost of a month alone is not news.
+  // The cost of the month is not news by itself.
   const withCost = [text, ...(cost === undefined || text === '' ? [] : [safeLine(cost.words)])];
   return {
     ...message,
-    text: withCost.join(BETWEEN),
+    text: withCost.join(SEPARATOR),
     cost,
     places: digests.map(figuresOfPlace),
     jobs: failed,
   };
 }
 
-/** The digest of each place that has a run in the period, if there are news. */
+/** The digest of each place that published a run in the period, if it has any news. */
 async function newsOfPlaces(options: SinceOptions): Promise<readonly Digest[]> {
   const found: Digest[] = [];
   for (const place of await placesIn(options.store)) {
@@ -75,27 +76,30 @@ function hasNews({ compared, broken, newlyMissing, manifest }: Digest): boolean 
   return changed + newly + (newlyMissing?.total ?? 0) > 0 || manifest.forced || broken === null;
 }
 
-const BETWEEN = `\n\n${'-'.repeat(60)}\n\n`;
+const SEPARATOR = `\n\n${'-'.repeat(60)}\n\n`;
 
 function oneMessage(digests: readonly PrintedDigest[], failed: JobFacts['attention'], sinceMs: number) {
   const since = new Date(sinceMs).toISOString();
   const subjects: string[] = [];
-  if (digests.length > 1) subjects.push(`${digests.length} places have news`);
+  if (digests.length > 1) subjects.push(`Changes in ${digests.length} places`);
   else if (digests[0] !== undefined) subjects.push(digests[0].subject);
-  if (failed.length > 0) subjects.push(`${counted(failed.length, 'job')} not done`);
+  if (failed.length > 0)
+    subjects.push(
+      `${counted(failed.length, 'job')} failed or ${failed.length === 1 ? 'has' : 'have'} an unknown outcome`,
+    );
   const texts = digests.map(({ text }) => text);
   if (failed.length > 0) texts.push(textOfJobs(failed));
   return {
     since,
     subject: subjects.join('; ') || `Nothing new since ${since.slice(0, 16).replace('T', ' ')} UTC`,
-    text: texts.join(BETWEEN),
+    text: texts.join(SEPARATOR),
   };
 }
 
 const MAX_JOBS = 20;
 
 function textOfJobs(failed: JobFacts['attention']): string {
-  const lines = [`Jobs that are not done: ${failed.length}`];
+  const lines = [`Failed and unknown jobs: ${failed.length}`];
   for (const { status, type, id, reason, advice } of failed.slice(0, MAX_JOBS))
     lines.push(`  ${safeLine(`${status}: ${type} ${id}: ${reason}`)}`, safeLine(`    ${advice}`));
   const more = failed.length - MAX_JOBS;
@@ -103,7 +107,7 @@ function textOfJobs(failed: JobFacts['attention']): string {
   return lines.join('\n');
 }
 
-/** The figures of a place, for machines. */
+/** The figures of a place, for `--json`. */
 function figuresOfPlace({ manifest, compared, broken, newlyMissing, progress }: Digest) {
   const { source: place, run, records } = manifest;
   const flags: Record<string, unknown> = {};

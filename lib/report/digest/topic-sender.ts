@@ -8,7 +8,7 @@ export function createTopicSender(options: {
   /** The ARNs of the topics; each topic is in its own region. */
   readonly topics: readonly string[];
   readonly environment: AwsEnvironment;
-  /** Called for a topic that did not accept a message although another topic did. */
+  /** Called for each topic that did not accept the digest even though another topic did. */
   readonly warn: (what: string, err: unknown) => void;
 }): SendDigest {
   const { topics, environment, warn } = options;
@@ -35,8 +35,8 @@ const clientFor = (topic: string, environment: AwsEnvironment) =>
   });
 
 /**
- * Plain text for all subscribers, except that https gets the format of Amazon Q Developer in chat applications, which
- * serves Slack channels and drops any other text. Source: "Custom notifications" in its guide.
+ * The message: plain text for all subscribers, except for https. These get the format of Amazon Q Developer in chat
+ * applications, which posts to Slack channels and drops any other text. Source: "Custom notifications" in its guide.
  */
 function messageOf({ subject, text }: PrintedDigest) {
   const content = {
@@ -54,5 +54,5 @@ function messageOf({ subject, text }: PrintedDigest) {
   };
 }
 
-/** Maximum characters of the code; a description may have 8,000 characters. */
+/** Maximum characters of the code block. A description may have 8,000 characters. */
 const MAX_CODE_LENGTH = 7_900;

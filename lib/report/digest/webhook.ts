@@ -1,7 +1,9 @@
 /** The service to which a digest is posted. */
 export type WebhookService = 'slack' | 'teams';
 
-/** The body of a post: JSON for Slack's incoming webhooks, or a message with an Adaptive Card for Teams' workflows. */
+/**
+ * The body to post: for Slack, that of an incoming webhook; for Teams, a message with an Adaptive Card, for a workflow.
+ */
 export function webhookBody(
   to: WebhookService,
   { subject, text }: { readonly subject: string; readonly text: string },
@@ -20,10 +22,10 @@ export function webhookBody(
 
 const CARD_TYPE = 'application/vnd.microsoft.card.adaptive';
 
-/** Maximum characters of the text: Slack cuts a message after 40,000. */
+/** Maximum characters of the text. Slack cuts a message after 40,000. */
 const MAX_SLACK_TEXT = 30_000;
 
-/** Maximum bytes of text: Teams takes 28 KB, including the JSON around each line. */
+/** Maximum bytes of the lines and of the JSON around them. Teams accepts a message of 28 KB. */
 const MAX_TEAMS_BYTES = 12_000;
 
 /** The lines of a text up to `MAX_TEAMS_BYTES`, and `…` if some do not fit. */
@@ -37,9 +39,10 @@ function cardLines(text: string): readonly { readonly text: string }[] {
   return [...fit, ...(fit.length < lines.length ? ['…'] : [])].map((line) => ({ text: line }));
 }
 
+/** An estimate of the bytes of JSON around each line. */
 const BYTES_AROUND = 60;
 
-/** A text run has no markup, so names are shown unchanged. */
+/** One line as a block. A TextRun has no markup, so names are shown unchanged. */
 const textBlock = (one: { readonly text: string }) => ({
   type: 'RichTextBlock',
   spacing: 'None',

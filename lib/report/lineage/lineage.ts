@@ -14,7 +14,7 @@ type LineageOptions = {
 
 /**
  * The lineage of the last published runs, as lines; the same store always gives the same lines. Undefined if nothing is
- * published. Memory holds the model, and a file of records with its columns. Throws `StoredObjectError`.
+ * published. Memory holds the model and the columns of one file of records. Throws `StoredObjectError`.
  */
 export async function lineageOf({ store, format, signal }: LineageOptions) {
   const { model, runs, columns } = await openModel({ store, now: Date.now, signal });
@@ -49,7 +49,10 @@ async function* inArray(entries: AsyncIterable<string>): AsyncGenerator<string> 
 const latest = (runs: readonly LastRun[]): string =>
   runs.reduce((last, { manifest: { startedAt } }) => (startedAt > last ? startedAt : last), '');
 
-/** All calculations and cards: first those with records, in their order, and last those that only other records name. */
+/**
+ * All calculations and cards: first those with a record, in the order of the records, then those that only other
+ * records refer to.
+ */
 async function* stepsOf(model: Model, runs: readonly LastRun[], columns: ModelColumns): AsyncGenerator<Step> {
   const { things, graph, flags, isMissing } = model;
   const inputsOf = createInputs(model);
@@ -71,7 +74,7 @@ async function* stepsOf(model: Model, runs: readonly LastRun[], columns: ModelCo
         ...about.calculation,
       };
     }
-  // The owners are in the order of the cards.
+  // `cardOwners` is in the order of the cards.
   const { node: owned, owner } = model.cardOwners;
   let next = 0;
   for await (const described of describedNodes(model, columns, 'cards'))
@@ -100,7 +103,7 @@ function createInputs({ things, graph }: Model) {
     const columns = all.filter(({ kind }) => kind === 'column').map(({ id }) => partsOfColumn(id));
     return {
       inputs: inputs.sort((a, b) => compared(a.kind, b.kind) || compared(a.id, b.id)),
-      // If no dataset of a calculation is known, its columns belong to no known dataset.
+      // Columns without a dataset are left out: no dataset of their calculation is known.
       columns: columns
         .filter(({ dataset }) => dataset !== '')
         .sort((a, b) => compared(a.dataset, b.dataset) || compared(a.column, b.column)),
@@ -110,13 +113,14 @@ function createInputs({ things, graph }: Model) {
 
 const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The name of the platform under which DataHub lists everything that is written. */
+/** The name of the data platform under which DataHub lists these entities. */
 const PLATFORM = 'platform-sync';
+/** The user to whom DataHub attributes these changes. */
 const ACTOR = 'urn:li:corpuser:unknown';
 
 /**
- * The metadata file of DataHub: proposals of aspects. Datasets and calculations become datasets there, cards
- * become charts, and owners become users by their ids.
+ * DataHub's metadata file: an array of proposals, each with one aspect of an entity. Datasets and calculations become
+ * datasets there, cards become charts, and owners become users by their ids.
  */
 const datahub: Catalog = {
   isArray: true,
@@ -184,11 +188,11 @@ const fieldOf = (dataset: string, column: string): string =>
 
 const userOf = (id: string): string => `urn:li:corpuser:${encoded(id)}`;
 
-/** The producer, without a version, so that the same store always gives the same bytes. */
+/** The producer of the events. It has no version, so that the same store always gives the same bytes. */
 const PRODUCER = 'pkg:npm/platform-sync';
-const SPEC = 'https://openlineage.io/spec';
+const SPEC_URL = 'https://openlineage.io/spec';
 
-/** The versions of the facets that are used. */
+/** The version of each facet. */
 const FACETS = {
   JobTypeJobFacet: '2-0-4',
   DocumentationJobFacet: '1-1-0',
@@ -202,8 +206,8 @@ const FACETS = {
 const FIELD = 'value';
 
 /**
- * The format of OpenLineage's events. Each calculation is a job that reads datasets and calculations and writes one
- * dataset; each card is a job that only reads. The id of a run is derived from its job and from the snapshot.
+ * OpenLineage's events, one a line. Each calculation is a job that reads datasets and calculations and writes one
+ * dataset; each card is a job that only reads. An event's run id is derived from the job and the snapshot's run.
  */
 const openLineage: Catalog = {
   isArray: false,
@@ -238,14 +242,14 @@ const openLineage: Catalog = {
       inputs: inputs.map((input) => ({ namespace, name: `${input.kind}/${input.id}` })),
       outputs: kind === 'calculation' ? [{ namespace, name, facets }] : [],
       producer: PRODUCER,
-      schemaURL: `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+      schemaURL: `${SPEC_URL}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
     };
   },
 };
 
 const facet = (name: keyof typeof FACETS, members: object) => ({
   _producer: PRODUCER,
-  _schemaURL: `${SPEC}/facets/${FACETS[name]}/${name}.json#/$defs/${name}`,
+  _schemaURL: `${SPEC_URL}/facets/${FACETS[name]}/${name}.json#/$defs/${name}`,
   ...members,
 });
 
@@ -257,7 +261,7 @@ function columnLineage({ columns }: Step, namespace: string) {
   return { columnLineage: facet('ColumnLineageDatasetFacet', { fields: { [FIELD]: { inputFields } } }) };
 }
 
-/** A UUID of version 8 that is computed from these strings. */
+/** A UUID of version 8 that is derived from these strings. */
 function runId(texts: readonly string[]): string {
   const digits = hash('sha256', texts.join('\n'));
   return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
@@ -277,14 +281,14 @@ type Step = {
   readonly inputs: readonly Input[];
   /** The columns that its formula reads, sorted; empty if the formula's text is unknown. */
   readonly columns: readonly { readonly dataset: string; readonly column: string }[];
-  /** The runs from which it is known, and when the last of them began, ISO 8601. */
+  /** The names of the runs from which it is known, separated by spaces; `at`: when the last of them began, ISO 8601. */
   readonly run: string;
   readonly at: string;
 };
 
 type Input = { readonly kind: 'dataset' | 'calculation'; readonly id: string };
 
-/** What an entry needs besides its step. */
+/** What all entries share. */
 type LineageContext = {
   /** The platform's host. */
   readonly host: string;
@@ -292,7 +296,7 @@ type LineageContext = {
   readonly owners: readonly { readonly id: string; readonly name: string | null }[];
 };
 
-/** The format of a catalog: what comes before the steps, and the entries for a step. */
+/** The format of a catalog: the entries that come before all steps, and the entries for each step. */
 type Catalog = {
   readonly before: (context: LineageContext) => Iterable<object>;
   readonly entries: (step: Step, context: LineageContext) => Iterable<object>;

@@ -14,12 +14,15 @@ export type ToolCall = McpContext & {
   readonly say: (words: string) => void;
 };
 
-/** Thrown if a tool cannot do what was requested. The message says why, and what to do. */
+/** Thrown if a tool cannot do what was requested. The message says why, and what to do instead. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** Maximum seconds of a call that reads, of a call that sends, and of any call without progress messages. */
+/**
+ * Maximum seconds of a call: of a tool that reads, of a tool that sends, and of any call for which the client wants no
+ * progress (`silent`).
+ */
 export const MAX_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
 
 /** Annotations of a tool that only reads the store and sends no request to the platform. */
@@ -35,13 +38,13 @@ export type Tool = {
   readonly title: string;
   /** What the tool does and returns, for the assistant. */
   readonly description: string;
-  /** What a call may do, in the protocol's terms. */
+  /** What a call may do, as the protocol's hints. */
   readonly annotations: typeof READS;
   readonly inputSchema: () => Record<string, unknown>;
-  /** What to do instead, if a call took too long. */
+  /** What to do instead if a call took too long, for the message. Default: ask for less. */
   readonly instead?: string;
-  /** Checks the arguments and runs the tool. Throws `ToolError`, or errors of the store. */
-  readonly call: (given: unknown, call: ToolCall) => Promise<ToolResult>;
+  /** Checks the arguments, and runs the tool. Throws `ToolError`, or the errors of the store. */
+  readonly call: (args: unknown, call: ToolCall) => Promise<ToolResult>;
 };
 
 type ToolParts = Pick<Tool, 'title' | 'description' | 'instead'> & Partial<Pick<Tool, 'annotations'>>;
@@ -60,9 +63,9 @@ export function defineTool<I extends z.ZodMiniType>({ input, run, ...tool }: Too
       const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
       return schema;
     },
-    async call(given, call) {
-      const checked = input.safeParse(given ?? {});
-      if (!checked.success) throw wrongArguments(checked.error, given);
+    async call(args, call) {
+      const checked = input.safeParse(args ?? {});
+      if (!checked.success) throw wrongArguments(checked.error, args);
       return await run(checked.data, call);
     },
   };
@@ -70,16 +73,16 @@ export function defineTool<I extends z.ZodMiniType>({ input, run, ...tool }: Too
 
 const MAX_FAULTS = 20;
 
-function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
-  const faults = faultsOf(error, given, { max: MAX_FAULTS });
+function wrongArguments(error: z.core.$ZodError, args: unknown): ToolError {
+  const faults = faultsOf(error, args, { max: MAX_FAULTS });
   return new ToolError(
     `wrong arguments:\n${faults.map((fault) => fault.replace(/^: /, 'arguments: ')).join('\n')}`,
   );
 }
 
 /**
- * `at`: the number of items on earlier pages. `most`: the number of items needed for earlier pages and this page, plus
- * one.
+ * The parts of a tool that returns a list. `at`: the number of items on earlier pages; `max`: how many items to find at
+ * most, from the start of the list: those of earlier pages, those of this page, and one more.
  */
 type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly input: Input;
@@ -87,21 +90,21 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly list: string;
   readonly run: (
     args: z.output<z.ZodMiniObject<Input>>,
-    page: { readonly at: number; readonly most: number },
+    page: { readonly at: number; readonly max: number },
     call: ToolCall,
   ) => Promise<
     Pick<ToolResult, 'head' | 'isCut'> & {
-      /** The items after those of earlier pages. */
+      /** The items that follow those of earlier pages. */
       readonly items: readonly unknown[];
       /** Other members of `data`. */
       readonly data?: object;
-      /** Identifies the list, such as its runs. A cursor is valid only for the same list. */
+      /** Identifies the list, for example by its runs. A cursor is valid only for the same list. */
       readonly listId?: string;
     }
   >;
 };
 
-/** Maximum characters of a string in an item, and a lower maximum for an item that is still too large. */
+/** Maximum characters of each string in an item, and a lower maximum if the item is still larger than `LARGE_BYTES`. */
 const MAX_TEXTS_LENGTH = [1_000, 40] as const;
 const LARGE_BYTES = 30_000;
 
@@ -109,7 +112,7 @@ const limitInput = z._default(wholeInput(1, 100), 20);
 
 const cursorInput = described(
   z.optional(textInput('the nextCursor of an earlier result', 2_000)),
-  'nextCursor of the result before',
+  'the nextCursor of the previous result',
 );
 
 /** Creates a tool that returns a list, page by page. */
@@ -122,10 +125,10 @@ export const defineList = <const Input extends z.core.$ZodShape>({
   defineTool({
     ...tool,
     input: z.strictObject({ ...input, limit: limitInput, cursor: cursorInput }),
-    async run(given, call) {
-      const { limit, cursor, ...args } = given as { readonly limit: number; readonly cursor?: string };
+    async run(parsed, call) {
+      const { limit, cursor, ...args } = parsed as { readonly limit: number; readonly cursor?: string };
       const at = cursor === undefined ? 0 : Number(/^(\d{1,15})-/.exec(cursor)?.[1]);
-      const found = at >= 0 ? await run(args as never, { at, most: at + limit + 1 }, call) : undefined;
+      const found = at >= 0 ? await run(args as never, { at, max: at + limit + 1 }, call) : undefined;
       const cursorTo = (next: number) => `${next}-${hash('sha256', found?.listId ?? '').slice(0, 16)}`;
       if (found === undefined || (cursor !== undefined && cursor !== cursorTo(at)))
         throw new ToolError(
@@ -141,7 +144,7 @@ export const defineList = <const Input extends z.core.$ZodShape>({
   });
 
 function shownItem(item: unknown): unknown {
-  const [usual, short] = MAX_TEXTS_LENGTH.map((most) => withShortTexts(item, most));
+  const [usual, short] = MAX_TEXTS_LENGTH.map((max) => withShortTexts(item, max));
   return bytesOf(usual) < LARGE_BYTES ? usual : short;
 }
 
@@ -161,14 +164,17 @@ export function wholeInput(min: number, max = Number.MAX_SAFE_INTEGER) {
 export const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `one of ${names.join(', ')}` });
 
-/** The argument `at`. */
+/** The argument `at` of tools that can show an earlier state. */
 export const atInput = described(z.optional(pastMoment), 'a day: as of its end (UTC)');
 
-/** Adds a description for the client to a schema. */
+/** Adds a description to a schema, which the client shows to the assistant. */
 export function described<S extends z.ZodMiniType>(schema: S, description: string): S {
   return schema.check(z.describe(description)) as S;
 }
 
+/**
+ * The error for an empty store or source. `what` begins the message, such as `nothing`; `source`: the source to take.
+ */
 export const nothingPublished = ({ location }: Store, what: string, source = 'calculations') =>
   new ToolError(
     `${what} has been published in ${location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot ${source}`,
@@ -183,11 +189,11 @@ export type McpContext = {
    * `PeerMissingError`.
    */
   readonly tables: (atMs?: number) => Promise<Tables>;
-  /** Opens the ledger, if a table is set. */
+  /** Opens the ledger; undefined if no table is configured. */
   readonly ledger: () => Promise<Pick<Ledger, 'list' | 'read'> | undefined>;
   /** Puts jobs on the queue. Default: the server only reads. */
   readonly submission?: Submission | undefined;
-  /** What a person can do about an error, if its message does not say so. */
+  /** What the user can do about an error, if its message does not say so. */
   readonly adviceOn: (error: unknown) => string | undefined;
   /** Removes the tokens and passwords of the settings from a message. */
   readonly hide: (text: string) => string;
@@ -211,7 +217,7 @@ export type Submission = {
     readonly notSent: readonly string[];
     readonly error: unknown;
   }>;
-  /** The rate in requests a second that the pace allows now; undefined if no platform is set. */
+  /** The rate in requests a second that the pace allows now; undefined if no platform is configured. */
   readonly rate: () => Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined>;
 };
 

@@ -179,7 +179,9 @@ test('a digest says if a run is the first, if it has no changes, and if it was f
   expect(first.subject).toBe('calculations of acme.example.com: 0 records');
   expect(first.text).toContain('It was compared with no other run.');
   expect(same.text).toContain(`Nothing has changed since run ${monday.id}.`);
-  expect(forced.text).toContain('It was published by force, although refused: shrunk, degraded (3 pages)');
+  expect(forced.text).toContain(
+    'It was published by force, even though it was refused: shrunk, degraded (3 pages)',
+  );
   expect(forced.text).toContain('It is not proved to be complete: 3 pages stayed degraded.');
 });
 

@@ -6,7 +6,7 @@ import { findRuns, type ListedRun, placesIn } from '../../../snapshot/history/in
 import { createLargest } from '../../collect/records.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** The statuses in the order in which jobs are listed: statuses that need a person come first. */
+/** The statuses in the order in which jobs are listed: statuses that need a user's attention come first. */
 const STATUSES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 
 const DAYS = 'a number of days from 1 to 400';
@@ -14,27 +14,27 @@ const DAYS = 'a number of days from 1 to 400';
 /** Maximum jobs on all pages together. */
 const MAX_JOBS = 5_000;
 
-/** `jobs`: the outcomes of jobs; jobs that need a person come first. */
+/** `jobs`: the outcomes of jobs. Jobs that need a user's attention come first. */
 export const jobs = defineList({
   title: 'Jobs and their outcomes',
   description:
-    'Lists jobs, unknown outcomes first, then failed ones, each with what to do: the command of platform-sync that a person runs, and its arguments; counts all by status. Status bad: what ended badly within the days, jobs and also the snapshot runs refused, damaged or unfinished since the last published one. With id: also the stored result, as the text of its JSON. Reads the ledger if SYNC_TABLE is set, otherwise the stored results.',
+    'Lists jobs, unknown outcomes first, then failed ones, each with what to do: the platform-sync command for the user to run, and its arguments; counts all by status. Status bad: jobs failed or unknown within the days, and snapshot runs refused, damaged or unfinished since the last published one. With id: also the stored result, as a JSON string. Reads the ledger if SYNC_TABLE is set, otherwise the stored results.',
   input: {
     id: z.optional(textInput('the id of a job, of at most 128 characters', 128)),
     status: z.optional(oneOf([...STATUSES, 'bad'])),
     days: z._default(
       described(
         z.number({ error: DAYS }).check(z.gte(1, { error: DAYS }), z.lte(400, { error: DAYS })),
-        'only what ended within this many days; of the ledger, only with status bad',
+        'only jobs that ended within this many days; with the ledger, only for status bad',
       ),
       30,
     ),
   },
   list: 'jobs',
   instead: 'run: platform-sync jobs',
-  async run({ id, status, days }, { at, most }, call) {
+  async run({ id, status, days }, { at, max }, call) {
     const counts = { unknown: 0, failed: 0, sent: 0, claimed: 0, done: 0 };
-    const first = createLargest<ShownJob>(Math.min(MAX_JOBS, most));
+    const first = createLargest<ShownJob>(Math.min(MAX_JOBS, max));
     let result: string | undefined;
     const ledger = await call.ledger();
     const sinceMs = call.now() - days * 24 * 3_600_000;
@@ -68,7 +68,7 @@ export const jobs = defineList({
 
 type Wanted = { readonly id: string | undefined; readonly sinceMs: number };
 type Found = { readonly job: ShownJob; readonly text?: string | undefined };
-/** The jobs of the ledger, or one of them with its stored result. */
+/** The jobs of the ledger; with an id, only that job, with its stored result. */
 async function* jobsOf(
   ledger: NonNullable<Awaited<ReturnType<ToolCall['ledger']>>>,
   { id }: Wanted,
@@ -84,7 +84,7 @@ async function* jobsOf(
   yield { job: jobOfRow(row), text: stored?.text };
 }
 
-/** The jobs from the stored results, or one of them. */
+/** The jobs from the stored results; with an id, only that job. */
 async function* resultsOf({ id, sinceMs }: Wanted, { store, signal }: ToolCall): AsyncGenerator<Found> {
   for await (const each of storedResults(await store(), { sinceMs, signal })) {
     if (each.value === undefined || (id !== undefined && each.value['id'] !== id)) continue;
@@ -93,7 +93,7 @@ async function* resultsOf({ id, sinceMs }: Wanted, { store, signal }: ToolCall):
   }
 }
 
-/** Sorts jobs by status and then by time, which is always below 1e15. */
+/** The rank by which jobs are sorted, highest first: by status, then newest first. A time is always below 1e15. */
 const rankOf = ({ status, finishedAt, startedAt }: ShownJob): number =>
   (Date.parse(finishedAt ?? startedAt ?? '') || 0) - 1e15 * STATUSES.indexOf(status);
 
@@ -102,7 +102,7 @@ const jobOfRow = ({ outcome, state, ...row }: JobRow) =>
 
 type ShownJob = ReturnType<typeof shownJob>;
 
-/** A job from the ledger or a stored result, whose members may be anything. */
+/** A job as the tool returns it, from the ledger or a stored result, whose members may be of any type. */
 function shownJob({ id, type, status, attempts, startedAt, finishedAt, error }: Record<string, unknown>) {
   const known = STATUSES.find((each) => each === status) ?? 'unknown';
   const { kind, message } = (error ?? {}) as { readonly kind?: unknown; readonly message?: unknown };
@@ -144,12 +144,12 @@ async function badRuns(sinceMs: number, { store: open, signal }: ToolCall) {
   return { runs, faults };
 }
 
-/** What a person can do about a run. Each command takes the place and the run. */
+/** What the user can do about a run. Each command takes the place and the run. */
 const RUN_ADVICE = {
   refused: {
     say: 'The run published before it stays the last one. Find out why this one was refused; if its content is right, publish it with --force, or else take the snapshot again',
     command: 'publish',
   },
-  unfinished: { say: 'Unless it is under way, resume it with --resume', command: 'snapshot' },
+  unfinished: { say: 'Unless it is in progress, resume it with --resume', command: 'snapshot' },
   damaged: { say: 'It cannot be resumed: take the snapshot again', command: 'snapshot' },
 } as const satisfies Partial<Record<ListedRun['state'], object>>;

@@ -17,12 +17,12 @@ import {
 const MAX_ROWS = 1_000;
 const MAX_SQL = 50_000;
 
-/** `query`: one SELECT over everything that is stored. */
+/** `query`: runs one SELECT over everything that is stored. */
 export const query = defineTool({
   title: 'Query with SQL',
-  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It reads these tables only: no files. At most ${MAX_ROWS} rows and ${MAX_SECONDS.reads} seconds; integers beyond 2^53 are strings. rows is the total number of rows; faults lists objects that are missing or damaged, so that their data is not in the result. Without sql: lists the tables with their columns, and saved queries to start from.`,
+  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It reads only these tables, no files. At most ${MAX_ROWS} rows and ${MAX_SECONDS.reads} seconds; integers beyond 2^53 are strings. rows is the total number of rows; faults lists objects that are missing or damaged, so that their data is not in the result. Without sql: lists the tables with their columns, and saved queries to start from.`,
   input: z.strictObject({
-    sql: z.optional(textInput(`one SELECT of at most ${MAX_SQL} characters, as text`, MAX_SQL)),
+    sql: z.optional(textInput(`one SELECT of at most ${MAX_SQL} characters, as a string`, MAX_SQL)),
     saved: described(
       z.optional(z.string({ error: 'the name of a saved query' })),
       'a saved query, instead of sql',
@@ -32,9 +32,9 @@ export const query = defineTool({
     seconds: z._default(wholeInput(1, MAX_SECONDS.reads), MAX_SECONDS.reads),
   }),
   instead: 'read fewer runs, or run: platform-sync query',
-  async run({ sql: given, saved, at, ...bounds }, call) {
-    if (given !== undefined && saved !== undefined) throw new ToolError('expected sql or saved, got both');
-    const sql = saved === undefined ? given : savedSql(saved);
+  async run({ sql: ownSql, saved, at, ...bounds }, call) {
+    if (ownSql !== undefined && saved !== undefined) throw new ToolError('expected sql or saved, got both');
+    const sql = saved === undefined ? ownSql : savedSql(saved);
     const tables = await call.tables(at);
     return sql === undefined ? await listTables(tables) : await rowsOf(tables, { sql, ...bounds }, call);
   },
@@ -60,7 +60,7 @@ async function rowsOf(
   const columns = found.columns.map(({ name, type }) => ({ name, type }));
   if (rows > 0 && (first.length === 0 || bytesOf({ columns, first: first[0] }) > MAX_RESULT_BYTES - 3_000))
     throw new ToolError(
-      `the first row alone is larger than a result: select fewer columns, or parts of long texts (substr), or run: platform-sync query --json '…'`,
+      `the first row is already larger than a result can be: select fewer columns, or parts of long texts (substr), or run: platform-sync query --json '…'`,
     );
   return {
     head: { rows },

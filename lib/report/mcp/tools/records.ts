@@ -25,43 +25,43 @@ import {
   textInput,
 } from '../tool.ts';
 
-/** A thing that the model counts, of which there are no records. */
+/** A thing that the model counts but that has no records. */
 type Counted = Model['datasets'][number] | Model['owners'][number];
 
-/** Tables that come from the model, since the platform does not list these things. */
+/** The tables that come from the model, since the platform does not list these things. */
 const MODEL_TABLES = ['datasets', 'owners'] as const;
 
 const SEARCHED = [...sources, ...MODEL_TABLES] as const;
 
 const isModelled = (source: string | undefined): boolean => MODEL_TABLES.some((table) => table === source);
 
-/** The last published runs of these sources. Throws `ToolError` if nothing is published. */
+/** The last published runs of these sources. Throws `ToolError` if they have none. */
 async function publishedOf(store: Store, wanted: readonly Source[]): Promise<readonly LastRun[]> {
   const { runs } = await lastRuns(store, wanted);
   if (runs.length === 0) throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
   return runs;
 }
 
-/** `search`: records by name, title, path or id. */
+/** `search`: finds records by name, title, path or id. */
 export const search = defineList({
   title: 'Search names and ids',
   description:
-    'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id. For a dataset it also returns how many things use it; for an owner, what they have and what is wrong with it. The keys that it returns are for get and where_used. Formulas are not searched: the platform lists none.',
+    'Finds calculations, files, cards, data files, datasets and owners of the last published snapshots by name, title, path or id. For a dataset it also returns how many things use it; for an owner, what they have and what is wrong with it. The keys that it returns are for get and where_used. Formulas are not searched, since the platform does not list them.',
   input: {
     text: described(
-      textInput('text of at most 500 characters', 500),
+      textInput('a string of at most 500 characters', 500),
       'words that all occur in the name, title, path or id; case does not matter; "" finds all',
     ),
     source: described(z.optional(oneOf(SEARCHED)), 'only one source'),
   },
   list: 'matches',
   instead: 'search one source, or use the tool query',
-  async run({ text, source }, { at, most }, call) {
+  async run({ text, source }, { at, max }, call) {
     const wanted = sources.filter((each) => isModelled(source) || each === (source ?? each));
     const runs = await publishedOf(await call.store(), wanted);
     const matches = matchesOf({ text, source, runs: isModelled(source) ? [] : runs }, call);
     const found: unknown[] = [];
-    for await (const each of matches) if (found.push(each) >= most) break;
+    for await (const each of matches) if (found.push(each) >= max) break;
     return {
       items: found.slice(at),
       data: { searched: runs.map(({ place, manifest: { run, records } }) => ({ place, run, records })) },
@@ -70,7 +70,7 @@ export const search = defineList({
   },
 });
 
-/** The matches: records run by run, in the order of the parts, then datasets and owners by id. */
+/** Yields the matches: first records, run by run in the order of the parts, then datasets and owners by id. */
 async function* matchesOf(
   {
     text,
@@ -104,7 +104,7 @@ async function* matchesOf(
 
 const plain = (text: string): string => text.normalize('NFC').toLowerCase();
 
-/** A dataset or an owner, with the model's counts by column. */
+/** A dataset or an owner as a match, with the model's counts. */
 function rowOf(row: Counted) {
   const counts = Object.entries(row).flatMap(([column, count]) =>
     typeof count === 'number' && column !== 'node' ? [[column, count] as const] : [],
@@ -113,22 +113,22 @@ function rowOf(row: Counted) {
   return { key, label, counts: Object.fromEntries(counts) };
 }
 
-/** Maximum records of an id: a card has a record for each dataset that it uses, a file for each FileSet. */
+/** Maximum records to return for an id: a card has one for each dataset that it uses, a file for each FileSet. */
 const MAX_RECORDS = 20;
 
-/** Maximum bytes of a record in a result. For a larger record, `tooLarge` says how to read it. */
+/** Maximum bytes of a record in a result. If a record is larger, `tooLarge` says how to read it. */
 const MAX_BYTES = MAX_RESULT_BYTES - 5_000;
 
-/** `get`: a record as it was stored. */
+/** `get`: returns a record as it was stored. */
 export const get = defineTool({
   title: 'Get a record',
   description:
-    'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it): the text of its JSON, or null and in tooLarge how to see one that is too large. With fields: only those of its top-level fields, each as the text of its JSON. Flags are what is wrong or odd about a calculation or card, such as unused.',
+    'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it): as a string of JSON (null if too large: see tooLarge). With fields: only these top-level fields, each as a string of JSON. Flags are what is wrong or odd about a calculation or card, such as unused.',
   input: z.strictObject({
     source: oneOf(sources),
     id: described(
-      textInput('an id or key, as text', 2_000).check(z.minLength(1, { error: 'an id or key' })),
-      'the id, or OWNER/ID; text, also where the platform has numbers',
+      textInput('an id or key, as a string', 2_000).check(z.minLength(1, { error: 'an id or key' })),
+      'the id, or OWNER/ID; a string, even where the platform has a number',
     ),
     fields: z.optional(
       z
@@ -153,7 +153,10 @@ export const get = defineTool({
   },
 });
 
-/** Returns a function that returns the model's flags of a record by its key; no member if its source has no flags. */
+/**
+ * Returns a function that finds the model's flags of a record, given its key; no flags if its source has none in the
+ * model.
+ */
 async function flagsIn(source: Source, { store, now, signal }: ToolCall) {
   if (!hasLinks(source)) return () => ({});
   const { model } = await openModel({ store: await store(), now, signal });
@@ -180,7 +183,7 @@ async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): A
 const MAX_KEY_LENGTH = 1_000;
 const MAX_NAMES = 100;
 
-/** A record, or its requested fields; if it does not fit, what to request instead. */
+/** A record as the tool returns it, or only its requested fields; if it does not fit, what to request instead. */
 function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
   const { place, manifest } = run;
   const about = {

@@ -16,7 +16,7 @@ const NEWEST_RUNS = 3;
 /** Maximum runs of a place on all pages together. */
 const MAX_RUNS = 2_000;
 
-/** `runs`: the snapshots and their age. */
+/** `runs`: lists the published runs of places, with their age. */
 export const runs = defineList({
   title: 'Snapshots and their age',
   description: `Lists the published runs of a place, newest first, with their age, records, changes, consistency (proved: every record that existed throughout the scan is in it); without a place, the newest ${NEWEST_RUNS} of each. With all: also unfinished, superseded and refused runs, with the reasons of the refusal.`,
@@ -29,9 +29,9 @@ export const runs = defineList({
   },
   list: 'runs',
   instead: 'ask for one place',
-  async run({ place, all }, { at, most }, { signal, ...call }) {
+  async run({ place, all }, { at, max }, { signal, ...call }) {
     const store = await call.store();
-    const limit = place === undefined ? NEWEST_RUNS : Math.min(MAX_RUNS, most);
+    const limit = place === undefined ? NEWEST_RUNS : Math.min(MAX_RUNS, max);
     const listed: ListedRun[] = [];
     const faults: string[] = [];
     for (const one of place === undefined ? await placesIn(store) : [place]) {
@@ -53,24 +53,24 @@ export const runs = defineList({
   },
 });
 
-const LIMITS = { fields: 20, value: 1_000 };
-/** Maximum lines for a change: one for the record, and one for each field. */
-const MAX_CHANGE_LINES = 1 + LIMITS.fields;
-/** Memory for sorting records that are not in order, in bytes. */
+const SHOWN_LIMITS = { fields: 20, value: 1_000 };
+/** Maximum lines of words about a change: one for the record, and one for each field. */
+const MAX_CHANGE_LINES = 1 + SHOWN_LIMITS.fields;
+/** The memory for comparing records that are not in order, in bytes. */
 const MEMORY_BYTES = 128_000_000;
 
 const runInput = z.optional(textInput('the name of a run', 100));
 
 const shown = (source: ReturnType<typeof sourceOf>, change: Change) => ({
-  ...shownChange(source, change, LIMITS),
+  ...shownChange(source, change, SHOWN_LIMITS),
   words: describeChanges(source, [change]).slice(0, MAX_CHANGE_LINES),
 });
 
-/** `changes`: the differences between two published runs. */
+/** `changes`: lists the differences between two published runs. */
 export const changes = defineList({
   title: 'What changed',
   description:
-    'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and by field, before and after as the text of its JSON (null: absent). The tool runs lists the runs. counts covers all changes; it is absent if unknown. old is null if nothing was published before.',
+    'Lists what changed in the last published run of a place, or between two published runs: records added, removed and changed, each in words and by field, before and after as strings of JSON (null: absent). The tool runs lists the runs. counts covers all changes; it is absent if unknown. old is null if nothing was published before.',
   input: {
     place: described(
       z.optional(placeSchema),
@@ -81,7 +81,7 @@ export const changes = defineList({
   },
   list: 'changes',
   instead: 'run: platform-sync diff PLACE',
-  async run({ place = 'calculations', ...pair }, { at, most }, call) {
+  async run({ place = 'calculations', ...pair }, { at, max }, call) {
     const { old, steps, isStored, after } = await openChanges(place, pair, call);
     const source = sourceOf(place);
     const items: ReturnType<typeof shown>[] = [];
@@ -89,7 +89,7 @@ export const changes = defineList({
     for await (const change of steps ?? []) {
       seen += 1;
       if (seen > at) items.push(shown(source, change));
-      if (seen >= most) break;
+      if (seen >= max) break;
     }
     const { added = 0, removed = 0, changed = 0 } = after.changes ?? {};
     const counts = isStored && after.changes !== null && { counts: { added, removed, changed } };

@@ -17,11 +17,11 @@ import {
 
 type CheckedJob = Parameters<Submission['send']>[0][number];
 
-/** Maximum jobs of one call. */
+/** Maximum jobs in one call. */
 const MAX_JOBS = 500;
-/** Maximum characters of the jobs; a message to the server may have five times as many. */
+/** Maximum characters of the jobs. A message to the server may have five times as many. */
 const MAX_TEXT_LENGTH = 2_000_000;
-/** The number of minutes for which a token is valid. */
+/** For how many minutes the token of a plan is valid. */
 const CONFIRM_MINUTES = 10;
 const SHOWN_JOBS = 3;
 const MAX_JOB_LENGTH = 2_000;
@@ -32,7 +32,7 @@ const confirmInput = described(
   'the token of an earlier result of this tool for the same arguments, to send the jobs. Without it nothing is sent',
 );
 
-/** Annotations of a tool that sends jobs, which may change the platform. Repeating the same call sends nothing. */
+/** Annotations of a tool that sends jobs, which may change the platform. A repeated call sends nothing more. */
 const SENDS: typeof READS = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -43,12 +43,12 @@ const SENDS: typeof READS = {
 /** `submit`: puts jobs on the queue, after a dry run. */
 export const submit = defineTool({
   title: 'Submit jobs',
-  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the maximum number of platform calls that they take (null: not known beforehand), the seconds at the current rate, and a token. The second, with the same arguments and that token as confirm, sends exactly these jobs, once; notSentIds lists jobs that are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MAX_JOBS} jobs.`,
+  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the maximum number of platform calls that they take (null: not known beforehand), the seconds at the current rate, and a token. The second, with the same arguments and that token as confirm, sends exactly these jobs, once; notSentIds lists jobs that are not certainly on the queue. Show the first result to the user before the second call. At most ${MAX_JOBS} jobs.`,
   annotations: SENDS,
   input: z.strictObject({
     jobs: described(
       textInput(
-        `jobs as text of at most ${MAX_TEXT_LENGTH} characters, one JSON object a line`,
+        `jobs as a string of at most ${MAX_TEXT_LENGTH} characters, one JSON object a line`,
         MAX_TEXT_LENGTH,
       ),
       'one job a line, as for platform-sync submit: {"version":1,"type":"run-function","id":"report-1",…}. A run-function and an update-formula need an id: by it they run only once',
@@ -84,25 +84,28 @@ export const score = defineTool({
 });
 
 type Plan = {
-  /** The tool's name and every byte of its arguments. */
+  /** The tool's name and its arguments, byte for byte. */
   readonly content: string;
   readonly jobs: readonly CheckedJob[];
-  /** The maximum calls of the platform; null if unknown. */
+  /** The maximum calls to the platform; null if unknown. */
   readonly calls: number | null;
   readonly untilMs: number;
-  /** Set when the jobs are sent, which happens only once. */
+  /** Set when the jobs are sent; they are sent only once. */
   outcome?: ReturnType<Submission['send']>;
 };
 
-/** The plans that were shown, by token. */
+/** The plans that were shown and have not expired, by token. */
 const plans = new Map<string, Plan>();
 
-/** Returns what would be sent, with a token. If the given token belongs to exactly these arguments, sends it. */
+/**
+ * Returns what would be sent, with a token. If `confirm` is the token of a plan with exactly these arguments, sends the
+ * jobs.
+ */
 async function submitJobs(
   options: {
     /** The name of the tool. */
     readonly name: string;
-    /** The jobs as text, one a line. */
+    /** The jobs, one a line. */
     readonly lines: string;
     readonly confirm: string | undefined;
     /** The maximum calls; jobs that may take more are refused. */
@@ -138,7 +141,7 @@ async function submitJobs(
   return {
     status: 'planned',
     head: {
-      note: `Nothing was sent. To send exactly this, show it to the person who asked, and call ${name} again within ${CONFIRM_MINUTES} minutes with the same arguments and this confirm${isPaused ? '; the fleet is paused, so that jobs wait until it is resumed' : ''}`,
+      note: `Nothing was sent. To send exactly this, show it to the user, and call ${name} again within ${CONFIRM_MINUTES} minutes with the same arguments and this confirm${isPaused ? '; the fleet is paused, so jobs wait until it is resumed' : ''}`,
       jobs: jobs.length,
       calls,
       seconds: calls === null || rate === 0 ? null : Math.ceil(calls / rate),
@@ -157,7 +160,7 @@ const callsOf = ({ text: message }: CheckedJob): number => maxCallsOf(message) ?
 
 async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {
   const { jobs, calls, outcome: before } = plan;
-  // Set before anything is awaited, so that a second call at the same time does not send.
+  // Set before anything is awaited, so that a second call at the same time does not send the jobs again.
   plan.outcome ??= send(jobs, signal);
   const { ids, notSent, error } = await plan.outcome;
   const message = errorText(error);

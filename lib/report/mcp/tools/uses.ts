@@ -19,13 +19,13 @@ import {
 
 const KINDS = findableKinds;
 
-/** Maximum things with the same id. */
+/** Maximum things with the requested id to return. */
 const MAX_THINGS = 5;
 const MAX_WAYS = 3;
 const MAX_HOPS_SHOWN = 50;
 const MAX_COLUMNS_SHOWN = 100;
 /** Maximum characters of an id, a path, a name or a way. */
-const MAX_LENGTH = 240;
+const MAX_STRING_LENGTH = 240;
 
 const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']): readonly string[] =>
   ways
@@ -35,14 +35,14 @@ const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']):
         `${relation} ${kind} ${id}${name === null ? '' : ` (${name})`}${valid === null ? '' : `: ${valid}`}`,
     );
 
-/** `where_used`: what depends on a thing. */
+/** `where_used`: finds what depends on a thing. */
 export const whereUsed = defineList({
   title: 'Where used',
   description:
-    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (or, for a column, renamed), and the columns that a calculation or dataset reads. The nearest come first. Each thing found has the number of its dependents (hops: over 1, 2, 3 … uses), of links to it, and inSnapshot: false if only links name it. Each dependent has the index of the thing found, and ways: RELATION KIND ID (NAME), with the validity of an invalid link.',
+    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (or, for a column, renamed), and the columns that a calculation or dataset reads. The nearest come first. Each thing found has the number of its dependents (hops: 1, 2, 3 … hops away) and of links to it, and inSnapshot: false if only links refer to it. Each dependent has the index of the thing found, and ways: RELATION KIND ID (NAME), with the validity of an invalid link.',
   input: {
     id: described(
-      textInput('an id of at most 2000 characters, as text', 2_000).check(
+      textInput('an id of at most 2000 characters, as a string', 2_000).check(
         z.regex(/\S/, { error: 'an id that is not empty' }),
       ),
       'an id; of a file or directory, its path or its id; of a column, its name',
@@ -57,19 +57,19 @@ export const whereUsed = defineList({
   },
   list: 'dependents',
   instead: 'run: platform-sync where-used ID',
-  async run({ at: atMs, ...asked }, { at, most }, call) {
+  async run({ at: atMs, ...asked }, { at, max }, call) {
     const now = await call.store();
     const store = atMs === undefined ? now : await storeAsOf(now, atMs);
     const { signal } = call;
     const outcome = await findWhereUsed({
       store,
       ...asked,
-      maxListed: most,
+      maxListed: max,
       mayLack: atMs !== undefined,
       signal,
     });
     const { searched, found, unpublished, notRead, formulasNote } = outcome;
-    if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
+    if (searched.length === 0) throw nothingPublished(store, 'nothing that could refer to it');
     if (found.length === 0) throw notFound(asked.id, outcome);
     const things = found.slice(0, MAX_THINGS);
     const shown = things.map(({ dependents: _, hops, columns, ...each }) => ({
@@ -82,8 +82,8 @@ export const whereUsed = defineList({
     );
     return {
       head: formulasNote === undefined ? {} : { note: formulasNote },
-      items: dependents.slice(at).map((each) => withShortTexts(each, MAX_LENGTH)),
-      data: { found: withShortTexts(shown, MAX_LENGTH), searched, unpublished, notRead },
+      items: dependents.slice(at).map((each) => withShortTexts(each, MAX_STRING_LENGTH)),
+      data: { found: withShortTexts(shown, MAX_STRING_LENGTH), searched, unpublished, notRead },
       isCut: things.length < found.length || things.some(({ columns }) => columns.length > MAX_COLUMNS_SHOWN),
     };
   },
@@ -99,7 +99,7 @@ function notFound(id: string, { hints, formulasNote }: WhereUsed): ToolError {
   );
 }
 
-/** Maximum characters of a formula, more than people write. */
+/** Maximum characters of a formula, more than any user writes. */
 const MAX_FORMULA_LENGTH = 20_000;
 
 /** `formula_check`: checks whether the platform would accept a formula. */
@@ -108,7 +108,10 @@ export const formulaCheck = defineTool({
   description:
     'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, and each fault or warning about what the platform may refuse, with line and column.',
   input: z.strictObject({
-    formula: textInput(`a formula of at most ${MAX_FORMULA_LENGTH} characters, as text`, MAX_FORMULA_LENGTH),
+    formula: textInput(
+      `a formula of at most ${MAX_FORMULA_LENGTH} characters, as a string`,
+      MAX_FORMULA_LENGTH,
+    ),
   }),
   async run({ formula }) {
     // The parser is large, so the other tools start without it.
