@@ -5,7 +5,6 @@ import { readPaceSettings, readSettings, readSyncSettings, SettingsError } from 
 
 const minimal = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret-token' };
 
-/** The faults of an environment; empty if it is valid. */
 function faultsOf(
   environment: Readonly<Record<string, string>>,
   read: (environment: Readonly<Record<string, string>>) => unknown = readSettings,

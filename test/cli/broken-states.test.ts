@@ -58,7 +58,6 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-/** Changes the text of a stored object. */
 async function edit(folder: string, key: string, change: (text: string) => string): Promise<void> {
   const path = join(folder, key);
   await writeFile(path, change(await readFile(path, 'utf8')));
@@ -220,7 +219,6 @@ async function broken({ breaks }: State): Promise<string> {
   return folder;
 }
 
-/** The section of `docs/broken-states.md` about one state. */
 async function sectionOf(each: State): Promise<string> {
   const rows = new Map<string, string[]>();
   for (const command of parquetStates.includes(each) ? parquetCommands : commands) {

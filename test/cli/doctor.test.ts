@@ -54,7 +54,6 @@ const ALONE = {
   SYNC_STORE: join(folder, 'store'),
 };
 
-/** The input of a check. */
 const checkInput = () => ({
   environment: settings,
   settings: readSettings(settings),
@@ -64,7 +63,6 @@ const checkInput = () => ({
   signal: new AbortController().signal,
 });
 
-/** The status of each check by name. */
 const statuses = (out: string) =>
   Object.fromEntries(
     [...out.matchAll(/^(\w+) +(ok|failed|skipped)/gm)].map(([, name, status]) => [name, status]),

@@ -10,7 +10,6 @@ const commands = withAllBelow(createProgram(terminal, () => undefined)).filter(
   ({ parent }) => parent !== null,
 );
 
-/** The example lines that the help of a command ends with. */
 function examplesOf(command: (typeof commands)[number]): readonly string[] {
   const before = out().length;
   command.outputHelp();

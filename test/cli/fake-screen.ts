@@ -10,7 +10,6 @@ export function createFakeScreen(columns: number) {
     say,
     stream,
     written: () => written.join(''),
-    /** The text of the last line. */
     line: () =>
       written
         .join('')

@@ -16,7 +16,6 @@ const [one = '', two = ''] = dataFiles;
 
 const run = (argv: readonly string[]) => runCommand(argv, settingsOf(sandbox, at('store')));
 
-/** The ids that `--ids-from` reads from this text, or the error. */
 async function idsIn(text: string, ...flags: readonly string[]) {
   await writeFile(at('ids.csv'), text);
   const { code, out, err } = await run([

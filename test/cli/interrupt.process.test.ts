@@ -27,7 +27,6 @@ const requested = (sandbox: Sandbox, count: number) =>
     timeout: 10_000,
   });
 
-/** The arguments of the printed command that resumes. */
 const resumeArgs = (err: string): readonly string[] =>
   /^stopped; to resume: platform-sync (.*)$/m.exec(err)?.[1]?.split(' ') ?? [];
 

@@ -19,7 +19,6 @@ const result = (
     `{"version":1,"id":"${id}","type":"run-function","attempts":1,"finishedAt":"${finishedAt}",${more}}\n`,
   );
 
-/** Runs `jobs results` over a store with these objects. */
 async function run(objects: Readonly<Record<string, Buffer>>, ...argv: readonly string[]) {
   const store = createDirectoryStore(join(folder.path, 'store'));
   for (const [key, body] of Object.entries(objects)) await store.put(key, body);

@@ -30,7 +30,6 @@ async function pace(flags: readonly string[], environment: Readonly<Record<strin
   });
 }
 
-/** Changes the budget, as a worker would. */
 async function set(some: Partial<Budget>) {
   const item = await openBudget({ table: 'platform-sync', host, environment: aws.settings, attempts: 5 });
   await item.change('set', (budget) => ({ ...budget, ...some }));

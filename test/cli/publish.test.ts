@@ -20,7 +20,6 @@ afterAll(() => sandbox.close());
 
 const run = (argv: readonly string[]) => runCommand(argv, { SYNC_STORE: folder.path });
 
-/** Takes a snapshot of data files and returns its manifest. */
 const snapshot = (...ids: readonly string[]) => snapshotOf(sandbox, ...ids);
 
 async function snapshotOf(platform: Sandbox, ...ids: readonly string[]): Promise<Manifest> {

@@ -13,7 +13,6 @@ const folder = folderOfAll();
 
 beforeAll(() => publishTwoRuns(createDirectoryStore(join(folder, 'store'))));
 
-/** Runs `query` over two published runs. */
 async function query(argv: readonly string[], more: Partial<Terminal> & { readonly input?: string } = {}) {
   const { input, ...rest } = more;
   return runCommand(['query', ...argv], { SYNC_STORE: join(folder, 'store') }, input, rest);

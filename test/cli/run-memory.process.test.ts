@@ -26,7 +26,6 @@ test(`checking ${ROWS} rows takes less than ${MAX_MB} MB, and little for each ro
   expect(many - few).toBeLessThan(MAX_OF_ROWS_MB);
 });
 
-/** The peak memory of checking this number of rows of a CSV. */
 async function peakMbOf(count: number): Promise<number> {
   const [csv, json] = [join(folder.path, 'rows.csv'), join(folder.path, 'job.json')];
   const rows = Array.from({ length: count }, (_, n) => `row ${n},${n},a note on it\n`);

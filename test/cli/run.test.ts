@@ -88,7 +88,6 @@ test('a job without an id gets one from its content, so it is run once; equal ro
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
 });
 
-/** Runs the rows of a CSV that is stored at this path. */
 async function runRows(jobs: Jobs, path: string, rows: string, ...more: readonly string[]) {
   const file = join(jobs.folder, path);
   await mkdir(dirname(file), { recursive: true });

@@ -126,7 +126,6 @@ test('submit counts and prints the jobs of a batch that SQS accepted, and exits 
 
 const { id: _, ...template } = call('', 'addNumbers', { first: '{{a:number}}', second: '{{b:number}}' });
 
-/** The arguments that submit a job for each row of this CSV. */
 async function ofCsv(csv: string | Buffer): Promise<readonly string[]> {
   const [table, json] = [join(folder.path, 'sums.csv'), join(folder.path, 'job.json')];
   await writeFile(table, csv);

@@ -11,7 +11,6 @@ import { type Given, wrongWords } from './wrong-uses.ts';
 
 const folder = folderOfEach();
 
-/** Puts the test's folder before a file name without one. */
 const inFolder = (word: string) =>
   word.replace(/^@?(?=[\w-]+\.(?:csv|ndjson|json|env|txt)(?:$|\/))/, (at) => `${at}${folder.path}/`);
 

@@ -14,7 +14,6 @@ export function complaints(text: string): readonly string[] {
   return result.kind === 'failed' ? result.faults.map(({ message }) => message) : [];
 }
 
-/** A tree without the offsets of its nodes. */
 export function withoutOffsets(expression: Expression): unknown {
   return JSON.parse(JSON.stringify(expression, (key, value) => (key === 'offset' ? undefined : value)));
 }

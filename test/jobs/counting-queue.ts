@@ -44,9 +44,7 @@ export function countingQueue(
     queue,
     lost,
     seen,
-    /** When each remaining message becomes visible. */
     visibleAt: () => [...queued.values()].map(({ visibleAtMs }) => visibleAtMs),
-    /** Receives at most `max` messages, and hides them for `hiddenMs`. */
     receive(max: number, hiddenMs: number): readonly QueueMessage[] {
       const visible = queued.values().filter(({ visibleAtMs }) => visibleAtMs <= now());
       return [...visible.take(max)].flatMap((message) => {

@@ -11,7 +11,6 @@ const failure: Outcome = { status: 'failed', error: { kind: 'status', message: '
 
 type Fake = ReturnType<typeof fakeWorker>;
 
-/** Runs the job with this id to its end. */
 const run = (fake: Fake, id: string) => fake.handle({ ...runFunctionJob, id });
 
 const keysIn = ({ store }: Fake, prefix: string) => Array.fromAsync(store.list(prefix), ({ key }) => key);

@@ -75,7 +75,6 @@ test.each([
   expect(outcome).toEqual({ kind: 'refused', refused });
 });
 
-/** Splits the request at a key in a store with these objects. */
 async function split(
   objects: Readonly<Record<string, string>>,
   fault: Partial<Store> = {},

@@ -43,7 +43,6 @@ function withLedger({ worker, clock }: Fake, steps: readonly (keyof Ledger)[], u
   return { ...worker, ledger: { ...worker.ledger, ...failing } };
 }
 
-/** The worker with a store that rejects every put. */
 const withoutStore = (worker: Worker): Worker => ({
   ...worker,
   store: { ...worker.store, put: () => Promise.reject(new Error('S3 is away')) } satisfies Store,

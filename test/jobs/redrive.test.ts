@@ -151,7 +151,6 @@ test('a redrive that died before it sent a message is completed by the next one'
   expect(queue.bodies()).toHaveLength(1);
 });
 
-/** The bodies on a queue, as JSON. */
 const jsonOn = (queue: ReturnType<typeof memoryQueue>) => queue.bodies().map((body) => JSON.parse(body));
 
 test('a job that was cancelled before its message arrived stays cancelled, unless its id is given', async () => {

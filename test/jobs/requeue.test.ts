@@ -24,7 +24,6 @@ function queueOfOne(clock: Clock, maxReceives?: number) {
   };
 }
 
-/** Handles messages one after another until the queue is empty. */
 async function drain(
   { next, queue }: Pick<ReturnType<typeof queueOfOne>, 'next' | 'queue'>,
   worker: Worker,

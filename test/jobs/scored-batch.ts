@@ -88,7 +88,6 @@ export async function scoredBatch(options: Options) {
     paid,
     queue,
     parts: { store, ledger: fake.ledger, batches, queue },
-    /** Handles messages until the queue is empty. */
     async drain() {
       const options = { max: 1, waitSeconds: 0, visibilitySeconds: 60 };
       for (;;) {

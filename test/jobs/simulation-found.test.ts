@@ -5,7 +5,6 @@ import { fakeWorker, invocationLease, messageOf, runFunctionJob } from './fake-w
 
 /* Defects that the simulation once found, each as a plain test. */
 
-/** A lease that logs its release. */
 const loggedLease = (bench: Parameters<typeof invocationLease>[0], order: string[]) => ({
   ...invocationLease(bench),
   holdLease: () => ({

@@ -23,7 +23,6 @@ async function modelIn(given: NaiveStore): Promise<Model> {
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();
 
-/** The names of the nodes with this flag. */
 const having = (model: Model, bit: number) =>
   sorted(
     [...model.flags.keys()]

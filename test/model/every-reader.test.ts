@@ -30,7 +30,6 @@ type Reader = (store: MemoryStore, given: NaiveStore) => Promise<Answers>;
 const flags = Object.keys(flagNames) as readonly Flag[];
 const ofCards: readonly Flag[] = ['missing_target', 'affected'];
 
-/** The naive answers to all questions. */
 function naiveAnswers(given: NaiveStore): Answers {
   const naive = naiveModel(given);
   // A record that is known only from links has no row in a table.
@@ -212,7 +211,6 @@ const datasetLine = (id: unknown, { cards, calculations, broken_links }: Counted
 const ownerLine = (id: unknown, counts: Counted) =>
   [id, ...ownedCounts.map((name) => counts[name])].join(' ');
 
-/** Answers from `report --json`. */
 const byReport: Reader = async (store) => {
   const facts = await collectFacts({ store, now: Date.now, signal: new AbortController().signal });
   expect(facts.faults).toEqual([]);
@@ -294,7 +292,6 @@ const byDigest: Reader = async (store) => {
   return answers;
 };
 
-/** Answers from the tools for assistants. */
 const byAssistants: Reader = async (store, given) => {
   await using server = await connect(contextOver(store));
   const call = async (tool: string, args: Record<string, unknown>) => {
@@ -405,7 +402,6 @@ test('every reader returns the same ids over any store', async () => {
   await fc.assert(fc.asyncProperty(anyStore, expectIt), { numRuns: 2, endOnFailure: true });
 }, 120_000);
 
-/** A store that rejects every put. */
 const readOnly = (store: Store): Store => ({
   ...store,
   put: async (key) => {

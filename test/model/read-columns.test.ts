@@ -26,7 +26,6 @@ const record = fc.record({
   people: some(fc.array(fc.option(fc.record({ id: some(text), name: some(text) })), { maxLength: 3 })),
 });
 
-/** All values that the reader returns, row by row. */
 async function rowsOf(bytes: Buffer) {
   const rows: unknown[] = [];
   for await (const group of rowGroupsOf('a file', Buffer.from(bytes))) {

@@ -25,7 +25,6 @@ const store = storeOfEach();
 const publish = (place: Place, run: Run, ...records: readonly object[]) =>
   publishLines(store, { place, run, lines: records.map((record) => JSON.stringify(record)) });
 
-/** Renews the model, and returns the stored one. */
 async function renew(of: Store = store) {
   await renewModel({
     store: of,
@@ -55,7 +54,6 @@ const keysOf = ({ tables, packed }: Model) => [...Object.values(tables ?? {}).ma
 const revenue = { id: 1, name: 'Revenue', owner: 5, links: [link('DATA_SOURCE', 'd-1')] };
 const margin = { id: 2, name: 'Margin', functionTemplateDependencies: ['1'] };
 
-/** The rows of a table of the stored model. */
 async function rowsOf(table: ModelTable) {
   const { parquetReadObjects } = await import('hyparquet');
   const { zstdDecompressSync } = await import('node:zlib');

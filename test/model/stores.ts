@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { type NaiveStore, naiveId } from './naive.ts';
 
-/** A link of a calculation. */
 export const link = (type: unknown, id: unknown, more: object = { visible: true, valid: 'VALID' }) => ({
   resource: { type, id },
   ...more,

@@ -3,9 +3,7 @@ import { StoreError } from '../../lib/store/error.ts';
 
 /** What goes wrong in one attempt of a step. */
 export type Mishap =
-  /** The step fails before it does anything. */
   | 'fails-before'
-  /** The step does everything, and then fails. */
   | 'fails-after'
   /** The step does everything, and the invocation ends before the result is stored. */
   | 'killed-after'

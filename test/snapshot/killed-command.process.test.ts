@@ -21,7 +21,6 @@ type KilledCommand = {
   readonly source: Source;
   readonly sandbox: Sandbox;
   readonly settings: Readonly<Record<string, string>>;
-  /** The directory of the store. */
   readonly folder: string;
   /** Returns true when the process is to be killed. Called repeatedly after the first response. */
   readonly shouldKill: () => boolean;

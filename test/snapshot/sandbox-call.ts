@@ -17,5 +17,4 @@ export const platformOf = ({ url, token }: At, options: Partial<PlatformOptions>
     ...options,
   });
 
-/** The call of that client. */
 export const callOf = ({ url, ...at }: At, token = at.token): Call => platformOf({ url, token }).call;

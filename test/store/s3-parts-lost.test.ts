@@ -9,7 +9,6 @@ afterEach(() => vi.restoreAllMocks());
 
 const NAME_OF_WRITE = 'x-amz-meta-write';
 
-/** The step of a multipart upload that a request takes. */
 function stepOf({ method, target }: SeenRequest): string {
   if (target.includes('uploads=')) return 'create';
   if (target.includes('partNumber=')) return 'part';

@@ -216,7 +216,6 @@ describe('a copy that fails after S3 has begun a response of 200', () => {
   });
 });
 
-/** Half of a body, then nothing. */
 const half: Reply = (response) => {
   response.writeHead(200, { etag: '"etag"', 'content-length': '8' }).write('half');
 };

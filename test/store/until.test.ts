@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../lib/store/store.ts';
 import { storeUntil } from '../../lib/store/update-object.ts';
 
-/** A store that records the signal in the options of each call. */
 function recording() {
   const signals: (AbortSignal | undefined)[] = [];
   const record = (...args: readonly unknown[]) => {

@@ -4,7 +4,6 @@ import { UnsentError } from '../../../lib/jobs/queue/queue.ts';
 import { StoreError, type StoreFailure } from '../../../lib/store/index.ts';
 import { TableError, type TableFailure } from '../../../lib/table/index.ts';
 
-/** The error that the SDK throws for a response with this code. */
 const response = (name: string, httpStatusCode = 400) =>
   Object.assign(new Error('said AWS'), { name, $metadata: { httpStatusCode } });
 

@@ -7,7 +7,6 @@ import { folderOfEach } from '../../folder-of-each.ts';
 
 const folder = folderOfEach();
 
-/** The messages of these lines, and all their faults. */
 async function checked(lines: readonly string[], allow: Allow = {}) {
   const text = lines.join('\n');
   const found = await checkJobFile({ file: 'jobs.ndjson', text, ids: 'new', allow });

@@ -4,7 +4,6 @@ import { readTemplate } from '../../../lib/jobs/file/job-file.ts';
 
 const COLUMNS = ['id', 'customer', 'price', 'a:number', 'really?', ''];
 
-/** The message that a template makes of a row. */
 function filled(json: string, row: Readonly<Record<string, string>>) {
   const template = readTemplate(parseJson(json), COLUMNS);
   if ('faults' in template) return template;

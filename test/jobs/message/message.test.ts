@@ -13,7 +13,6 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const call = { type: 'run-function', packageId: PACKAGE, packageVersion: '1.0.0', functionName: 'greet' };
 const score = { type: 'score', texts: [{ id: 'a', text: 'fine' }] };
 
-/** The faults of a message; [] if it has none. */
 function faultsOf(message: object) {
   const parsed = parse(message);
   return parsed.kind === 'refused' ? parsed.faults : [];
@@ -235,7 +234,6 @@ describe('a data-files message', () => {
 });
 
 describe('a snapshot message', () => {
-  /** The selection of the snapshot that a message requests. */
   const selectedBy = (message: object) => {
     const parsed = parse({ type: 'snapshot', ...message });
     if (parsed.kind === 'refused' || parsed.job.type !== 'snapshot') throw new Error(JSON.stringify(parsed));

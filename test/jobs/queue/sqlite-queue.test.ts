@@ -52,7 +52,6 @@ test('a message that a killed process held, and had extended, is delivered again
   expect(freed.map(({ body }) => body)).toEqual(['one']);
 });
 
-/** A queue in a folder of its own. */
 async function queueIn() {
   const folder = await mkdtemp(join(tmpdir(), 'sqlite-queue-'));
   const file = sqliteFile(join(folder, 'jobs.db'));

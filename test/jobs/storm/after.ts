@@ -25,11 +25,8 @@ const summarySchema = z.looseObject({
 export type Result = z.infer<typeof resultSchema>;
 type Summary = z.infer<typeof summarySchema>;
 
-/** The state of everything after a storm. */
 export type After = {
-  /** The jobs by id. */
   readonly jobs: ReadonlyMap<string, StormJob>;
-  /** The text of each row of the batch. */
   readonly batchTexts: readonly string[];
   /** The outcomes in the ledger by job id; undefined if the job has not ended. */
   readonly ends: ReadonlyMap<string, string | undefined>;

@@ -25,7 +25,6 @@ export type ProxiedReply = {
   readonly body: Buffer;
 };
 
-/** What happens to a request. */
 export type Treatment =
   | { readonly kind: 'pass' }
   /** The service receives the request, and the connection breaks before its response arrives. */

@@ -11,7 +11,6 @@ export type FleetOptions = {
 /** Reads the state while a worker stands still. */
 type Look = () => Promise<void>;
 
-/** Workers in processes of their own. */
 export type Fleet = AsyncDisposable & {
   /** Kills a worker with SIGKILL and starts another. `look` is called while the worker is stopped before that. */
   kill(worker: number, look: Look): Promise<void>;

@@ -35,7 +35,6 @@ type Grounds = AsyncDisposable & {
   readonly queue: Queue;
   readonly dead: Queue;
   readonly budget: (host: string) => Promise<BudgetItem>;
-  /** Sends one message and returns its id. */
   readonly send: (body: string) => Promise<string>;
   /** The jobs and texts whose rows in state SENT this worker wrote. Undefined if rows do not name their writer. */
   readonly sentBy?: (worker: number) => Promise<readonly string[]>;

@@ -24,7 +24,6 @@ async function compare({ source = 'calculations', before, after, partRecords = 3
   return collectChanges(steps, Number.POSITIVE_INFINITY);
 }
 
-/** The line of a calculation with this id and name. */
 const line = (id: bigint | number, name: string) => `{"id":${id},"name":"${name}"}`;
 
 describe('comparing two runs', () => {

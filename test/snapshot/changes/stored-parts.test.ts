@@ -155,7 +155,6 @@ describe('writing changes', () => {
 
   test('stores the same bytes for the same changes, however slowly they arrive', async () => {
     const run = await storeRun(store, 'new', thousand);
-    /** Streams the same bytes in small chunks, and slowly. */
     const stream: Store['stream'] = async (key) => {
       const body = (await store.get(key))?.body ?? Buffer.alloc(0);
       return (async function* slowly() {

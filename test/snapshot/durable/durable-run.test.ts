@@ -29,7 +29,6 @@ type RunEnd = Parameters<NonNullable<DurableRunOptions['onEnded']>>[0];
 const CALCULATIONS = 500;
 
 let store: Store;
-/** How often `latest.json` was moved. */
 let moved: number;
 
 const sandbox = await startPlatform({
@@ -126,7 +125,6 @@ test.each([
 
 type Before = (operation: string, signal: AbortSignal | undefined) => Promise<void> | void;
 
-/** A call that runs `before` first. */
 function callAfter(before: Before, call = callOf(sandbox)): Call {
   const after =
     <Args extends readonly unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
@@ -213,7 +211,6 @@ test('an abandoned step cannot move the checkpoint back, however late it resumes
   expect(result).toMatchObject({ value: { kind: 'published', records: CALCULATIONS } });
 });
 
-/** The only run under `work/`. */
 async function onlyRun(): Promise<string> {
   const [, , run = ''] = (await store.list('work/calculations/').next()).value?.key.split('/') ?? [];
   return run;

@@ -28,7 +28,6 @@ function scan(text: string) {
 
 const linesFrom = (text: string, from = 0) => recordsIn(pageIn(Buffer.from(text), 'id').from(from)).lines;
 const fieldsOf = (text: string) => scan(text).fields;
-/** A page with one record that has this value. */
 const pageWith = (value: string) => `{"results":[{"id":1,"x":${value}}]}`;
 
 /** The error that a page causes; undefined if it is accepted. */

@@ -4,7 +4,6 @@ import { isFilledText, skipDeepValue, skipSpace, skipValue } from '../../../lib/
 import { jsonOf } from './json-of.ts';
 
 describe('the end of a deeply nested value', () => {
-  /** The text after the end of the value. */
   const restAfter = (value: string) => {
     const text = ` ${value},]}`;
     return text.slice(skipDeepValue(jsonOf(text), 1, 0));

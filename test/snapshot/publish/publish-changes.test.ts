@@ -42,7 +42,6 @@ const optionsOf = (
   runs: Pick<ChangesToPublish, 'before' | 'after'>,
 ) => ({ store, source, ...runs, key: KEY, scratch: SCRATCH });
 
-/** The kinds of the stored changes, in their order. */
 const changesIn = ({ objects }: MemoryStore): readonly string[] =>
   gunzipSync(objects.get(KEY) ?? '')
     .toString()

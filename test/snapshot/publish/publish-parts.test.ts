@@ -11,7 +11,6 @@ const FOLDER = publishedFolder('calculations', run);
 
 const NAME = 'part-00000-0123456789ab.ndjson.gz';
 
-/** A run with five parts under `work/`. */
 async function fiveParts(): Promise<PartsToPublish & { readonly store: MemoryStore }> {
   const store = createMemoryStore();
   const parts = await Promise.all([0, 1, 2, 3, 4].map((at) => storePart(store, at, [at])));

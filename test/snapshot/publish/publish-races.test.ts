@@ -27,7 +27,6 @@ const keysFrom = (prefix: string) => [...store.objects.keys()].filter((key) => k
 
 type Move = (put: () => Promise<PutResult>, condition: PutCondition | undefined) => Promise<PutResult>;
 
-/** A store in which `move` performs each put of `latest.json`. */
 const moving = (move: Move): Store => ({
   ...store,
   put: (key, body, options) =>
@@ -236,7 +235,6 @@ test('the published run does not count as broken if the store fails', async () =
 
 const LONG_AFTER = Date.parse('2027-01-01T00:00:00Z');
 
-/** Plans and deletes all but the newest `keep` runs. */
 async function prune(to: Store, keep: number) {
   const rule = { kind: 'keep', keep } as const;
   const plan = await planPrune({ store: to, place: 'calculations', rule, nowMs: LONG_AFTER });

@@ -6,7 +6,6 @@ import type { Store } from '../../../lib/store/store.ts';
 
 export const run: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
 
-/** The folder of the run's parts under `work/`. */
 const WORK = workFolder('calculations', run);
 
 /** Stores a part under `work/` with the records of these ids. */

@@ -68,7 +68,6 @@ test('calculations of another platform are refused, since their ids mean nothing
   });
 });
 
-/** Stores a published run with two records in each part. */
 async function publishParts(store: Store, lines: readonly string[]): Promise<void> {
   const { parts } = await storeRun(store, 'calculations/parts', lines, { partRecords: 2 });
   await publishLines(store, { run: tuesday, manifest: { parts } });

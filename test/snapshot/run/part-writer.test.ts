@@ -13,7 +13,6 @@ const store = storeOfEach();
 
 const open = () => createPartWriter({ store, folder: 'work/', compression: 'gzip' });
 
-/** Ends the open part, and stores it with this number. */
 async function close(parts: ReturnType<typeof createPartWriter>, index: number) {
   await parts.end();
   let stored: Part | undefined;
@@ -23,7 +22,6 @@ async function close(parts: ReturnType<typeof createPartWriter>, index: number) 
   return stored;
 }
 
-/** The lines of a stored part. */
 const textOf = async (part: Part | undefined) =>
   gunzipSync((await store.get(part?.key ?? ''))?.body ?? Buffer.alloc(0)).toString();
 

@@ -151,7 +151,6 @@ describe('records that have been open for the maximum time', () => {
     while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Resolves when both the scan and the open part wait. */
   const bothWait = () => until(() => vi.getTimerCount() === 2);
 
   const checkpointOf = async (run: string) => (await readCheckpoint(store, 'calculations', run)).checkpoint;

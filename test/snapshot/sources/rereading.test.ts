@@ -47,7 +47,6 @@ function scripted(script: Script, { judge = () => ended }: Options = {}) {
   return { starts, ends, scan, stopped: () => stopped };
 }
 
-/** Runs a scan, and returns its steps and its outcome. */
 async function run(
   { scan }: ReturnType<typeof scripted>,
   { from, signal }: { readonly from?: Position; readonly signal?: AbortSignal } = {},

@@ -153,7 +153,6 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
   });
 });
 
-/** A store whose puts fail after this number of puts. */
 function storeUntil(puts: number): Store {
   let remaining = puts;
   const put: Store['put'] = async (...args) => {

@@ -16,7 +16,6 @@ type CalculationScanOptions = Parameters<typeof calculationScan>[0];
 const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =>
   calculationScan({ call, selection: {}, limit: 5_000, sleep: async () => undefined, ...differences });
 
-/** Takes and publishes a run of a sandbox. */
 async function published(sandbox: Sandbox, limit = 5_000) {
   const options = {
     store: createMemoryStore(),

@@ -13,7 +13,6 @@ const UNKNOWN = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
 const small = { calculations: 0, datasets: 1, cards: 0, dataFiles: 0 };
 
-/** A page with a file for each id. */
 const page = (ids: readonly string[], next: unknown = null, total?: number) =>
   JSON.stringify({ files: ids.map((id) => ({ id })), pageContext: { next, total } });
 

@@ -4,7 +4,6 @@ import { requestSchemasWith } from '../../../../lib/snapshot/sources/request.ts'
 
 const entry = files.options.find(({ field }) => field === 'where')?.entry;
 
-/** Parses a request with one filter. */
 const parsed = (where: object) =>
   requestSchemasWith({}).files.safeParse({
     source: 'files',
