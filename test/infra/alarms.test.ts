@@ -62,7 +62,7 @@ test('each condition has a section in the runbook, and each section has a condit
   expect([...new Set(sections)].sort()).toEqual([...headings].sort());
 });
 
-test('whatever raises an alarm notifies a person at its severity', () => {
+test('each condition that raises an alarm notifies a person at its severity', () => {
   const { alarms: found, conditions } = conditionsOf(full);
 
   // On the left is what raises an alarm, on the right the alarm and its severity.
@@ -391,7 +391,7 @@ describe('overrides', () => {
     expect(counted('cards.few')).toEqual(['page: SnapshotMissing-cards.few']);
   });
 
-  test('of what does not exist, or has a setting elsewhere, are faults', () => {
+  test('of unknown conditions, or of those that another setting configures, are faults', () => {
     const attempt = () => alarmsOf(overridden({ Jobsfailed: { off: true }, OldestJob: { threshold: 1 } }));
 
     expect(attempt).toThrow('alarms.overrides.Jobsfailed: expected one of Unauthorized, ');

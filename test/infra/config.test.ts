@@ -122,7 +122,7 @@ describe('the configuration', () => {
   });
 });
 
-describe('what EventBridge would refuse is refused', () => {
+describe('what EventBridge would reject is rejected at synth', () => {
   test('in a pattern: the error names the rule, the path, what was expected, and what it got', () => {
     const pattern = {
       source: ['aws.s3'],
@@ -208,7 +208,7 @@ describe('synth accepts exactly what the functions accept:', () => {
     ]);
   });
 
-  test('what jobs may use is read the same way', () => {
+  test('the setting of what jobs may use is read the same way', () => {
     expect(readAllow(JSON.stringify(instance?.allow))).toEqual(full.allow);
   });
 

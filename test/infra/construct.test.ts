@@ -472,7 +472,7 @@ test('no role may do more than the permissions boundary', () => {
   for (const { Tags } of functionsIn(template)) expect(Tags).toContainEqual({ Key: 'team', Value: 'a' });
 });
 
-test('what was stored under former keys can still be read, and the setting must name them before the key is changed', () => {
+test('objects and rows under former keys can still be read, and the setting must name these keys before the key is changed', () => {
   const [former, key] = ['1', '2'].map((id) => `arn:aws:kms:eu-central-1:111122223333:key/${id}`);
   const { stack, template } = templateWith(() => ({
     key,

@@ -186,7 +186,7 @@ test('the bundle of run-jobs takes jobs of every type from the queue', async () 
   expect(await resultOf('reads')).toMatchObject({ status: 'done', response: { missing: [] } });
 });
 
-test('what SYNC_ALLOW does not name is refused, and the other jobs continue', async () => {
+test('jobs that SYNC_ALLOW does not allow are rejected, and the other jobs run', async () => {
   await send('QueueUrl', [{ ...runs('foreign', 'f'), packageId: '00000000-0000-4000-8000-000000000000' }]);
 
   expect(await refusedWith('foreign')).toBeDefined();

@@ -102,7 +102,7 @@ describe('a clock that is set while the fleet works', () => {
   });
 });
 
-describe('whatever the clocks and the length of requests,', () => {
+describe('for any clocks and durations of requests,', () => {
   type Times = Record<'skewMs' | 'drift' | 'setAtMs' | 'setByMs', number>;
   /** Clock differences above 40 ms: a clock that agrees with the table's within 40 ms is not corrected. */
   const off = (min: number, max: number) =>

@@ -74,7 +74,7 @@ describe('a process', () => {
     expect((await budget.read()).tatMs).toBeCloseTo(4 * 242.4, 6);
   });
 
-  test('that believed itself alone does not overwrite what another process stored', async () => {
+  test('that assumed to be alone does not overwrite what another process stored', async () => {
     const { table, takeLog } = createLogged();
     const [own, other] = [createTableBudget({ table, host: 'a' }), createTableBudget({ table, host: 'a' })];
     for (let change = 0; change < 2; change += 1) await own.change('grant', granted);
@@ -90,7 +90,7 @@ describe('a process', () => {
     expect(await other.read()).toMatchObject({ pausedAtMs: 7, tatMs: expect.closeTo(3 * 242.4, 6) });
   });
 
-  test('that believed itself alone reads before it decides to change nothing', async () => {
+  test('that assumed to be alone reads before it decides to change nothing', async () => {
     const { table, takeLog } = createLogged();
     const [own, other] = [createTableBudget({ table, host: 'a' }), createTableBudget({ table, host: 'a' })];
     const close = (budget: Budget) => (budget.breaker ? { ...budget, breaker: undefined } : undefined);

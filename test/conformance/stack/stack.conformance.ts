@@ -246,7 +246,7 @@ test('MiniStack refuses the resources that are removed from the template', async
   }
 }, 60_000);
 
-describe.concurrent('with nothing but the stack and the platform', () => {
+describe.concurrent('with only the stack and the platform', () => {
   test('a job on the queue has a result', { timeout: 120_000 }, async () => {
     const { status, response } = await timed('job', async () => {
       await send({ type: 'run-function', id: 'adds', ...sums, inputVariables: { first: 2, second: 3 } });

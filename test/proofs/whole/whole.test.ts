@@ -20,7 +20,7 @@ const SEEDS = [
 const SCHEDULES = tableKinds.flatMap((table) => SEEDS.map((seed) => [table, seed] as const));
 
 test.for(SCHEDULES)(
-  'the whole keeps its promises: npm run simulate -- --table %s --seeds %i --log',
+  'the simulated system keeps its promises: npm run simulate -- --table %s --seeds %i --log',
   async ([table, seed]) => {
     const { violations } = await simulate(planOf(seed, table));
 

@@ -71,7 +71,7 @@ async function expectNaive(source: Source, given: NaiveStore, later: NaiveStore)
 /** Shortens `calculation Name (7)` to `calculation 7`. */
 const thingIn = (line: string): string => line.replace(/^(\S+) .*\(([^()]*)\)(?:, of .*)?$/, '$1 $2');
 
-test('what is newly broken is the difference of the models of both runs, whatever shape links have', async () => {
+test('newly broken records are the difference of the models of both runs, for any shape of links', async () => {
   const without = (id: unknown) => ({
     ...craftedStore,
     calculations: craftedStore.calculations?.filter((each) => (each as { id?: unknown })?.id !== id),
@@ -83,7 +83,7 @@ test('what is newly broken is the difference of the models of both runs, whateve
   await expectNaive('cards', { cards: [] }, craftedStore);
 });
 
-test('what is newly broken is the difference of the models of both runs, for any two stores', async () => {
+test('newly broken records are the difference of the models of both runs, for any two stores', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('calculations', 'cards'), anyStore, anyStore, expectNaive),
     { numRuns: 20 },

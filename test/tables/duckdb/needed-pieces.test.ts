@@ -199,7 +199,7 @@ const query = fc
   )
   .map(([a, b, shape]) => shape.replaceAll(/\b[AB]\b/g, (which) => `(${which === 'A' ? a : b})`));
 
-test('whatever a query asks of days and runs, its rows are those of all runs', async () => {
+test('with any conditions on days and runs, a query returns the same rows as if it read all runs', async () => {
   await fc.assert(
     fc.asyncProperty(query, async (sql) => {
       const sorted = `SELECT * FROM (${sql}) ORDER BY ALL`;

@@ -42,7 +42,7 @@ describe('a line', () => {
     ['9223372036854775807', '9223372036854775807'],
     ['9.223372036854775808e18', null],
     ['1.5', null],
-  ])('has an integer however it is written: %s', async (written, value) => {
+  ])('has an integer in any notation: %s', async (written, value) => {
     expect(await columnOf(`{"id":"a","count":${written}}`, 'count' as never)).toBe(value);
   });
 
