@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach } from 'vitest';
 
-/**
- * Creates a folder for each test, which is removed after it. `path`: the folder of the current test. Call this before
- * other hooks.
- */
+/** Creates a folder for each test, and removes it afterwards. `path`: that of the current test. Call it before other hooks. */
 export function folderOfEach(): { readonly path: string } {
   const folder = { path: '' };
   beforeEach(async () => {

@@ -65,10 +65,7 @@ const OLD_NAME = 'MOST_, LEAST_, LONGEST_: MAX_, MIN_';
 
 const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME, NAMELESS];
 
-/**
- * Matches the comments and strings of a source. A template inside another one ends the outer one early, which is then
- * read in pieces.
- */
+/** Matches comments and strings of a source. A template inside another ends the outer one early, which is read in pieces. */
 const TOKENS =
   /(?<block>\/\*[\s\S]*?\*\/)|(?<line>(?<=^|\s)\/\/.*)|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/gm;
 

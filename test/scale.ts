@@ -21,10 +21,7 @@ export const isWhole = SCALE >= 1;
 /** Milliseconds that a scaled test may take: `wholeMs` for the full run, and never less than four minutes. */
 export const scaledTimeout = (wholeMs: number): number => scaled(240_000, wholeMs);
 
-/**
- * About `small` of the items, evenly spread from a random start, so that each is tried sometimes. In a full run, all of
- * them.
- */
+/** About `small` of the items, evenly spread from a random start, so that each is tried sometimes. All in a full run. */
 export function sampled<T>(small: number, items: readonly T[]): readonly T[] {
   const stride = Math.max(1, items.length / scaled(small, items.length));
   const start = Math.random() * stride;

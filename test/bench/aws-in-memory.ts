@@ -72,10 +72,7 @@ const respondJson = (response: ServerResponse, status: number, value: object) =>
 
 type Asked = { readonly request: IncomingMessage; readonly body: Buffer };
 
-/**
- * Responds to requests that begin an upload or contain a part. Returns the complete body for the request that ends the
- * upload.
- */
+/** Responds to requests that begin an upload or contain a part. For the one that ends the upload, returns the body. */
 function takePart(uploads: Map<string, Buffer[]>, { request, body }: Asked, response: ServerResponse) {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   if (searchParams.has('uploads')) {

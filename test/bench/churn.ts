@@ -72,10 +72,7 @@ function changesIn(counts: unknown): number {
   return ofCalculations.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/**
- * Reads the parts (gzip) of a snapshot in the store's folder, and compares their ids with `lived`, those that existed
- * throughout.
- */
+/** Compares the ids in a snapshot's parts (gzip, in the store's folder) with `lived`, those that existed throughout. */
 async function compareLivedThrough(folder: string, parts: Manifest['parts'], lived: readonly string[]) {
   const ids = new Set<string>();
   let taken = 0;

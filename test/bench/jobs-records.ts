@@ -8,10 +8,7 @@ export type Work = 'functions' | 'texts';
 /** Pieces of work in one message. A batch of texts is split into chunks of 100. */
 export const piecesInJob: Readonly<Record<Work, number>> = { functions: 1, texts: 100 };
 
-/**
- * Messages for at least this number of functions or texts, after a first one that opens everything. Another `name`
- * gives other work.
- */
+/** Messages for at least this number of functions or texts, after one that opens everything. Another `name`: other work. */
 export const raceJobs = (work: Work, name: string, count: number): readonly RaceJob[] =>
   Array.from({ length: 1 + Math.ceil(count / piecesInJob[work]) }, (_, index) =>
     jobs[work](`${name}-${index}`),
@@ -47,10 +44,7 @@ export const redelivered = (record: RaceRecord): RaceRecord => ({
   attributes: { ...record.attributes, ApproximateReceiveCount: '2' },
 });
 
-/**
- * A record that was sent just now. A message older than three days would be replaced by a copy, which nothing here
- * receives.
- */
+/** A record that was sent just now: one older than three days would be replaced by a copy, which nothing here receives. */
 const recordOf = (id: string, message: object) => ({
   messageId: id,
   receiptHandle: `receipt of ${id}`,

@@ -32,10 +32,7 @@ const MAX_REQUESTS: Readonly<Record<Work, number>> = { functions: 3, texts: 2.8 
 
 type Weather = { readonly what: string; readonly kills?: number; readonly faults?: Partial<ServerFaults> };
 
-/**
- * Distance of bursts of 429s. In a handler that does not wait, one 429 fails all ten jobs of a batch, so bursts are
- * further apart.
- */
+/** Distance of bursts of 429s, which is long since one 429 fails all ten jobs of a batch in a handler that does not wait. */
 const APART: Readonly<Record<Work, number>> = { functions: 100, texts: 2_000 };
 const MAX_BURSTS = 20;
 
@@ -196,10 +193,7 @@ async function race(stage: Stage, work: Work, weather: Weather, name: Contender)
 
 type Ran = { readonly took: readonly Took[]; readonly outcome: Outcome | undefined };
 
-/**
- * A row of the table. Our worker may score a text again if the response was lost, since that is the only way to get its
- * score.
- */
+/** A row of the table. Our worker may score a text again if its response was lost, since no other way has the score. */
 function rowOf(work: Work, what: string, name: Contender, { took, outcome }: Ran): Row {
   const measured = `${SIZES[work].toLocaleString('en')} ${work}, ${what}: ${name}`;
   if (outcome === undefined) return { measured, value: 'nothing' };

@@ -43,10 +43,7 @@ export function parseLine(line: string): ShellLine {
 const unquoted = (word: string) =>
   word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double);
 
-/**
- * The arguments of `npx platform-sync`; undefined for another program, and for a bare `platform-sync`, which a clone
- * does not have.
- */
+/** The arguments of `npx platform-sync`; undefined for any other program: a clone has no bare `platform-sync`. */
 export function argumentsOf({ words: [npx, name, ...rest] }: Stage): readonly string[] | undefined {
   return npx === 'npx' && name === 'platform-sync' ? rest : undefined;
 }

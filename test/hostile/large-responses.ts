@@ -51,10 +51,7 @@ export type LargeKind = keyof typeof largeResponses;
 
 const PIECE_BYTES = 65_536;
 
-/**
- * Responds to each request with as many elements as fit, piece by piece, so that the response is never in memory as a
- * whole.
- */
+/** Responds to each request with as many elements as fit, piece by piece, so that memory never holds the response. */
 export const respondWith =
   (large: LargeResponse, sizeBytes: number): ReturnType<typeof createExchange> =>
   async () => ({

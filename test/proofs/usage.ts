@@ -3,10 +3,7 @@ class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/**
- * Returns what `read` reads from the command line. If the arguments are invalid, prints the reason in one line and
- * exits with 2.
- */
+/** Returns what `read` reads from the command line. For invalid arguments, prints the reason in one line and exits with 2. */
 export function readUsage<T>(read: () => T): T {
   try {
     return read();

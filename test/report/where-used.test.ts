@@ -41,10 +41,7 @@ const card = (id: number, title: string, datasourceId: string) => ({
   datasourceId,
 });
 
-/**
- * Publishes a chain: dataset d-1 has calculation 1, calculation 2 refers to it, card 31 uses 2, and a drill opens from
- * card 31.
- */
+/** Publishes a chain: dataset d-1 has calculation 1, 2 refers to 1, card 31 uses 2, and a drill opens from card 31. */
 async function publishChain() {
   await publish(
     'calculations',

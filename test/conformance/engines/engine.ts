@@ -6,10 +6,7 @@ export type Fetching = {
   readonly folder: string;
   /** A folder for downloads of package managers. It survives a failed fetch, so that the next one resumes. */
   readonly downloads: string;
-  /**
-   * Runs a program to its end without printing its output. Throws with the end of the output if it fails; stops it on
-   * timeout.
-   */
+  /** Runs a program quietly to its end. Throws with the end of its output if it fails; stops it on timeout. */
   readonly run: (command: readonly [string, ...string[]], options?: RunOptions) => Promise<void>;
 };
 

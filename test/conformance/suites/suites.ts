@@ -47,10 +47,7 @@ const SQS_FILES = [
   'test/cli/jobs.test.ts',
 ];
 
-/**
- * Every suite, by the name that `npm run conformance` takes. The longest come first, so that no long suite runs alone
- * at the end.
- */
+/** Every suite, by the name that `npm run conformance` takes. The longest come first, so that none runs alone at the end. */
 const suites = {
   /** Thousands of jobs on several engines together. ElasticMQ serves the queues in place of moto. */
   whole: [on([moto, elasticMq, dynamoDbLocal, versitygw], 'test/conformance/whole/whole.conformance.ts')],
@@ -98,10 +95,7 @@ const suites = {
   ],
   /** Queues, and the commands that send, receive, hide and redrive messages. */
   sqs: [on([elasticMq], ...SQS_FILES), on([moto], ...SQS_FILES)],
-  /**
-   * The places of the token, the events of finished jobs, the messages of event rules, and the partitions of published
-   * runs.
-   */
+  /** Places of the token, events of finished jobs, messages of event rules, and partitions of published runs. */
   services: [
     on(
       [moto],

@@ -181,10 +181,7 @@ const nothing: readonly Case[] = Object.entries({
 
 /** Values of `Retry-After` that are longer than a call may take, and are not waited for. */
 const LONG_WAITS = ['301', '99999.99999'];
-/**
- * Absurd values of `Retry-After`, which are ignored: a 503 is retried as usual. A 429 would be retried until the call's
- * time is up.
- */
+/** Absurd values of `Retry-After`, which are ignored: a 503 is retried as usual (a 429 until the call's time is up). */
 const ABSURD_WAITS = ['9'.repeat(20), '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'];
 
 /** Cases of `Retry-After`. Ignored values are tested in `test/platform/http/retry-after.test.ts`. */

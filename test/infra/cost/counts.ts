@@ -82,10 +82,7 @@ export const counts = {
   minutesOfKey: 5,
   /** By rule of S3: creating, expiring and erasing an object are three events. */
   eventsOfObject: 3,
-  /**
-   * Estimated: a record compressed, as the platform sends it, and in Parquet with its uses (as a share of the
-   * compressed size).
-   */
+  /** Estimated: a record compressed, as sent by the platform, and in Parquet with its uses (a share of the compressed size). */
   bytesInRecord: 150,
   bytesOnWire: 600,
   shareInParquet: 0.8,

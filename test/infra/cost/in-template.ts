@@ -35,10 +35,7 @@ export type InTemplate = {
   readonly mappings: number;
   /** Places of snapshots. */
   readonly schedules: number;
-  /**
-   * The number of different times of schedules. Runs that start together end together, so this is the number of reports
-   * a night.
-   */
+  /** The number of different times of schedules, and so of reports a night: runs that start together end together. */
   readonly times: number;
   /** Maximum number of processes that run jobs at the same time. */
   readonly workers: number;
@@ -106,10 +103,7 @@ export function countIn(instance: object): InTemplate {
   };
 }
 
-/**
- * The price of an alarm on a query depends on the series that it finds. Normally it finds none, which is counted as one
- * here.
- */
+/** An alarm on a query costs as much as the series that it finds. Normally it finds none, which is counted as one here. */
 const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
   Math.max(
     1,

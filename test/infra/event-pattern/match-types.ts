@@ -82,10 +82,7 @@ function matchesWildcard(wanted: string): TextTest | undefined {
   return pieces && ((text) => matchesPieces(text, pieces));
 }
 
-/**
- * What `anything-but` can exclude in addition to values. AWS rejects an empty prefix or suffix, which would exclude
- * every string.
- */
+/** What `anything-but` can exclude besides values. AWS rejects an empty prefix or suffix, which would exclude all strings. */
 const exclusions = {
   prefix: (wanted) => (wanted === '' ? undefined : (text) => text.startsWith(wanted)),
   suffix: (wanted) => (wanted === '' ? undefined : (text) => text.endsWith(wanted)),

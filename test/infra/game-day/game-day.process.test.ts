@@ -86,10 +86,7 @@ type Event = {
   readonly repair?: (day: Day) => unknown;
   /** The values that the operator inserts for variables, taken from the output. */
   readonly given?: (seen: string, day: Day) => Readonly<Record<string, string>>;
-  /**
-   * Checks that the problem is over. Returns the time from which on no new log line reports it, if not the time of the
-   * repair.
-   */
+  /** Checks that the problem is over. Returns the time after which no log line reports it, unless it is that of the repair. */
   readonly over: (day: Day) => Promise<unknown>;
 };
 

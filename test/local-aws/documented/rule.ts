@@ -21,10 +21,7 @@ type Middleware = (request: AwsRequest, next: Ask) => Promise<Reply>;
 /** One documented behaviour of AWS that its stand-in lacks. */
 export type Rule = {
   readonly service: ServiceName;
-  /**
-   * `strict`: the rule accepts and rejects what AWS does. `weak`: it occasionally fails a client in a way that AWS
-   * documents.
-   */
+  /** `strict`: the rule accepts and rejects what AWS does. `weak`: it occasionally fails a client, as AWS documents. */
   readonly kind: 'strict' | 'weak';
   /** What AWS does, in one sentence. */
   readonly says: string;

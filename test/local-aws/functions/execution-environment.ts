@@ -17,10 +17,7 @@ export type LambdaFunction = RunnerOptions & {
 export type ExecutionEnvironment = {
   /** The handler's result. Throws `HandlerError`. */
   run(event: unknown): Promise<unknown>;
-  /**
-   * Ends the process after a grace period. An invocation that is still running then fails as closed, and so does every
-   * later one.
-   */
+  /** Ends the process after a grace period. A running invocation then fails as closed, and so does every later one. */
   end(graceMs: number): Promise<void>;
   /** Kills the process at any point, as a fault of its host would. The next invocation starts a new process. */
   crash(): Promise<void>;

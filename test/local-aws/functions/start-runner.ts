@@ -18,10 +18,7 @@ export type Runner = {
   send(invocation: Invocation): void;
   /** Stops the process until the next `send`, and waits until what it has written so far has been passed on. */
   freeze(): Promise<void>;
-  /**
-   * Continues the process, asks it to exit, kills it by its id after `graceMs`, and waits for its exit and its last
-   * lines.
-   */
+  /** Continues the process, asks it to exit, kills it by its id after `graceMs`, and waits for its exit and its last lines. */
   end(graceMs: number): Promise<void>;
 };
 

@@ -28,10 +28,7 @@ export type Keys = Readonly<Record<string, string>>;
 export const ownerOf = (resource: string): string =>
   resource.startsWith('arn:aws:s3:::') ? (resource.split('/')[0] ?? '') : resource;
 
-/**
- * Actions on the key, by action on the resource. A put may belong to a multipart upload, which is decrypted when it is
- * assembled.
- */
+/** Actions on the key, by action on the resource. A put may belong to an upload in parts, which is decrypted at its end. */
 const USES: Readonly<Record<string, readonly string[]>> = {
   's3:GetObject': ['Decrypt'],
   's3:GetObjectVersion': ['Decrypt'],

@@ -10,10 +10,7 @@ type LambdaRequest = {
   readonly input: unknown;
 };
 
-/**
- * A stand-in for Lambda, which starts durable executions but does not run them. Set `AWS_ENDPOINT_URL_LAMBDA` to its
- * endpoint.
- */
+/** A stand-in for Lambda that starts durable executions without running them. Set `AWS_ENDPOINT_URL_LAMBDA` to its endpoint. */
 export type LocalLambda = LoopbackServer & {
   /** All requests so far, including refused ones. */
   readonly requests: readonly LambdaRequest[];

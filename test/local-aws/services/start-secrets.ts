@@ -14,10 +14,7 @@ export function startSecrets(given: Readonly<Record<string, string>>): Promise<L
   });
 }
 
-/**
- * Starts a stand-in for the Parameter Store, which returns SecureStrings by ARN, decrypted or not, and changes them by
- * name.
- */
+/** Starts a stand-in for Parameter Store: it returns SecureStrings by ARN, decrypted or not, and changes them by name. */
 export function startParameters(given: Readonly<Record<string, string>>): Promise<LoopbackServer> {
   const texts = new Map(Object.entries(given));
   return startJsonServer((request) => {

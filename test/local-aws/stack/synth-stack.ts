@@ -46,10 +46,7 @@ export async function synthStack(instance: object, signal?: AbortSignal): Promis
   return { folder, [Symbol.asyncDispose]: remove };
 }
 
-/**
- * The compile cache of this process, if it has one. The setting names the parent folder, which has a cache for each
- * version of Node.
- */
+/** This process's compile cache, if it has one. The setting is the parent folder, which has one for each version of Node. */
 function compileCache(): Readonly<Record<string, string>> {
   const folder = getCompileCacheDir();
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };

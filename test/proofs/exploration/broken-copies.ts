@@ -25,10 +25,7 @@ export type BrokenCopy = {
   readonly knowsOwn?: false;
 };
 
-/**
- * A broken copy, with the number and the kinds of faults after which the exploration finds it, and the violation
- * that it reports.
- */
+/** A broken copy, the number and kinds of faults that make the exploration find it, and the reported violation. */
 type Found = BrokenCopy & {
   readonly in: ScenarioName;
   readonly faults: number;

@@ -47,10 +47,7 @@ type Links<S extends Start> = {
   readonly next: Map<string, History<S>>;
 };
 
-/**
- * Maximum number of suspended runs in memory. A run that is not in memory must replay all earlier replies before
- * its next one.
- */
+/** Maximum number of suspended runs in memory. Other runs must replay all earlier replies before their next one. */
 const MAX_LIVE = 2_000;
 
 /** All histories that were reached so far. */
@@ -111,10 +108,7 @@ export function createHistories<S extends Start>(code: Code<S>) {
   };
 }
 
-/**
- * Creates a function that returns the first equal value it was called with, so that equal requests of many
- * histories share memory.
- */
+/** Creates a function that returns the first equal value of its calls: equal requests of many histories share memory. */
 function sharing<T>(): (value: T) => T {
   const known = new Map<string, T>();
   return (value) => {

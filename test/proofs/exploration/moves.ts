@@ -41,10 +41,7 @@ export async function begin(state: State, place: number, { histories, id }: Worl
   return { ...state, people, actors: [...state.actors, actor] };
 }
 
-/**
- * The state after a run has ended or was killed. Its last requests may still take effect. A person whose command
- * failed repeats it.
- */
+/** The state after the end of a run. Its last requests may still take effect. A person repeats a failed command. */
 export function ended(state: State, place: number): State {
   const actor = state.actors[place];
   if (actor === undefined) throw new Error(`no run ${place}`);
@@ -105,10 +102,7 @@ function inOrder<T>(list: readonly T[], nameOf: (each: T) => string): readonly T
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ each }) => each);
 }
 
-/**
- * The same state without facts that no longer matter, in a canonical order: equal states are equal however they
- * were reached.
- */
+/** The same state without facts that no longer matter, in a canonical order that does not depend on the schedule. */
 export function tidied(state: State): State {
   const { actors, floating, people } = state;
   const byName = (a: Actor, b: Actor) => (a.history.start.name < b.history.start.name ? -1 : 1);

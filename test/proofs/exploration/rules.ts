@@ -51,10 +51,7 @@ export function checkState(state: State, { job }: Scenario): Verdict {
   return refuted && `the job failed (${refuted.outcome?.error?.kind}), and its function ran`;
 }
 
-/**
- * A run that writes. `hasLooked`: whether it has looked for an outcome staged by another run; undefined if the run
- * has ended since.
- */
+/** A run that writes. `hasLooked`: whether it has looked for an outcome staged by another run; undefined after its end. */
 export type Writer = { readonly role: Begun['role']; readonly hasLooked: boolean | undefined };
 
 /** Checks every change of the row under a key. */
@@ -78,10 +75,7 @@ export function checkRow(before: State, state: State, key: string, by: Writer, {
 /** The run that wrote a row last, which holds the job while its lease lasts. Tokens begin with the name of the run. */
 const runOf = ({ rows }: State, key: string) => rows[key]?.token.split(' ', 1)[0];
 
-/**
- * Checks that an ended job stays ended unless it is UNKNOWN. Only a failed job may be reopened, and a cancelled one
- * only by its id.
- */
+/** Checks that an ended job stays ended unless UNKNOWN. Only a failed job may be reopened, a cancelled one only by its id. */
 function checkEnded(
   from: EndedJobRow,
   to: JobRow,

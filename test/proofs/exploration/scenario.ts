@@ -23,10 +23,7 @@ export type Person = 'cancel' | 'redrive' | 'redrive by id';
 /** One small world, of which all schedules are explored. */
 export type Scenario = {
   readonly job: Extract<JobPlan, { readonly type: 'run-function' }>;
-  /**
-   * `invocation`: a worker that is killed at its deadline. `process`: a worker that renews its lease for as long as
-   * it runs.
-   */
+  /** `invocation`: a worker that is killed at its deadline. `process`: a worker that renews its lease while it runs. */
   readonly worker: 'invocation' | 'process';
   /** The process is stalled as a whole, so it does not renew its lease. Default: it does. */
   readonly isHeldUp?: true;

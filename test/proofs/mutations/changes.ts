@@ -71,10 +71,7 @@ export type Progress = {
   readonly runOf: (test: string, change: string) => RunOutcome | 'hung' | undefined;
 };
 
-/**
- * Number of unfinished runs after which a change counts as hanging: the second run had a new process, so the change
- * is to blame.
- */
+/** Unfinished runs after which a change counts as hanging: the second had a new process, so the change is to blame. */
 const HANGS = 2;
 
 export function progressOf(events: readonly Event[]): Progress {

@@ -27,10 +27,7 @@ const MARGIN_MS = 60_000;
 /** Delay before the service invokes a dead function again. */
 const AFTER_DEATH_MS = 2_000;
 
-/**
- * The durable executions of snapshots. Each name is started only once, even if several processes start it or one
- * repeats the start.
- */
+/** The durable executions of snapshots. Each name is started only once, even if the start is repeated. */
 export function createExecutions(scene: () => Scene) {
   const started = new Map<string, string | undefined>();
   const read = new Map<string, number[]>();

@@ -20,10 +20,7 @@ export type Deed =
   | { readonly kind: 'forget'; readonly text: number; readonly atMs: number }
   | { readonly kind: 'pause' | 'resume' | 'reset' | 'deploy' | 'prune'; readonly atMs: number };
 
-/**
- * The kinds of table that all processes share. Users of SQLite share one clock, and a process that has ended holds
- * no locks in it.
- */
+/** The kinds of shared table. Users of SQLite share one clock, and a process that has ended holds no locks in it. */
 export const tableKinds = ['DynamoDB', 'SQLite'] as const;
 export type TableKind = (typeof tableKinds)[number];
 
@@ -47,10 +44,7 @@ export type Plan = {
   readonly odd: number;
   /** The number of processes that run `work`, in addition to two pollers. */
   readonly workers: number;
-  /**
-   * Minimum duration of an empty poll, in seconds: otherwise most of the time of simulating a year would go to
-   * polls of idle nights.
-   */
+  /** Minimum seconds of an empty poll: otherwise most of the time of simulating a year would go to polls of idle nights. */
   readonly pollSeconds: number;
   /** How far the clocks of the processes are off, used in turn. */
   readonly skewsMs: readonly number[];
@@ -172,10 +166,7 @@ function jobsAlone({ seed, calmFromMs, spells, deeds }: Plan) {
 /** Plans with one kind of work only, which run several times faster. Even these send one or two jobs after the last fault. */
 export const kinds = {
   jobs: jobsAlone,
-  /**
-   * Scans only. A few records are enough, since their pages overlap as those of many do. Cards are copied too, and
-   * prunes interfere.
-   */
+  /** Scans only. A few records are enough, since their pages overlap too. Cards are copied as well, and prunes interfere. */
   scans({ seed, rate, calmFromMs, snapshotsAtMs, records, deeds }) {
     const dice = createDice(seed ^ OF_KIND);
     const often = (most: number) =>
@@ -250,10 +241,7 @@ export const kindNames = Object.keys(kinds) as readonly (keyof typeof kinds)[];
 const ofJobs: readonly string[] = ['cancel', 'redrive', 'send again'];
 const onBatches: readonly string[] = ['cancel batch', 'redrive batch', 'forget'];
 
-/**
- * Random batches. A chunk has a hundred rows, and most texts occur several times, since a schedule has no time for
- * more texts.
- */
+/** Random batches. A chunk has a hundred rows; most texts occur several times, since a schedule has no time for more. */
 function batchesOf(dice: Dice, { most, toMs }: { readonly most: number; readonly toMs: number }) {
   return Array.from({ length: 1 + dice.below(most) }, (): PlannedBatch => {
     const from = dice.below(TEXTS);

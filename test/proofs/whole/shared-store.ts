@@ -6,10 +6,7 @@ import type { Process, World } from './world.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/**
- * The store that all processes share. `seen` is called for every object that is put in one request, at the moment it
- * becomes visible.
- */
+/** The shared store. `seen` is called for every object that is put in one request, at the moment it becomes visible. */
 export function createSharedStore(seen: (key: string, body: string) => void): Store {
   const store = createFolders();
   return {

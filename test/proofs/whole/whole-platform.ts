@@ -30,10 +30,7 @@ const travelMs = [1, 3, 5, 8] as const;
 /** How long the platform takes for a call, in milliseconds. */
 const TAKES_MS = [30, 60, 120, 300, 1_500] as const;
 
-/**
- * The platform. It records the truth: when each request arrived, what was executed, and which responses reached their
- * process.
- */
+/** The platform, which records when each request arrived, what was executed, and which responses reached their process. */
 export function createWholePlatform(world: World, endOf: (subject: string) => FunctionEnd) {
   const odd = createOddPlatform(world.plan.seed, world.plan.odd);
   const records = createRecords(world.plan, world.dice, world.now, odd);

@@ -10,10 +10,7 @@ const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
 type Row = Readonly<Record<string, unknown>>;
 
-/**
- * Runs SQL with DuckDB over all Parquet files in a folder (the table `parquet`). Returns rows as JSON, long integers as
- * text.
- */
+/** Runs SQL with DuckDB over all Parquet files in a folder (table `parquet`). Returns rows as JSON, long integers as text. */
 export async function queryFolder(
   store: Store,
   folder: string,

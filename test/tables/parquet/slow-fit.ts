@@ -135,10 +135,7 @@ function printLast(node: Node): string {
   return `{${members.join(',')}}`;
 }
 
-/**
- * Returns the JSON unchanged, unless a name is repeated in one of its objects: then only the last member of each name
- * stays.
- */
+/** Returns the JSON unchanged, unless an object repeats a name: then only the last member of each name stays. */
 function lastAlone(text: string): string {
   const node = readNode(text);
   return repeatsIn(node) ? printLast(node) : text;

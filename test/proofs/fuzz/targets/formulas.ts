@@ -122,10 +122,7 @@ function checkOffsets(text: string, formula: Expression): void {
   must(formula.offset >= 0, 'nodes are within the text', () => String(formula.offset));
 }
 
-/**
- * Maximum growth of the time for four times the text. Caches make it grow a little faster than linearly; quadratic
- * would be 16.
- */
+/** Maximum growth of the time for four times the text. Caches make it a little more than 4; quadratic would be 16. */
 const MAX_GROWTH = 10;
 /** A shorter time cannot be measured reliably. */
 const MIN_MS = 60;

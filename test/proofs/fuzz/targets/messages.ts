@@ -183,10 +183,7 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).reverse());
 }
 
-/**
- * Checks what a worker does with the message: rejects and stores it, reports it by name, runs it once with a
- * result, or postpones it.
- */
+/** Checks what a worker does: reject and store the message, report it by name, run it once with a result, or postpone it. */
 async function checkHandled(
   body: string,
   parsed: ParsedMessage,

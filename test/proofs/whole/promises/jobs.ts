@@ -92,10 +92,7 @@ type Checked = {
 /** Maximum number of sends of a repeatable job. */
 const MAX_ATTEMPTS = 5;
 
-/**
- * True for a spell in which only some calls fail. A failing job then does not look like an outage, since a harmless
- * read succeeds.
- */
+/** True for a spell in which only some calls fail: a failing job is then no outage, since a harmless read succeeds. */
 const isPartial = (spell: Spell) =>
   spell.border === 'platform' && spell.fate === '503' && spell.percent < 100;
 

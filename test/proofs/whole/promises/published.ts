@@ -57,10 +57,7 @@ export async function checkPublished(ended: Finished) {
   const { plan, scene, sent, published, read, broken } = ended;
   let [pruned, mostRecords] = [0, 0];
   const startMs = scene.world.now() - scene.world.sinceStartMs();
-  /**
-   * True if `before` started earlier: a run that began after another was published comes after it, whatever their
-   * clocks say.
-   */
+  /** True if `before` started earlier. A run that began after another was published is the later one, whatever the clocks. */
   const isEarlier = ({ startedAt }: Moved, before: Moved) =>
     before.startedAt > startedAt && Date.parse(startedAt) + CLOCK_OFF_MS < startMs + before.atMs;
   /** If clocks were set, two runs that overlapped have no order, unless another run was published between them. */
