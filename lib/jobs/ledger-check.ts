@@ -101,7 +101,10 @@ async function* listResults(store: Store, folder = 'results/'): AsyncGenerator<S
   }
 }
 
-/** How many results of each type are compared if rows expire. The number is small, since each start of a worker compares. */
+/**
+ * How many results of each type are compared if rows expire. The number is small, since every worker compares them when
+ * it starts.
+ */
 const MAX_COMPARED = 5;
 
 /** Some results of the newest day of each type: if a table lost rows, it lost the newest ones. */

@@ -333,7 +333,7 @@ export function decideReopen(
   return { write, answer: { kind: 'reopened', row: write } };
 }
 
-/** Whether the outcome of a job, and these options, allow that it is reopened. */
+/** Whether the outcome of a job, and these options, allow it to be reopened. */
 export function mayReopen(row: JobRow, options: ReopenOptions): boolean {
   const { isNamed = false, executed = false, anyEnd = false } = options;
   if (anyEnd) return hasEnded(row);

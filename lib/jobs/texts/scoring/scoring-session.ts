@@ -169,7 +169,7 @@ export function createFailures() {
   };
 }
 
-/** Creates the failures of each request, for a process that scores chunks of several batches. */
+/** Creates the counts of failed texts, one for each request, in a process that scores chunks of several batches. */
 export function createFailuresByRequest(): (request: object) => Failures {
   const known = new Map<string, Failures>();
   return (request) => {

@@ -82,7 +82,7 @@ function functionFault(
 
 const LENGTH_OF_UUID = 36;
 
-/** Whether an entry means this function. Case matters, except in the package's UUID. */
+/** Whether an entry of SYNC_ALLOW refers to this function. Case matters, except in the package's UUID. */
 const matches = (entry: string, full: string, functionName: string) =>
   entry.includes('/')
     ? entry.slice(0, LENGTH_OF_UUID).toLowerCase() + entry.slice(LENGTH_OF_UUID) === full

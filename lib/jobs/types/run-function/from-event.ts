@@ -38,9 +38,9 @@ const isEventId = (value: unknown) => isName(value) && value.length <= 63;
 function withId(message: UncheckedMessage, rule: string, event: UncheckedMessage): ExpandedMessage {
   if (message['id'] !== undefined) return { message, faults: [] };
   const id = own(event, 'id');
-  return isEventId(id)
-    ? { message: { ...message, id: `${rule}.${id}` }, faults: [] }
-    : { message, faults: [`event.id: expected 1 to 63 characters from A-Z a-z 0-9 _ -, got ${kindOf(id)}`] };
+  if (isEventId(id)) return { message: { ...message, id: `${rule}.${id}` }, faults: [] };
+  const got = typeof id === 'string' ? 'another string' : preview(id);
+  return { message, faults: [`event.id: expected 1 to 63 characters from A-Z a-z 0-9 _ -, got ${got}`] };
 }
 
 function withVariables(message: UncheckedMessage, rule: string, event: UncheckedMessage): ExpandedMessage {
@@ -119,7 +119,7 @@ const EXPECTED_NOTATION =
 const EXPECTED_IN_LIST =
   'a field with a `$default`, since leaving out a list entry would shift the entries after it';
 
-/** The reference that a value is in the notation above, or the fault in it; undefined for a plain value. */
+/** The reference that a value stands for in the notation above, or the fault in it; undefined for a plain value. */
 function referenceIn(value: unknown): Reference | undefined {
   if (typeof value === 'string') return value.startsWith('$') ? fieldOf(value) : undefined;
   const names = isObject(value) ? Object.keys(value) : [];

@@ -10,7 +10,7 @@ import {
   type MessageChecks,
 } from '../../message/check-message.ts';
 
-/** Maximum texts in a job, and maximum bytes of UTF-8 of all of them bothOrNeither. */
+/** Maximum texts in a job, and maximum bytes of UTF-8 of all of them together. */
 export const MAX_TEXTS = 100;
 export const MAX_TEXT_BYTES = 200 * 1024;
 
