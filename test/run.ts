@@ -8,12 +8,17 @@ import { withoutFlaky } from './flaky.ts';
 
 /*
  * `npm test`: types, lint, and the tests that run in their own process. Types and lint count as one check each, so that
- * the last line covers everything. They run one after another, at the same time as the tests of the stack, before all other tests.
+ * the last line covers everything. They run one after another, at the same time as the tests of the stack, before all
+ * other tests.
  *
- * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the command, deployed functions and workers, and kill some of them. A test that fails is run twice more alone, and is flaky if it passes then. CI runs both. Afterwards the calls that roles and policies allowed are compared with docs/permissions.md, which `--write` writes.
+ * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the
+ * command, deployed functions and workers, and kill some of them. A test that fails is run twice more alone, and is
+ * flaky if it passes then. CI runs both. Afterwards the calls that roles and policies allowed are compared with
+ * docs/permissions.md, which `--write` writes.
  *
- * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the minimum that still tests each promise. `--long` (`npm run test:long`) sets it to 1, so that all run, in full. `--storm` (`npm run
- * test:storm`) runs one storm of 8 s and nothing else.
+ * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the minimum that
+ * still tests each promise. `--long` (`npm run test:long`) sets it to 1, so that all run, in full. `--storm`
+ * (`npm run test:storm`) runs one storm of 8 s and nothing else.
  */
 
 const TEST_SCALE = process.argv.includes('--long') ? '1' : process.env['TEST_SCALE'];

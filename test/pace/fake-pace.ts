@@ -8,7 +8,7 @@ export type FakePaceOptions = {
   readonly throttled?: (slot: Slot, retryAfterMs?: number) => void;
 };
 
-/** A pace that lets every call leave immediately unless `takeTurn` waits or throws, and ignores throttling. */
+/** A pace that lets every call leave immediately unless `takeTurn` waits or throws, and never slows down. */
 export function createFakePace(options: FakePaceOptions = {}): Pace {
   const { takeTurn = () => 0, now = () => 0, throttled = () => undefined } = options;
   return {

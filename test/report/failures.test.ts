@@ -5,7 +5,7 @@ import { createMemoryStore } from '../store/memory-store.ts';
 
 const MINUTE = 60_000;
 
-/** Failure tracking over a store with a run that no report shows. The test sets the clock. `often`: the reported failures. */
+/** Failure tracking over a store with a run that no report shows. The test sets the clock. `often`: the reported numbers. */
 async function startCalls(store = createMemoryStore()) {
   const often: number[] = [];
   const clock = { minutes: 0 };

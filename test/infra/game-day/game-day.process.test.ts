@@ -16,9 +16,14 @@ import { runAws } from './run-aws.ts';
 import { BASE_URL, type Day, startDay } from './start-day.ts';
 
 /*
- * The game day: for each section of the runbook, its problem is caused in an instance on the local AWS until its alarm is red according to the template. Then the section is followed to its end, with the commands as they are on the page.
+ * The game day: for each section of the runbook, its problem is caused in an instance on the local AWS until its alarm
+ * is red according to the template. Then the section is followed to its end, with the commands as they are on the page.
  *
- * Differences from an account: Throttling and RateReduced take a quarter of an hour, so the function's own code writes their line with a clock of the test. Where dead letters are provoked, 5 receives are enough. The test itself sends Lambda's own message to its queue. The clock skips hours of waiting, and a message that would become visible in 16 minutes is sent again. Metrics are computed from log lines and queues by the template's filters and alarms. One command is not run, since no service here supports it: `aws service-quotas request-service-quota-increase`.
+ * Differences from an account: Throttling and RateReduced take a quarter of an hour, so the function's own code writes
+ * their line with a clock of the test. Where dead letters are provoked, 5 receives are enough. The test itself sends
+ * Lambda's own message to its queue. The clock skips hours of waiting, and a message that would become visible in 16
+ * minutes is sent again. Metrics are computed from log lines and queues by the template's filters and alarms. One
+ * command is not run, since no service here supports it: `aws service-quotas request-service-quota-increase`.
  */
 
 const RUNBOOK = 'infra/RUNBOOK.md';
