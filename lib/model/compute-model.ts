@@ -26,7 +26,7 @@ type Dataset = {
   readonly node: number;
   readonly cards: number;
   readonly calculations: number;
-  /** How many of these uses come from a link that is not VALID. */
+  /** How many of these use it through a link that is not VALID. */
   readonly broken_links: number;
 };
 
@@ -34,14 +34,17 @@ type Dataset = {
 export type PackedModel = {
   readonly uses: PackedUses;
   /**
-   * The formulas whose text is known. `uses` contains the columns that they read and the calculations that
-   * they refer to.
+   * The formulas whose text is known. `uses` includes the columns that they read and the calculations that they refer
+   * to.
    */
   readonly formulas: Awaited<ReturnType<typeof withFormulas>>['formulas'];
   readonly calculations: RecordedThings;
   readonly cards: RecordedThings;
   /** The bits of `flagBits` and `IN_SNAPSHOT`, by node. */
   readonly flags: Uint16Array;
+  /**
+   * The kinds of things of which a complete snapshot exists: a thing of such a kind without a record does not exist.
+   */
   readonly whole: readonly string[];
   readonly datasets: readonly Dataset[];
   readonly owners: readonly Owner[];
@@ -53,7 +56,9 @@ export type PackedModel = {
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
-  /** Whether the thing does not exist, because a complete snapshot of its kind lacks it. Its users have a missing target. */
+  /**
+   * Whether a thing does not exist, because a complete snapshot of its kind lacks it. Its users have a missing target.
+   */
   readonly isMissing: (node: number) => boolean;
 };
 
@@ -69,8 +74,8 @@ const missingIn =
     ((flags[node] ?? 0) & IN_SNAPSHOT) === 0 && whole.includes(kindAt(node));
 
 /**
- * Computes the model from the columns of the last runs. `known`: by default no formulas. Memory: about 150 bytes for
- * a calculation with three uses, and one file with its columns. Throws `StoredObjectError`.
+ * Computes the model from the columns of the last runs. `known`: the known formulas; by default none. Memory: about 150
+ * bytes for a calculation with three uses, plus one file and its columns. Throws `StoredObjectError`.
  */
 export async function computeModel(columns: ModelColumns, known?: KnownFormulas): Promise<PackedModel> {
   const collector = createUsesCollector();
@@ -118,8 +123,8 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
 }
 
 /**
- * The known formulas of calculations that still exist. A calculation was deleted if a whole snapshot that
- * began after its formula was stored lacks it.
+ * The known formulas of calculations that still exist. A calculation was deleted if it is missing from a whole snapshot
+ * that began after its formula was stored.
  */
 async function existingFormulas(
   known: KnownFormulas | undefined,
@@ -137,7 +142,7 @@ async function existingFormulas(
   return new Map([...all].filter(([id, { atMs }]) => recorded.has(id) || atMs >= source.startedAtMs));
 }
 
-/** Gives each formula the name in its calculation's record; without a record, the formula keeps its name. */
+/** Gives each formula the name that its calculation's record has. Without a record, the formula keeps its own name. */
 async function withNames(
   formulas: ReadonlyMap<string, KnownFormula>,
   options: Pick<Model, 'things'> & {
@@ -182,15 +187,14 @@ function add(flags: Uint16Array, node: number, bits: number): void {
   flags[node] = (flags[node] ?? 0) | bits;
 }
 
-/**
- * Sets the flag of things that depend, over any number of steps, on another thing that is wrong.
- */
+/** Sets the flag `affected` of things that depend, over any number of steps, on another thing that is wrong. */
 function addAffected(flags: Uint16Array, { user, used }: UsesGraph): void {
   const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
   const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
   reach(users, wrong, { maxListed: 0, visit: (node) => add(flags, node, flagBits.affected) });
   for (const memory of [users.starts, users.edges]) freeMemory(memory);
-  // `reach` leaves out the wrong things that it starts from, so those that depend on other bad things are added here.
+  // `reach` leaves out the wrong things that it starts from. If these depend on other bad things, their flag is set
+  // here.
   const isBad = (node: number) => ((flags[node] ?? 0) & (WRONG | flagBits.affected)) !== 0;
   for (let edge = 0; edge < user.length; edge += 1) {
     const by = user[edge] ?? 0;
@@ -216,7 +220,7 @@ function addByEdges(
   }
 }
 
-/** Sets a flag of calculations whose entries have the same number; 0 means no number. */
+/** Sets a flag of all calculations whose number another calculation also has; 0 means no number. */
 function addRepeated(
   flags: Uint16Array,
   nodes: Uint32Array,
@@ -239,7 +243,7 @@ function addRepeated(
   firsts.free();
 }
 
-/** Sets the flag of calculations that use the same things, at least two besides themselves. */
+/** Sets the flag `same_links` of calculations that use the same things: at least two, not counting themselves. */
 function addSameLinks(
   flags: Uint16Array,
   nodes: Uint32Array,
@@ -285,13 +289,13 @@ function countDatasets(
 
 type ReadCalculations = {
   readonly recorded: RecordedThings;
-  /** For each thing: 1 if one of its records has a status that is not VALID. */
+  /** For each calculation: 1 if one of its records has a status that is not VALID. */
   readonly isInvalid: Uint8Array;
-  /** For each thing: the number of its name plus 1; 0 if it has no name. */
+  /** For each calculation: the number of its name plus 1; 0 if it has no name. */
   readonly names: Uint32Array;
 };
 
-/** Collects what calculations use, and the figures of their owners. */
+/** Reads the calculations: adds their uses to the collector, and counts what their owners have. */
 async function readCalculations(
   source: SourceColumns | undefined,
   uses: UsesCollector,
@@ -327,7 +331,10 @@ async function readCalculations(
   return { recorded, isInvalid: isBad.values(), names: names.values() };
 }
 
-/** Collects what cards use, and the figures of their owners. A card may be in the lists of several datasets. */
+/**
+ * Reads the cards: adds their uses to the collector, and counts what their owners have. Several datasets may list the
+ * same card.
+ */
 function readCards(
   source: SourceColumns | undefined,
   uses: UsesCollector,
@@ -350,7 +357,7 @@ function readCards(
   });
 }
 
-/** The owners of each card who are users, not groups. */
+/** Returns a function that finds the owners of a card, without those that are groups. */
 function peopleIn(group: RowGroup) {
   const read = (name: string) => group.lists(`owners.list.element.${name}`);
   const ids = read('id');
@@ -380,8 +387,8 @@ async function readOwned(
 }
 
 /**
- * Reads the records of a source. For each, calls the function that `open` returned for its row group with its row,
- * the index of its thing (the next index for a thing's first record), and its node.
+ * Reads the records of a source. `open` is called with each row group, and the function that it returns with each
+ * record: with its row, the index of its thing, and its node. The first record of a thing gives it the next index.
  */
 async function readRecords(
   source: SourceColumns | undefined,
@@ -427,12 +434,12 @@ async function readRecords(
 
 const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
 
-/** The numbers of things that a user owns, and of things with each flag. `locked` counts locked calculations. */
+/** How many things a user owns, and how many of them have each flag. `locked`: the number of locked calculations. */
 type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
   readonly user_id: string;
-  /** The name, if a card gives it; otherwise null. */
+  /** The name; null unless a card has it. */
   readonly name: string | null;
-  /** The oldest of the last changes of the user's calculations, in epoch milliseconds. */
+  /** When the calculation that has been unchanged for longest was last changed, in epoch milliseconds. */
   readonly oldest_modified: number | null;
 };
 
@@ -440,7 +447,7 @@ type MutableOwner = { -readonly [K in keyof Owner]: Owner[K] };
 
 type Owners = ReturnType<typeof createOwners>;
 
-/** Counts what users own. A user is an id in the form of `canonicalId`. */
+/** Creates a counter of what users own. `user`: an id in the form of `canonicalId`. */
 function createOwners() {
   const owners = new Map<string, { readonly index: number; readonly counts: MutableOwner }>();
   const pairs = () => ({ node: growing(Uint32Array), owner: growing(Uint32Array) });

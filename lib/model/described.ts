@@ -5,36 +5,36 @@ import { formulasIn } from './formulas/formula-uses.ts';
 import { canonicalId, lowerCase } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
 
-/** The things of which a source has records, in the order of their first records. */
+/** The things that have records in a source, in the order of their first records. */
 export type RecordedThings = {
   readonly nodes: Uint32Array;
   /** For each thing, the index of its first record in the source. */
   readonly rows: Uint32Array;
-  /** Ids of records that are not in canonical form, with their nodes. */
+  /** The ids that are spelled differently from their canonical form, with their nodes. */
   readonly spellings: readonly (readonly [id: string, node: number])[];
 };
 
 type RecordedByKind = Readonly<Record<'calculations' | 'cards', RecordedThings>>;
 
 /**
- * The name, type and owner of a thing, from its record; null where they are missing. The strings come from the
- * platform, and have any length.
+ * The name, type and owner of a thing, from its record; each is null if it is missing. The strings come from the
+ * platform, and may have any length.
  */
 export type Description = {
-  /** A card's title, a file's path, otherwise the name. */
+  /** A card's title, a file's path, or the name of any other thing. */
   readonly name: string | null;
-  /** A calculation's status, a card's type, a file's file type, a data file's scan state: in lower case. */
+  /** A calculation's status, a card's type, a file's file type, or a data file's scan state, in lower case. */
   readonly type: string | null;
   readonly owner: string | null;
 };
 
-/** A record of a source. Its id is in canonical form, except a file's, which is as it was sent. */
+/** A record of a source. Its id is in canonical form; a file's id is as the platform sent it. */
 export type Described = Description & {
   readonly source: Source;
   readonly id: string;
-  /** The key by which snapshots are compared; undefined if the record has no key. */
+  /** The record's key, by which snapshots are compared; undefined if it has none. */
   readonly key: string | undefined;
-  /** A file's FileSet. */
+  /** The FileSet of a file; null for other records. */
   readonly fileset: string | null;
 };
 
@@ -58,6 +58,10 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
   }
 }
 
+/**
+ * The first record of each calculation or card, one row group at a time. `rows`: their rows in the group; `nodes`:
+ * their nodes; `first`: the number of such records before the group.
+ */
 export async function* firstRecords(
   model: RecordedByKind,
   columns: ModelColumns,
@@ -69,14 +73,13 @@ export async function* firstRecords(
     const first = next;
     while ((firsts[next] ?? Number.POSITIVE_INFINITY) < start + group.rows) next += 1;
     const rows = firsts.slice(first, next).map((row) => row - start);
-    // `first` is the number of things before these. Nodes have the order of the rows.
     yield { group, rows, nodes: nodes.subarray(first, next), first };
   }
 }
 
 /**
- * The nodes of calculations or cards in their order, in batches, each described by its first record. Default
- * of `isWanted`: all nodes.
+ * The calculations or cards in the order of their first records, in batches, each with its node and described by its
+ * first record. `isWanted`: by default all nodes are wanted.
  */
 export async function* describedNodes(
   model: RecordedByKind,

@@ -7,17 +7,17 @@ import type { LastRun } from './runs.ts';
 import { thingsIn } from './uses-graph.ts';
 
 /**
- * The history of models, which cannot be computed again, with two objects for each day: for SQL, how many things had
- * each flag, by owner; for the next model, when each thing became unused or broken. The day is that of the newest run
- * of calculations or cards, not the day on which the model is computed.
+ * The folder of the history of models, which cannot be computed again. It has two objects for each day: for SQL, how
+ * many things had each flag, by owner; for the next model, when each thing became unused or broken. The day is that of
+ * the newest run of calculations or cards, not the day on which the model was computed.
  */
 export const HISTORY_FOLDER = 'model/history/';
 const rowsKey = (day: string) => `${HISTORY_FOLDER}${day}.json`;
 const stateKey = (day: string) => `${HISTORY_FOLDER}_${day}.packed`;
 
 /**
- * For each node, when it became unused or broken: the start of the first run that showed it, in epoch seconds; 0 if
- * it is not unused or broken.
+ * For each node, since when it has been unused or broken: the start of the first run that showed it so, in epoch
+ * seconds; 0 if it is not unused or broken.
  */
 type Since = Readonly<Record<'unused' | 'broken', Uint32Array>>;
 
@@ -27,8 +27,8 @@ export type DatedModel = PackedModel & { readonly since: Since; readonly days: r
 const KINDS = ['calculations', 'cards'] as const;
 
 /**
- * `since` by the ids of things, so that it does not depend on the version of the rules, and the runs of the model,
- * by place.
+ * What is stored for the next model: `since` by the ids of things, so that it does not depend on the version of the
+ * rules; the runs of the model, by place; and the counts of all days.
  */
 type State = Readonly<Record<(typeof KINDS)[number], { readonly ids: readonly string[] } & Since>> & {
   readonly version: 1;
@@ -36,7 +36,9 @@ type State = Readonly<Record<(typeof KINDS)[number], { readonly ids: readonly st
   readonly days: readonly DayCounts[];
 };
 
-/** The newest state up to a day, with the etag of that day's own state. A damaged state is skipped. */
+/**
+ * The newest stored state up to a day; damaged ones are skipped. `etag`: that of this day's own state, if there is one.
+ */
 async function findState(store: Store, day: string) {
   const keys: string[] = [];
   for await (const { key } of store.list(`${HISTORY_FOLDER}_`)) if (key <= stateKey(day)) keys.push(key);
@@ -50,14 +52,14 @@ async function findState(store: Store, day: string) {
   return { state: undefined, etag };
 }
 
-/** The start of the newest run of calculations or cards. A flag that is new in this model counts from then. */
+/** When the newest run of calculations or cards started. Flags that are new in this model are dated from then. */
 function newestStart(runs: readonly LastRun[]): string | undefined {
   const starts = runs.flatMap(({ source, manifest }) => (hasLinks(source) ? [manifest.startedAt] : []));
   return starts.sort().at(-1);
 }
 
 /**
- * Adds the history to a model, and returns both the model and a function that stores the history. A flag that was
+ * Adds the history to a model. Returns the model, and a function that stores the history (`write`). A flag that was
  * already set in the previous state keeps its time.
  */
 export async function datedModel(store: Store, computed: PackedModel, runs: readonly LastRun[]) {
@@ -117,8 +119,8 @@ type DayToWrite = {
 };
 
 /**
- * Stores a day before `model/latest.json` moves. If a writer is killed in between, the next writer stores the same
- * bytes. If the stored day is from newer runs, nothing is written.
+ * Stores the history of a day. Call it before `model/latest.json` moves: if the writer is killed in between, the next
+ * one stores the same bytes. If the stored state is from newer runs, nothing is written.
  */
 async function writeDay(store: Store, { model, runs, start, before: { state, etag } }: DayToWrite) {
   const day = start.slice(0, 10);
@@ -146,7 +148,7 @@ async function writeDay(store: Store, { model, runs, start, before: { state, eta
     contentType: PACKED_TYPE,
     condition: ifUnchanged(etag),
   });
-  // Another writer has stored its state, and will store the rows that belong to it.
+  // If the state was not stored, another writer has stored its own, and will store the rows that belong to it.
   if (put.kind !== 'stored') return;
   const body = Buffer.concat(rowsOf(model, day, Date.parse(start)).map(printStoredLine));
   await updateObject(
@@ -157,10 +159,7 @@ async function writeDay(store: Store, { model, runs, start, before: { state, eta
   );
 }
 
-/**
- * The rows of a day for SQL: one for each flag, which counts all things and has no owner; and one for each flag and
- * owner.
- */
+/** The rows of a day for SQL: for each flag, one that counts all things and has no owner, and one for each owner. */
 function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
   const all = { owner_id: null, owner_name: null };
   return wrongFlags.flatMap((flag) => [
@@ -179,7 +178,8 @@ function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
 }
 
 /**
- * The start of the run to which stored rows belong, in epoch milliseconds; negative infinity if the rows are damaged.
+ * When the run started that the stored rows belong to, in epoch milliseconds; negative infinity if the rows are
+ * damaged.
  */
 const startOf = (rows: Buffer): number =>
   Number(/"as_of":(\d+)/.exec(rows.toString('utf8', 0, 1_024))?.[1] ?? Number.NEGATIVE_INFINITY);

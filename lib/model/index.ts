@@ -1,6 +1,6 @@
 /*
- * The model: what uses what, and what is broken, missing or unused, in the last published runs. It is
- * computed once for these runs, stored, and queried here. The rules about single records are in `rules/`.
+ * The model: what uses what, and what is broken, missing or unused, in the last published runs. It is computed once for
+ * these runs, and stored; all readers query it. The rules about single records are in `rules/`.
  */
 
 export { computeModel, type Model, modelOf } from './compute-model.ts';

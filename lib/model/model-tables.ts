@@ -19,12 +19,12 @@ const as_of = stored(
 );
 
 /**
- * The columns that join records to things: `record_id` is the id as it was sent, `thing_id` is canonical, as
- * all other ids are.
+ * The columns that join records to things. `record_id`: the id as the platform sent it; `thing_id`: its canonical form,
+ * like all other ids.
  */
 const ids = { record_id: stored('string'), thing_id: stored('string') };
 
-/** Names that people may try for the flags' columns. */
+/** Other names that users may try for the columns of flags. */
 const flagGuesses: Partial<Record<Flag, readonly string[]>> = {
   broken_links: ['broken', 'is_broken'],
   unused: ['is_unused', 'used', 'in_use'],
@@ -75,7 +75,10 @@ export const modelTables = {
   uses: {
     about: 'what uses what, each pair once, as the latest published runs state it',
     columns: {
-      user_kind: storedWord('user_kind', kinds, { more: ': what uses', guesses: ['from_kind', 'user_type'] }),
+      user_kind: storedWord('user_kind', kinds, {
+        more: ': the kind of thing that uses another',
+        guesses: ['from_kind', 'user_type'],
+      }),
       user_id: storedId(
         'its id, as in calculation_id and card_id',
         'from_id',
@@ -85,11 +88,11 @@ export const modelTables = {
         'user',
       ),
       used_kind: storedWord('used_kind', [...kinds, 'dataset', 'column', 'other'], {
-        more: ': what is used, and breaks its users if it is deleted',
+        more: ': the kind of thing that is used, and whose users would break without it',
         guesses: ['to_kind', 'used_type', 'kind'],
       }),
       used_id: storedId(
-        'its id; of a column, DATASET:COLUMN, in lower case; of another kind, TYPE:ID',
+        'its id; for a column, DATASET:COLUMN in lower case; for the kind other, TYPE:ID',
         'to_id',
         'target_id',
         'dataset_id',
@@ -108,7 +111,7 @@ export const modelTables = {
         },
       ),
       broken: stored('boolean', 'whether the link is broken: its validity is not valid'),
-      stated_by: stored('string', 'the field that states it first'),
+      stated_by: stored('string', 'the first field that states the use'),
       stater_kind: storedWord('stater_kind', 'the kind of the thing whose record states it'),
       stater_id: storedId('the id of that thing'),
       as_of,
@@ -121,7 +124,7 @@ export const modelTables = {
       dataset_id: storedId('the id of the dataset', 'id', 'dataset'),
       cards: stored('bigint', 'how many cards use it'),
       calculations: stored('bigint', 'how many calculations use it'),
-      broken_links: stored('bigint', 'how many of both use it through a broken link'),
+      broken_links: stored('bigint', 'how many of these cards and calculations use it through a broken link'),
       as_of,
     },
     guesses: ['datasources'],
@@ -137,7 +140,7 @@ export const modelTables = {
       expression: stored('string', 'its formula', { guesses: ['formula', 'text'] }),
       status: storedWord('status', ['valid', 'invalid'], { more: ', as it is parsed here' }),
       data_type: storedWord('data_type', 'the type of its result, in lower case'),
-      columns: stored('string', stringList('columns', 'the columns that it names')),
+      columns: stored('string', stringList('columns', 'the columns that it reads')),
       functions: stored('string', stringList('functions', 'the functions that it calls, in upper case')),
       source: storedWord('source', ['update', 'import']),
       known_at: stored('bigint', moment(epochMoment('known_at'), 'when it was set or imported, in UTC')),
@@ -152,10 +155,10 @@ export const modelTables = {
       name: stored('string', 'the name, if a card gives it', { guesses: ['user_name', 'display_name'] }),
       owner_id: text('user_id', 'the same as user_id', isId),
       owner_name: text('name', 'the same as name', { guesses: ['owners'] }),
-      calculations: stored('bigint', 'how many calculations are theirs'),
-      cards: stored('bigint', 'how many cards are theirs'),
-      files: stored('bigint', 'how many files are theirs'),
-      data_files: stored('bigint', 'how many data files are theirs'),
+      calculations: stored('bigint', 'how many calculations they own'),
+      cards: stored('bigint', 'how many cards they own'),
+      files: stored('bigint', 'how many files they own'),
+      data_files: stored('bigint', 'how many data files they own'),
       locked: stored('bigint', 'how many of the calculations are locked'),
       oldest_modified_at: moment(
         epochMoment('oldest_modified'),
@@ -166,13 +169,14 @@ export const modelTables = {
       invalid: stored('bigint', 'how many are invalid'),
       missing_target: stored('bigint', 'how many use something that does not exist'),
       affected: stored('bigint', 'how many depend on a thing with one of these three faults'),
-      unused: stored('bigint', 'how many of the calculations nothing uses'),
+      unused: stored('bigint', 'how many of the calculations are used by nothing'),
       as_of,
     },
     guesses: ['people'],
   },
 } as const satisfies Readonly<Record<string, TableDefinition>>;
 
+/** The name of a table of the model. */
 export type ModelTable = keyof typeof modelTables;
 
 /** The stored types of the columns of each table. */
@@ -185,4 +189,5 @@ export const modelColumns = {
   formulas: storedTypes(modelTables.formulas.columns),
 } as const;
 
+/** The names of all tables of the model. */
 export const modelTableNames = Object.keys(modelTables) as readonly ModelTable[];

@@ -14,7 +14,7 @@ import {
 } from '../store/index.ts';
 import { type ColumnWriter, createColumnFile, parquetFormat } from '../tables/parquet/index.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from './compute-model.ts';
-import { formulasIn, type ReadFormula } from './formulas/formula-uses.ts';
+import { formulasIn, type ParsedFormula } from './formulas/formula-uses.ts';
 import { type KnownFormulas, listFormulas } from './formulas/known-formulas.ts';
 import { type DatedModel, datedModel, HISTORY_FOLDER } from './history.ts';
 import { type ModelTable, modelColumns, modelTableNames } from './model-tables.ts';
@@ -28,7 +28,7 @@ const key = z.string().check(z.refine(isKey));
 
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
-/** The version of the rules. Increase it whenever they change. */
+/** The version of the model's rules. Increase it whenever they change. */
 const VERSION = 4;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(
@@ -37,18 +37,19 @@ const MODEL_FORMAT = parquetFormat({
   packed: `${VERSION} ${USES_FORMAT}`,
 });
 
+/** Schema of `model/latest.json`. */
 const modelSchema = z.object({
   version: z.literal(1),
   format: z.literal(MODEL_FORMAT),
-  /** When the runs of the model were the latest runs, ISO 8601. */
+  /** A time at which the model's runs were the latest runs, ISO 8601. */
   asOf: z.string(),
   /** The runs from which it was computed, by place, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
-  /** Identifies the formulas whose text was known. */
+  /** Identifies the formulas whose text was known: see `KnownFormulas.mark`. */
   formulas: z.string(),
   /**
-   * The tables that SQL reads; null until they are requested. If `tablesAsOf` is not `asOf`, they belong to
-   * an earlier model.
+   * The tables that SQL reads; null until SQL first needs them. If `tablesAsOf` differs from `asOf`, they belong to an
+   * earlier model.
    */
   tables: z.nullable(
     z.object({
@@ -70,16 +71,17 @@ type StoredModel = z.infer<typeof modelSchema>;
 const MODEL_FOLDER = 'model/';
 const MODEL_KEY = `${MODEL_FOLDER}latest.json`;
 
-/** What is stored of a model. `model` is undefined if it is missing or damaged. */
+/** The stored `model/latest.json`. `model`: undefined if it is missing or damaged. */
 type FoundModel = { readonly model: StoredModel | undefined; readonly etag: string | undefined };
 
+/** Reads `model/latest.json`. */
 export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
   const stored = await store.get(MODEL_KEY);
   const parsed = Promise.try(() => stored && parseStored(MODEL_KEY, stored.body, modelSchema));
   return { model: await parsed.catch(unlessDamaged()), etag: stored?.etag };
 }
 
-/** The keys of all objects of a model, except the object that points at it. */
+/** The keys of all objects of a model, except `model/latest.json`. */
 const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
   ...Object.values(tables ?? {}).map((each) => each.key),
   packed,
@@ -88,7 +90,10 @@ const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
 const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
-/** Whether a model was computed from other runs or other formulas. By default the formulas are not compared. */
+/**
+ * Whether a model was computed from other runs or other formulas than the current ones. `known`: by default formulas
+ * are not compared.
+ */
 function isOutdated(
   { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
   current: readonly LastRun[],
@@ -101,16 +106,16 @@ function isOutdated(
 type ModelToOpen = {
   readonly store: Store;
   readonly now: () => number;
-  /** Called with what is missing or damaged in the last runs. Default: an error is thrown. */
+  /** Called with what is missing or damaged in the last runs, in words. Default: `StoredObjectError` is thrown. */
   readonly addFault?: ((fault: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A model with a missing or damaged object, which must be computed again. */
+  /** A stored model that has a missing or damaged object, so it must be computed again. */
   readonly damaged?: Pick<StoredModel, 'asOf'> | undefined;
 };
 
 type StoredTables = Readonly<Record<ModelTable, z.infer<typeof table>>>;
 
-/** A model whose tables are stored; they are in memory if they cannot be stored. */
+/** The current model with its tables, which are stored, or in memory if they cannot be stored. */
 export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
   readonly tables: Readonly<Record<ModelTable, StoredTables[ModelTable] | BuiltTable>>;
 };
@@ -119,14 +124,14 @@ export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
 type OpenedModel = {
   readonly model: Model & Pick<DatedModel, 'since' | 'days'>;
   readonly runs: readonly LastRun[];
-  /** When the runs of the model were the latest runs, in epoch milliseconds. */
+  /** A time at which the model's runs were the latest runs, in epoch milliseconds. */
   readonly asOfMs: number;
   readonly columns: ModelColumns;
 };
 
 /**
- * Returns the stored model, or computes and stores it. If the store is read-only, it stays in memory. Throws
- * `StoredObjectError`.
+ * Returns the current model with its tables. Computes and stores it if the stored one is outdated; in a read-only store
+ * it stays in memory. Throws `StoredObjectError`.
  */
 export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   const { stored, computed, runs, asOfMs } = await current(options, true);
@@ -141,11 +146,13 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   };
 }
 
-/** The tables of a model, unless they belong to an earlier model. */
+/** The tables of a stored model; undefined if they are missing, or belong to an earlier model. */
 const ownTables = ({ tables, tablesAsOf, asOf }: StoredModel): StoredTables | undefined =>
   tables !== null && tablesAsOf === asOf ? tables : undefined;
 
-/** Opens the model for queries. Its tables, which take twice as long, are built only when SQL first needs them. */
+/**
+ * Opens the current model for queries. Its tables, which take twice as long, are built only when SQL first needs them.
+ */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   const { stored, computed, ...about } = await current(options, false);
   const packed = computed ?? (stored && (await readPacked(options.store, stored)));
@@ -192,7 +199,9 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
-/** Returns undefined if access is denied, since an account may be allowed to read published runs, but not formulas. */
+/**
+ * Returns undefined if access is denied, since an account may have permission to read published runs, but not formulas.
+ */
 function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }
@@ -208,18 +217,19 @@ type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
   readonly computed: DatedModel;
   /** Stores the model's history; absent for a model that was stored before. */
   readonly writeHistory: (() => Promise<void>) | undefined;
-  /** The known formulas; undefined if the reader may not read formulas. */
+  /** The known formulas; undefined without permission to read formulas. */
   readonly known: KnownFormulas | undefined;
-  /** The stored model, as it was before the runs were read. */
+  /** The stored `latest.json`, as it was before the runs were read. */
   readonly before: FoundModel;
   /** Whether to build the tables. If false, the tables of the previous model stay. */
   readonly withTables: boolean;
 };
 
 /**
- * Stores a model and moves `latest.json` to it. If another writer has stored a model meanwhile, deletes its own objects
- * instead. If a writer is killed, the previous model stays complete. Readers may still use a replaced model, so the
- * next writer deletes it, together with objects of killed writers. Returns the stored model of these runs, if any.
+ * Stores a model, and moves `latest.json` to it. If another writer has stored a model in the meantime, deletes its own
+ * objects instead. If a writer is killed, the previous model stays complete. Readers may still use a replaced model, so
+ * only the next writer deletes it, together with the objects of killed writers. Returns the stored model of these runs,
+ * if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, known, before } = options;
@@ -238,7 +248,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
     for (const each of left) await store.delete(each);
     return model === undefined || isOutdated(model, runs, known?.mark) ? undefined : model;
   } catch (error) {
-    // With a read-only store the model stays in memory.
+    // If the store is read-only, the model stays in memory.
     if (error instanceof StoreError) return undefined;
     throw error;
   }
@@ -248,7 +258,7 @@ async function storeModel(
   store: Store,
   { computed, runs, known, asOfMs, before, withTables }: ModelToWrite,
 ): Promise<StoredModel> {
-  // The token is new, so the names of this model's objects are never used by another writer.
+  // A new token, so that no other writer uses the names of this model's objects.
   const token = randomBytes(8).toString('hex');
   const tables: Partial<Record<ModelTable, StoredTables[ModelTable]>> = {};
   for (const name of withTables ? modelTableNames : []) {
@@ -302,7 +312,7 @@ const builders: Readonly<
 
 const sinceOf = { calculation: ['unused', 'broken'], card: ['broken'] } as const;
 
-const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ReadFormula) => ({
+const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ParsedFormula) => ({
   ...said,
   calculation_id: id,
   data_type: dataType,
@@ -311,7 +321,10 @@ const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ReadFor
   functions: JSON.stringify(functions),
 });
 
-/** A row for each id of a kind that has a record, and another row for each other spelling of an id. */
+/**
+ * The table of calculations or cards: a row for each one that has a record, and another row for each other spelling of
+ * its id.
+ */
 function flaggedTable(
   kind: keyof typeof flagsOf,
   { uses, flags, since, ...model }: DatedModel,

@@ -1,11 +1,14 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { freeMemory } from '../base/json/index.ts';
 
+/** The media type of a packed value. */
 export const PACKED_TYPE = 'application/octet-stream';
 
 const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
 
-/** Stands for a typed array in the JSON: its offset in bytes after the JSON, and its length. */
+/**
+ * Stands for a typed array in the JSON. `start`: its offset in bytes after the JSON; `length`: its number of elements.
+ */
 type ArrayReference = {
   readonly array: keyof typeof arrayTypes;
   readonly start: number;
@@ -13,8 +16,8 @@ type ArrayReference = {
 };
 
 /**
- * The type of an array, found by its class: a Buffer counts as a Uint8Array. Throws for other kinds of
- * arrays, which could not be restored.
+ * The type of an array; a Buffer counts as a Uint8Array. Throws `TypeError` for other kinds of arrays, which could not
+ * be restored.
  */
 function arrayTypeOf(each: ArrayBufferView): ArrayReference['array'] {
   if (each instanceof Uint8Array) return 'Uint8Array';
@@ -25,14 +28,16 @@ function arrayTypeOf(each: ArrayBufferView): ArrayReference['array'] {
   );
 }
 
-/** The bytes of the header: the unpacked size of the rest, and the size of the JSON in it. */
+/**
+ * The size of the header in bytes. It contains the size of the rest when decompressed, and the size of the JSON in it.
+ */
 const HEAD_BYTES = 8;
 
 const aligned = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
 /**
- * Copies an object with its members changed. Unlike a JSON replacer, it does not enter arrays, which would take
- * five times as long.
+ * Copies an object, applying `change` to each member. Unlike a replacer of `JSON.stringify`, it does not visit the
+ * elements of arrays, which would take five times as long.
  */
 const eachMember = (value: unknown, change: (member: unknown) => unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -40,8 +45,8 @@ const eachMember = (value: unknown, change: (member: unknown) => unknown): unkno
     : value;
 
 /**
- * Packs a value as JSON followed by its typed arrays, compressed with a checksum. Use it only for values that
- * can be computed again.
+ * Packs a value: its JSON, followed by its typed arrays, compressed with a checksum. Use it only for values that can be
+ * computed again if they are damaged.
  */
 export function pack(value: object): Buffer {
   const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];

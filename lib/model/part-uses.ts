@@ -13,28 +13,33 @@ import {
 } from './rules/record-rules.ts';
 import { createUsesCollector, type PackedUses } from './uses-graph.ts';
 
+/** The uses that the records of a part state. */
 type PartUses = PackedUses & {
-  /** For each record, the node of its own thing, plus 1; 0 if it has no id. */
+  /** For each record, the node of the thing that it describes, plus 1; 0 if it has no id. */
   readonly own: Uint32Array;
   /** The ids of records that are not in canonical form. */
   readonly spellings: readonly (readonly [record: number, id: string])[];
 };
 
-/** Increase it whenever the same lines lead to other uses. */
+/** Increase this whenever the same lines lead to other uses. */
 const VERSION = 2;
+/** Identifies the rules by which uses are computed, in 12 characters. It is part of the keys of stored uses. */
 export const USES_FORMAT = hash('sha256', JSON.stringify([VERSION, kinds, relations, statements])).slice(
   0,
   12,
 );
 
-/** The key under which the uses of a published part are stored, outside the folders of tables of records. */
+/**
+ * The key under which the uses of a published part are stored. It is not in a folder that SQL reads as a table of
+ * records.
+ */
 export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
   `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${USES_FORMAT}.packed`;
 
 /** Whether the records of a source state uses. */
 export const hasLinks = (source: string): source is LinkSource => Object.hasOwn(linkFields, source);
 
-/** Collects the uses that lines state, one part after another. */
+/** Creates a collector of the uses that lines state, for one part after another. */
 export function createUsesBuilder(source: LinkSource) {
   const readFields = createRecordFields(linkFields[source]);
   const begin = () => ({
@@ -44,7 +49,7 @@ export function createUsesBuilder(source: LinkSource) {
   });
   let collected = begin();
   return {
-    /** Adds the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
+    /** Adds the current line of a reader. Throws `StoredObjectError` with the line's location if it is not JSON. */
     add(reader: LineReader): void {
       const { uses, own, spellings } = collected;
       const record = readFields(reader);
@@ -71,8 +76,8 @@ type UsesToRead = {
 };
 
 /**
- * Computes the uses of a part. Throws `StoredObjectError` if the part is missing or altered, or one of its
- * lines is not JSON.
+ * Computes the uses of a part from its lines. Throws `StoredObjectError` if the part is missing or altered, or one of
+ * its lines is not JSON.
  */
 async function buildUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
   const builder = createUsesBuilder(source);
@@ -81,8 +86,8 @@ async function buildUses({ store, source, part, signal }: UsesToRead): Promise<B
 }
 
 /**
- * The stored uses of a published part. If they are missing, they are computed from its lines, and stored unless
- * the store is read-only.
+ * Reads the stored uses of a published part. If they are missing or damaged, computes them from its lines, and stores
+ * them unless the store is read-only.
  */
 export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
   const { store, part } = options;

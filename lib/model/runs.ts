@@ -11,6 +11,7 @@ import {
 } from '../tables/parquet/index.ts';
 import { hasLinks, usesOfPart } from './part-uses.ts';
 
+/** The last published run of a place. `key`: the key of its manifest. */
 export type LastRun = {
   readonly place: Place;
   readonly source: Source;
@@ -22,8 +23,8 @@ export type LastRun = {
 };
 
 /**
- * The last runs of whole sources; for a source without one, the last runs of its narrowed places. By default, a fault
- * is thrown as an error.
+ * The last published run of each source; for a source that has none, the last runs of its narrowed places. `addFault`:
+ * called with what is missing or damaged, in words. Default: `StoredObjectError` is thrown.
  */
 export async function lastRuns(
   store: Store,
@@ -55,16 +56,18 @@ export async function lastRuns(
   return { runs };
 }
 
+/** The columns of one part. `count`: its records; `records`: reads its Parquet. */
 type PartColumns = {
   readonly key: string;
   readonly count: number;
   readonly records: () => Promise<Uint8Array>;
-  /** The uses that the part's records state; undefined if records of this source never state uses. */
+  /** Reads the uses that its records state; undefined if records of this source never state uses. */
   readonly uses: () => Promise<Awaited<ReturnType<typeof usesOfPart>> | undefined>;
 };
 
+/** The columns of a source's runs. */
 export type SourceColumns = {
-  /** Whether a thing without a record certainly does not exist, since this is a run of the whole source: `isWhole`. */
+  /** Whether a thing without a record certainly does not exist: see the function `isWhole`. */
   readonly isWhole: boolean;
   /** When the first of its runs began, in epoch milliseconds. */
   readonly startedAtMs: number;
@@ -81,8 +84,8 @@ type RunsToRead = {
 };
 
 /**
- * Reads columns from stored Parquet, or from the lines if there is no Parquet. Uses that are computed from the lines
- * are stored. Throws `StoredObjectError` for a damaged part.
+ * The columns of runs, which are read when they are needed: from stored Parquet, or from the lines if it is missing.
+ * Uses that had to be computed from the lines are stored. Reading throws `StoredObjectError` for a damaged part.
  */
 export function columnsOfRuns(options: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
@@ -98,8 +101,8 @@ export function columnsOfRuns(options: RunsToRead): ModelColumns {
 }
 
 /**
- * Whether a thing without a record in the run certainly does not exist: the run is of the whole source, and each id
- * that it misses no longer exists.
+ * Whether a thing without a record in the run certainly does not exist: the run covers the whole source, and each id
+ * that it could not read no longer exists.
  */
 function isWhole({ place, source, manifest }: LastRun): boolean {
   const isOfAll =
@@ -107,7 +110,7 @@ function isWhole({ place, source, manifest }: LastRun): boolean {
   return place === source && isOfAll && manifest.missing.every(({ status }) => GONE_STATUSES.has(status));
 }
 
-/** Statuses that show that a thing no longer exists: 404 (not found) and 410 (archived). */
+/** The statuses that show that a thing no longer exists: 404 (not found) and 410 (archived). */
 const GONE_STATUSES: ReadonlySet<number> = new Set([404, 410]);
 
 function partColumnsOf({ place, source, manifest }: LastRun, { store, signal }: RunsToRead): PartColumns[] {
@@ -122,7 +125,9 @@ function partColumnsOf({ place, source, manifest }: LastRun, { store, signal }: 
   }));
 }
 
-/** The row groups of a source, each with the number of records before it. Memory holds one file and its columns. */
+/**
+ * The row groups of a source; `start`: the number of records before the group. Memory holds one file and its columns.
+ */
 export async function* groupsOf(
   source: SourceColumns | undefined,
 ): AsyncGenerator<{ readonly group: RowGroup; readonly start: number }> {

@@ -13,21 +13,24 @@ import {
   type Use,
 } from './rules/record-rules.ts';
 
-/** Things and their uses as they are stored, as numbers: edge `i` says that node `user[i]` uses node `used[i]`. */
+/**
+ * Things and their uses, as they are stored. Things are numbered (nodes); edge `i` says that node `user[i]` uses
+ * `used[i]`.
+ */
 export type PackedUses = {
   /** The ids of the things; the tag of each is the index of its kind. */
   readonly things: PackedStrings;
   readonly user: Uint32Array;
   readonly used: Uint32Array;
-  /** For each edge, in bits: the relation, the field that states it, and the number of its validity. */
+  /** The attributes of each edge, in bits (see `STATED_BY`). */
   readonly linkAttributes: Uint32Array;
-  /** Validities by number; number 0 means no validity. */
+  /** The validities of links, by number; number 0 is null, no validity. */
   readonly validities: readonly (string | null)[];
 };
 
 /**
- * The positions of the bits in `linkAttributes`, from the lowest: the relation, the field that states it, the marks
- * below, the number of the validity.
+ * The bits of `linkAttributes`, from the lowest: three for the relation, three for the field that states it, the three
+ * marks below, and the rest for the number of the validity. These are the positions of the field and of the validity.
  */
 const STATED_BY = 3;
 /** Set if the user's own record states the use, not only a link in the record of the used thing. */
@@ -38,12 +41,14 @@ const BROKEN_BY_USED = 1 << 8;
 const VALIDITY = 9;
 const THREE_BITS = 7;
 
+/** The uses of a model, opened for queries. Edges and nodes are numbers. */
 export type UsesGraph = ReturnType<typeof graphIn>;
 
+/** Opens packed uses for queries. */
 export function graphIn({ user, used, linkAttributes, validities }: PackedUses) {
   const broken = validities.map(isBroken);
   const attributesAt = (edge: number) => linkAttributes[edge] ?? 0;
-  /** The field that first states the use. */
+  /** The first field that states the use. */
   const statedByAt = (edge: number): Statement =>
     statements[(attributesAt(edge) >> STATED_BY) & THREE_BITS] ?? 'links';
   const relationAt = (edge: number): Relation => relations[attributesAt(edge) & THREE_BITS] ?? 'links to';
@@ -54,11 +59,11 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
     /** The node whose record states the use, and so its validity. */
     staterAt: (edge: number) =>
       (isStatedByUsed(relationAt(edge), statedByAt(edge)) ? used[edge] : user[edge]) ?? 0,
-    /** Whether a link that is not VALID is in the user's record; if not, it is in the record of the used thing. */
+    /** Whether the user's record has a link that is not VALID for this use. */
     isBrokenByUser: (edge: number) => (attributesAt(edge) & BROKEN_BY_USER) !== 0,
     isBrokenByUsed: (edge: number) => (attributesAt(edge) & BROKEN_BY_USED) !== 0,
     statedByAt,
-    /** Whether only a link states that one calculation refers to another, so that the direction may be wrong. */
+    /** Whether only a link states that one calculation refers to another; then the direction may be wrong. */
     isByLinkAlone: (edge: number) =>
       relationAt(edge) === 'refers to' && (attributesAt(edge) & CONFIRMED) === 0,
     /** The validity that the link states, as sent; null without a validity. */
@@ -67,7 +72,7 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
   };
 }
 
-/** Reads packed things by number, from 0. The number of a thing is its node in the graph. */
+/** Reads packed things by their numbers; 0 is the first. A thing's number is its node in the graph. */
 export function thingsIn(texts: PackedStrings) {
   const { bytes, starts } = texts;
   const tagged = (node: number) => (starts[node] ?? 0) + HEAD_BYTES - 1;
@@ -98,8 +103,8 @@ const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   (isBroken(validity) ? (isStatedByUsed(relation, statedBy) ? BROKEN_BY_USED : BROKEN_BY_USER) : 0);
 
 /**
- * Whether the record of the used thing states the relation: a calculation's record lists the cards and
- * calculations that use it.
+ * Whether the record of the used thing states the use: a calculation's record lists the cards and calculations that use
+ * it.
  */
 const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
   relation === 'uses' || (relation === 'refers to' && !isStatedByUser(statedBy));
@@ -108,14 +113,14 @@ const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
 const isStatedByUser = (statedBy: Statement): boolean =>
   statedBy === 'functionTemplateDependencies' || statedBy === 'formula';
 
-/** The index of each kind, to avoid a search for each link. */
+/** The index of each kind in `kinds`, so that it need not be searched for each link. */
 const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
   Record<Kind, number>
 >;
 
 /**
- * Collects the uses of records, or of parts. Memory: about 25 bytes for each thing and 12 for each use, and at the end
- * 8 more for each use.
+ * Creates a collector of the uses of records, or of parts. Memory: about 25 bytes for each thing and 12 for each use;
+ * at the end 8 more for each use.
  */
 export function createUsesCollector() {
   const things = createStringNumbers();
@@ -131,7 +136,7 @@ export function createUsesCollector() {
       used.push(nodeOf(use.used));
       linkAttributes.push(attributesOf(use) | (validities.numberOf(use.validity) << VALIDITY));
     },
-    /** Adds packed uses; returns the new node of each of their things. */
+    /** Adds packed uses. Returns, for each of their nodes, the node in this collector. */
     addPacked(part: PackedUses): Uint32Array {
       const { starts } = part.things;
       const source = jsonBytesOf(part.things.bytes);
@@ -148,11 +153,11 @@ export function createUsesCollector() {
       return nodes;
     },
     /**
-     * Packs all uses, each pair of things only once, with the attributes of its first use, and with its first broken
-     * validity or, if no validity is broken, its first validity.
+     * Packs all uses, each pair of things only once. A pair has the attributes of its first use. Its validity is the
+     * first broken one or, if none of them is broken, the first one.
      */
     pack(): PackedUses {
-      // This comes first, since it frees memory that is needed only for numbering.
+      // Packed first, since that frees the memory that only numbering needs.
       const packed = things.pack();
       const nodes = packed.starts.length - 1;
       const all = {
@@ -215,8 +220,8 @@ function keepFirst(
 }
 
 /**
- * Removes a use that only a link states if a formula states the opposite direction, since of two calculations only one
- * can refer to the other. The validity of the removed link is kept for the use in the right direction.
+ * Of two calculations only one can refer to the other. So if only a link states a use, and a formula states the
+ * opposite direction, the former is removed. The validity of its link is moved to the use in the right direction.
  */
 export function withDirections(uses: PackedUses): PackedUses {
   const { user, used, isByLinkAlone, relationAt, isBrokenAt } = graphIn(uses);
@@ -241,8 +246,8 @@ export function withDirections(uses: PackedUses): PackedUses {
 }
 
 /**
- * Merges two uses of a pair: the attributes of the first use, the worse validity, and the bits CONFIRMED and BROKEN of
- * both.
+ * Merges the attributes of two uses of a pair: those of the first use, with the worse validity, and with the marks
+ * (CONFIRMED, BROKEN_…) of both.
  */
 function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
   const before = first >> VALIDITY;
@@ -267,18 +272,20 @@ function createValidities() {
   return { texts, numberOf };
 }
 
-/** Strings in one buffer: number `n` is from `starts[n]` up to `starts[n + 1]`, and begins with its length and its tag. */
+/**
+ * Strings in one buffer. String `n` is from `starts[n]` up to `starts[n + 1]`, and begins with its length and its tag.
+ */
 type PackedStrings = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
 };
 
-/** The number of bytes before the UTF-8 of a string; the last of them is its tag. */
+/** The number of bytes before the UTF-8 of a string: four of its length, and one of its tag. */
 export const HEAD_BYTES = 5;
 
 /**
- * Numbers distinct strings from 0, in the order in which they come. Equal strings with different tags are different.
- * Memory: 20 to 40 bytes for each string, plus the string.
+ * Creates a numbering of distinct strings: each new string gets the next number; 0 is the first. Equal strings with
+ * different tags count as different. Memory: 20 to 40 bytes for each string, plus the string.
  */
 export function createStringNumbers() {
   const texts = createTexts();
@@ -296,8 +303,8 @@ export function createStringNumbers() {
     },
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
     /**
-     * Returns all strings in the memory that they already have. Frees everything that is needed only for numbering,
-     * so no string can be added afterwards.
+     * Returns all strings, without copying them. Frees all memory that only numbering needs, so no string can be added
+     * afterwards.
      */
     pack(): PackedStrings {
       freeMemory(texts.table);

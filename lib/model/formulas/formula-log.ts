@@ -4,10 +4,13 @@ import { findStored, MAX_LIST_BYTES, type Store } from '../../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
-/** A time as a name, such as `20261121T091500123Z`: it sorts by time, and is allowed in every store. */
+/** A time as a name, such as `20261121T091500123Z`. Such names sort by time, and are valid keys in every store. */
 export const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
 
-/** Stores the calculation as it is after an update. Idempotent: the same bytes get the same key. */
+/**
+ * Stores the calculation as it is after an update, and returns the key. It may be repeated: the same update has the
+ * same key and bytes.
+ */
 export async function storeFormula(
   store: Store,
   { calculationId, finishedAtMs, ...update }: FormulaResponse,
@@ -17,18 +20,19 @@ export async function storeFormula(
   return key;
 }
 
+/** What is known after an update. */
 type FormulaResponse = {
   readonly calculationId: string;
   readonly finishedAtMs: number;
-  /** The formula that was sent. Absent: the response contains it. */
+  /** The formula that was sent. Default: the response contains it. */
   readonly expression?: string;
   /** The response as JSON; undefined if no response was stored. */
   readonly response: string | undefined;
 };
 
 /**
- * The platform's response as received. If it lacks the formula that was sent, the formula is added, since it is
- * stored nowhere else. If the platform returned another formula, it is stored as `_answeredExpression`.
+ * The platform's response as received. If it lacks the formula that was sent, that formula is added, since it is stored
+ * nowhere else. If the platform returned a different formula, that one is stored as `_answeredExpression`.
  */
 function calculationAfter({
   expression,
@@ -42,6 +46,7 @@ function calculationAfter({
   return printJson({ ...members, ...other, expression });
 }
 
+/** A stored response. `time`: the name of the time of the update (`timeName`); `calculation`: the stored members. */
 export type FormulaLogEntry = {
   readonly key: string;
   readonly time: string;
@@ -68,13 +73,13 @@ export async function findFormula(
 ): Promise<FormulaLogEntry | undefined> {
   const stored = await findStored(store, key, anyRecord(), MAX_LIST_BYTES);
   const [, id, time = ''] = /([^/]+)\/([^/]+)\.json$/.exec(key) ?? [];
-  // Ids are compared as digits, since the platform may write them in several forms.
+  // The id is taken from the key, since in the response the platform may write it in another form.
   return stored && { key, time, calculation: { ...stored.value, id } };
 }
 
 /**
- * The keys of all stored responses, or of one calculation's responses, sorted by calculation and time. `at`: the
- * time in epoch milliseconds.
+ * The keys of all stored responses, or only those of one calculation, sorted by calculation and time. `at`: the time in
+ * epoch milliseconds.
  */
 export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSignal, calculationId?: string) {
   const folder = calculationId === undefined ? folderOf('').slice(0, -1) : folderOf(calculationId);
@@ -85,7 +90,7 @@ export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSig
   }
 }
 
-/** When the update returned, in epoch milliseconds; NaN if the key has no time. */
+/** When the update returned, in epoch milliseconds; NaN if `time` is not a time. */
 export const timeOfEntry = ({ time = '' }: { readonly time?: string | undefined }): number =>
   Date.parse(time.replace(TIME_NAME, '$1-$2-$3T$4:$5:$6.$7Z'));
 

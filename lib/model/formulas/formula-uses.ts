@@ -11,32 +11,32 @@ import {
 import { valuesIn } from './imported-formulas.ts';
 import type { KnownFormula } from './known-formulas.ts';
 
-/** A formula whose text is known, with the result of parsing it. */
-export type ReadFormula = Omit<KnownFormula, 'datasetIds'> & {
+/** A known formula, with the result of parsing it. */
+export type ParsedFormula = Omit<KnownFormula, 'datasetIds'> & {
   /** The calculation's id, in the form of `canonicalId`. */
   readonly id: string;
   readonly status: 'valid' | 'invalid';
-  /** The type of its result in lower case; null for an invalid formula, whose lists are empty. */
+  /** The type of its result in lower case; null for an invalid formula, whose `functions` and `columns` are empty. */
   readonly dataType: string | null;
   readonly functions: readonly string[];
-  /** The names of columns as the formula first writes them, without backticks. */
+  /** The names of the columns, spelled as at their first use in the formula, without backticks. */
   readonly columns: readonly string[];
 };
 
-/** Formulas, one after another, each as a line of JSON. */
+/** The known formulas of a model. `lines`: one formula a line, as JSON; `nodes`: the node of each one's calculation. */
 type PackedFormulas = {
   readonly nodes: Uint32Array;
-  /** For each formula a number; equal formulas have equal numbers. */
+  /** A number for each formula; equal formulas have equal numbers. */
   readonly same: Uint32Array;
   readonly lines: Uint8Array;
 };
 
 /** Reads the formulas of a model. */
-export const formulasIn = ({ lines }: PackedFormulas): Generator<ReadFormula> =>
+export const formulasIn = ({ lines }: PackedFormulas): Generator<ParsedFormula> =>
   valuesIn(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength));
 
 /** The formula of the calculation at a node; undefined if its text is not known. */
-export function formulaOf({ nodes, ...formulas }: PackedFormulas, node: number): ReadFormula | undefined {
+export function formulaOf({ nodes, ...formulas }: PackedFormulas, node: number): ParsedFormula | undefined {
   const index = nodes.indexOf(node);
   return index === -1
     ? undefined
@@ -52,15 +52,15 @@ const NO_FORMULAS: PackedFormulas = {
 };
 
 /**
- * A column of a dataset as a thing: `DATASET:COLUMN`, or `:COLUMN` if no link names the dataset of the
- * calculation. The case of names does not matter.
+ * The `Thing` of a column. Its id is `DATASET:COLUMN`, or `:COLUMN` if the calculation's dataset is unknown. The case
+ * of names does not matter. Undefined for an empty name.
  */
 const columnOf = (dataset: string, column: string): Thing | undefined =>
   column.trim() === '' ? undefined : thing('column', `${dataset}:${column.trim()}`);
 
 /**
- * Adds what the known formulas show to the uses: the columns that they read, in each dataset of their
- * calculation, and the calculations that they refer to. Existing nodes keep their numbers.
+ * Adds to `uses` what the known formulas read (columns, in each dataset of their calculation) and refer to
+ * (calculations). Existing nodes keep their numbers. `known`: the formulas by the canonical ids of their calculations.
  */
 export async function withFormulas(
   uses: PackedUses,
@@ -108,7 +108,7 @@ function readFormula(
   const analysis = analyzeParsed(expression, parsed);
   const { functions, columns, references } = analysis;
   const dataType = analysis.status === 'VALID' ? lowerCase(analysis.dataType) : null;
-  const read: ReadFormula = {
+  const read: ParsedFormula = {
     id,
     ...formula,
     status: lowerCase(analysis.status),

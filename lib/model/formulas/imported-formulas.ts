@@ -4,23 +4,23 @@ import { parseOwnJson } from '../../base/json/index.ts';
 import { getBounded, parseStored, type Store } from '../../store/index.ts';
 import { timeName, timeOfEntry } from './formula-log.ts';
 
-/** The text of a formula that was imported. */
+/** The formula of a calculation, as a user imported it. */
 export type ImportedFormula = {
   /** The calculation's id: digits. */
   readonly id: string;
   readonly expression: string;
-  /** The calculation's name; null if it was not imported. */
+  /** The calculation's name; null if the import did not have it. */
   readonly name: string | null;
   /** The calculation's datasets, as imported. */
   readonly datasetIds: readonly string[];
-  /** When the import was made, or the function that returned it was started, ISO 8601. */
+  /** When it was imported, or when the function that returned it was started, ISO 8601. */
   readonly importedAt: string;
 };
 
 const FOLDER = 'formulas/imported/';
 const KEY = /^formulas\/imported\/(\d{8}T\d{9}Z)\.ndjson\.gz$/;
 
-/** Maximum bytes of an import, both compressed and decompressed: enough for a few million formulas. */
+/** Maximum bytes of an import, compressed and also decompressed: enough for a few million formulas. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 const keyOf = (atMs: number) => `${FOLDER}${timeName(atMs)}.ndjson.gz`;
@@ -29,8 +29,9 @@ const keyOf = (atMs: number) => `${FOLDER}${timeName(atMs)}.ndjson.gz`;
 export const timeOfImport = (key: string): number => timeOfEntry({ time: KEY.exec(key)?.[1] });
 
 /**
- * The first line of an import. The lines after it are the import's own rows, and rows of other calculations that
- * were copied from the earlier imports in `merged` (their times).
+ * Schema of the first line of an import. The other lines are the import's own rows, and rows of other calculations,
+ * copied from earlier imports. `merged`: the times of these imports; `job`: the job that returned the formulas, or
+ * null.
  */
 const headSchema = z.object({
   version: z.literal(1),
@@ -39,9 +40,9 @@ const headSchema = z.object({
 });
 
 /**
- * Stores an import together with the rows that earlier imports have of other calculations, so that a reader needs
- * only the newest import. After two simultaneous imports, both are read. Returns the key; if there are no rows,
- * stores nothing and returns undefined.
+ * Stores an import together with the rows that earlier imports have for other calculations, so that a reader needs only
+ * the newest import. If two imports were simultaneous, readers read both. Returns the key; if there are no rows, stores
+ * nothing and returns undefined.
  */
 export async function storeImport(
   store: Pick<Store, 'get' | 'list' | 'put'>,
@@ -50,8 +51,8 @@ export async function storeImport(
     /** When the import was made, in epoch milliseconds. */
     readonly atMs: number;
     /**
-     * The job that returned the formulas. They are stored only once, however often this is called for it.
-     * Default: none.
+     * The job that returned the formulas. They are stored only once for each job, even if this is called again.
+     * Default: no job.
      */
     readonly job?: string;
     readonly signal?: AbortSignal | undefined;
@@ -84,8 +85,8 @@ export async function storeImport(
 }
 
 /**
- * The newest imported formula of each calculation, by the calculation's id. `read`: the keys of all imports that
- * were used. A damaged import is ignored.
+ * The newest imported formula of each calculation, by the calculation's id (`rows`). `read`: the keys of all imports
+ * whose rows are included. A damaged import is ignored.
  */
 export async function readImports(store: Pick<Store, 'get'>, keys: readonly string[]) {
   const rows = new Map<string, ImportedFormula>();
@@ -102,9 +103,7 @@ export async function readImports(store: Pick<Store, 'get'>, keys: readonly stri
   return { rows, read: keys.filter((key) => merged.has(key)) };
 }
 
-/**
- * Reads an import; undefined if it is missing or damaged. The checksum of its compression shows that it is unchanged.
- */
+/** Reads an import; undefined if it is missing or damaged, which the checksum of its compression shows. */
 async function findImport(store: Pick<Store, 'get'>, key: string) {
   const body = (await getBounded(store, key, MAX_BYTES))?.body;
   try {
@@ -115,7 +114,7 @@ async function findImport(store: Pick<Store, 'get'>, key: string) {
   }
 }
 
-/** Parses lines of JSON; each line must end in a line feed. `from`: the first byte of the first line. */
+/** Parses JSON lines; each must end in a line feed. `from`: where the first line begins. */
 export function* valuesIn<Value>(bytes: Buffer, from = 0): Generator<Value> {
   for (let start = from, end = bytes.indexOf('\n', start); end !== -1; end = bytes.indexOf('\n', start)) {
     yield parseOwnJson(bytes.toString('utf8', start, end)) as Value;

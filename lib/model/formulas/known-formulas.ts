@@ -5,27 +5,28 @@ import { canonicalId } from '../rules/record-rules.ts';
 import { findFormula, formulaKeys } from './formula-log.ts';
 import { readImports, timeOfImport } from './imported-formulas.ts';
 
-/** The text of a calculation's formula, from the newest of our updates and imports. */
+/** A formula whose text is known, from the newest of our updates and imports. */
 export type KnownFormula = {
   readonly expression: string;
   readonly name: string | null;
-  /** The datasets that the newest import names; empty without an import. */
+  /** The calculation's datasets according to the newest import; empty without an import. */
   readonly datasetIds: readonly string[];
   /** When it was set or imported, in epoch milliseconds. */
   readonly atMs: number;
   readonly source: 'update' | 'import';
 };
 
+/** The formulas whose text is known, which are read only when they are needed. */
 export type KnownFormulas = {
-  /** A string that is equal for equal formulas. */
+  /** Identifies this set of formulas: it changes whenever an update or import is added. */
   readonly mark: string;
-  /** Reads formulas, by the canonical ids of their calculations. Default of `ids`: all formulas. */
+  /** Reads the formulas of these calculations, by canonical id. `ids`: by default all formulas are read. */
   readonly read: (ids?: ReadonlySet<string>) => Promise<ReadonlyMap<string, KnownFormula>>;
 };
 
 const PARALLEL_READS = 32;
 
-/** Lists the formulas whose text is known. */
+/** Finds the formulas whose text is known, without reading them. */
 export async function listFormulas(
   store: Pick<Store, 'get' | 'list'>,
   signal?: AbortSignal,

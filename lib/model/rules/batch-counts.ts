@@ -1,9 +1,9 @@
-/** How a row of a batch may end. `bad`: it had no text to score; `cancelled`: its job was cancelled. */
+/** The possible outcomes of a row of a batch. `bad`: it had no text to score; `cancelled`: its job was cancelled. */
 export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
 
 /**
- * The counts of a batch, as its chunks, `_summary.json`, the commands, SQL and the report have them: `rows` by how they
- * ended, what they cost, and the tokens that were paid for, with `total` as the platform counts it.
+ * The counts of a batch, which its chunks, `_summary.json`, the commands, SQL and the report share: its rows by
+ * outcome, what they cost, and the tokens that were paid for, with `total` as the platform counts it.
  */
 export const batchCounts = {
   rows: {
@@ -38,15 +38,16 @@ export const batchCounts = {
 
 type Numbers<Counted> = { readonly [Name in keyof Counted]: number };
 
-/** What rows cost. For a single row, `cached` is 1 if its result was already known. */
+/** What rows cost. For a single row, `cached` is 1 if its score was already known. */
 export type RowCosts = Numbers<typeof batchCounts.costs> & {
   readonly tokens: Numbers<typeof batchCounts.tokens>;
 };
 
+/** All counts of a batch, by name. */
 export type BatchCounts = Numbers<typeof batchCounts.rows> & RowCosts;
 
 const names = [...Object.keys(batchCounts.rows), ...Object.keys(batchCounts.costs), 'tokens'];
 
-/** Only the counts of a larger object, such as a summary. */
+/** Picks the counts out of a larger object, such as a summary. */
 export const countsOf = (counted: BatchCounts): BatchCounts =>
   Object.fromEntries(Object.entries(counted).filter(([name]) => names.includes(name))) as BatchCounts;

@@ -31,8 +31,8 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
 }
 
 /**
- * Finds everything that can be reached from the start nodes, breadth first, without the start nodes. Each
- * node is returned once, even in circles.
+ * Finds all nodes that can be reached from the start nodes, breadth first, without the start nodes. Each node is
+ * returned once, even in cycles.
  */
 export function reach(
   { nodes: size, to, starts, edges }: Adjacency,
@@ -48,7 +48,7 @@ export function reach(
 ): {
   readonly nodes: Uint32Array;
   readonly hops: Uint32Array;
-  /** The last edges of all shortest paths to `nodes`, ordered by hops. */
+  /** The last edge of each shortest path to each of `nodes`, ordered by hops. */
   readonly edges: Uint32Array;
   /** How many nodes are 1, 2, 3 … hops away, listed or not. */
   readonly counts: readonly number[];

@@ -10,9 +10,10 @@ export const flagBits = {
   same_formula: 256,
 } as const;
 
+/** The name of a flag. */
 export type Flag = keyof typeof flagBits;
 
-/** What is wrong with a thing, the worst first. */
+/** The flags of a thing that is wrong, worst first. */
 export const brokenFlags = [
   'broken_links',
   'invalid',
@@ -34,7 +35,7 @@ export const flagMeanings: Readonly<Record<Flag, string>> = {
     'Another calculation has the same formula, except for white space, case of names and order of AND (if the text of both is known).',
 };
 
-/** The bit of things of which a snapshot has a record. */
+/** The bit of things that have a record in a snapshot. */
 export const IN_SNAPSHOT = 128;
 
 /** The flags that records of each kind may have. */
@@ -43,11 +44,12 @@ export const flagsOf = {
   card: ['missing_target', 'affected'],
 } as const satisfies Readonly<Record<string, readonly Flag[]>>;
 
-/** The flags of a thing that is wrong itself, so that things that depend on it are affected. */
+/** The bits of flags that mean that a thing is wrong itself, so that all things that depend on it are affected. */
 export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing_target;
 
 /** The kinds of things that are counted for each user. */
 export const ownedNames = ['calculations', 'cards', 'files', 'data_files', 'locked'] as const;
+/** The flags that are counted over time and for each owner: they show how a clean-up progresses. */
 export const wrongFlags = [...brokenFlags, 'unused'] as const satisfies Flag[];
 
 /** How many calculations and cards had each flag on one day. */

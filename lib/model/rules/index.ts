@@ -1,6 +1,6 @@
 /*
- * The rules of the model that need no store: what a record states about other things, the flags of things and
- * their columns, and what can be reached over uses. Every room may use them, and so may a browser.
+ * The rules of the model that need no store: what a record states about other things, the flags of things, the counts
+ * of batches, and what can be reached over uses. Every room may use them, and so may the page in a browser.
  */
 
 export { type BatchCounts, batchCounts, countsOf, outcomes, type RowCosts } from './batch-counts.ts';

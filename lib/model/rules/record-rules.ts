@@ -3,8 +3,8 @@
  */
 
 /**
- * The kinds of things. `other` is the target of a link of unknown type; its id is `TYPE:ID`. Their order is
- * not stored, so it may change.
+ * The kinds of things. `other` is the target of a link of unknown type; its id is `TYPE:ID`. The order may change: it
+ * is part of `USES_FORMAT`.
  */
 export const kinds = [
   'calculation',
@@ -24,12 +24,12 @@ export type Kind = (typeof kinds)[number];
 export type Thing = { readonly kind: Kind; readonly id: string };
 
 const INTEGER = /^(-?)0*(\d+)$/;
-/** Matches most ids, which are already canonical, so that this fast test suffices for them. */
+/** Matches integers that are already canonical. Most ids are, so this fast test is tried first. */
 export const CANONICAL_DIGITS = /^[1-9]\d*$/;
 
 /**
- * An id from JSON in canonical form: equal ids become equal strings. Integers become digits without leading zeros, other
- * strings become lower case. Undefined if the value is not an id: another type, a fraction, or only white space.
+ * The canonical form of an id from JSON: equal ids become equal strings. Integers become digits without leading zeros;
+ * other strings become lower case. Undefined if the value is not an id: another type, a fraction, or only white space.
  */
 export function canonicalId(value: unknown): string | undefined {
   const text = idString(value);
@@ -39,7 +39,7 @@ export function canonicalId(value: unknown): string | undefined {
   return digits === '0' ? '0' : `${sign}${digits}`;
 }
 
-/** An id from JSON as a string in its own spelling, as requests send it. Undefined if the value is not an id. */
+/** An id from JSON as a string, spelled as it was received, for requests. Undefined if the value is not an id. */
 function idString(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -54,7 +54,7 @@ export function thing(kind: Kind, value: unknown): Thing | undefined {
   return id === undefined ? undefined : { kind, id };
 }
 
-/** Parses `CARD`, `CARD:PAGE` or `dr:DRILL:ROOT`. */
+/** Parses the name of a card: `CARD`, `CARD:PAGE` or `dr:DRILL:ROOT`. `root`: the card that the drill opens from. */
 export function parseCardName(value: unknown): Record<'card' | 'root', Thing | undefined> {
   const text = idString(value) ?? '';
   if (!DRILL.test(text)) return { card: thing('card', text.split(':', 1)[0]), root: undefined };
@@ -67,7 +67,7 @@ const DRILL = /^dr(?::|$)/i;
 /**
  * How one thing uses another, read as USER RELATION USED:
  * - A calculation is saved on a dataset, or used on it by a card that it is saved on.
- * - A calculation refers to another calculation in its formula. If the formula's text is known, it decides.
+ * - A calculation refers to another calculation in its formula. If the formula's text is known, that decides.
  * - A card uses a calculation.
  * - A card is built on a dataset.
  * - The card of a drill drills from the root card.
@@ -85,8 +85,10 @@ export const relations = [
   'reads',
 ] as const;
 
+/** How one thing uses another: see `relations`. */
 export type Relation = (typeof relations)[number];
 
+/** The fields of a record that state uses; `formula` is the text of a known formula. */
 export const statements = [
   'links',
   'activeLinks',
@@ -98,6 +100,7 @@ export const statements = [
   'formula',
 ] as const;
 
+/** A field that states uses. */
 export type Statement = (typeof statements)[number];
 
 /** `user` breaks if `used` is deleted. */
@@ -105,7 +108,7 @@ export type Use = {
   readonly user: Thing;
   readonly used: Thing;
   readonly relation: Relation;
-  /** The validity that the link states, in lower case; null without a validity. */
+  /** The validity that the link has, in lower case; null if it has none. */
   readonly validity: string | null;
   /** The first field that states the use. */
   readonly statedBy: Statement;
@@ -123,11 +126,12 @@ export const linkFields = {
   cards: ['id', 'datasourceId', 'datasetId', '_datasetId', 'urn'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+/** A source whose records state uses. */
 export type LinkSource = keyof typeof linkFields;
 
 /**
- * The lower-case form of a value such as a status or a sentiment, as SQL, files and commands show it, since
- * the platform's case varies. A value that is not a string is returned unchanged.
+ * A value such as a status or a sentiment in lower case. SQL, files and commands show it so, since the platform's case
+ * varies. A value that is not a string is returned unchanged.
  */
 export const lowerCase = <Value>(value: Value): Spelled<Value> =>
   (typeof value === 'string' ? value.toLowerCase() : value) as Spelled<Value>;
@@ -138,15 +142,16 @@ type Spelled<Value> = Value extends string ? Lowercase<Value> : Value;
 export const isBroken = (validity: string | null): boolean =>
   validity !== null && lowerCase(validity) !== VALID;
 
+/** Whether a status is anything but VALID, in any case; false without a status. */
 export const isInvalid = (status: unknown): boolean =>
   typeof status === 'string' && status !== '' && lowerCase(status) !== VALID;
 
 const VALID = 'valid';
 
 /**
- * Calls `visit` with each use that a record (a value of `parseJson`) states, in the order of its links; a pair
- * of things may repeat. Links of unknown shape are skipped. Returns the record's own thing; a record without
- * an id states no uses.
+ * Calls `visit` with each use that a record (a result of `parseJson`) states, in the order of its links; the same pair
+ * of things may occur again. Links of unknown shape are skipped. Returns the thing that the record describes;
+ * undefined, without uses, if the record has no id.
  */
 export function forEachUse(
   source: LinkSource,
@@ -163,11 +168,11 @@ export function forEachUse(
   } else {
     const { datasourceId, datasetId, _datasetId, urn } = members;
     const built = thing('dataset', datasourceId);
-    // A drill inside a card names its dataset in this member.
+    // A drill that was listed inside a card has its dataset in `datasetId`.
     const drilled = built === undefined ? thing('dataset', datasetId) : undefined;
     add(own, 'built on', built, 'datasourceId');
     add(own, 'built on', drilled, 'datasetId');
-    // A drill of the card uses the dataset in whose list it was found.
+    // Otherwise the card, or a drill of it, uses the dataset that listed it.
     if (drilled === undefined) add(own, 'built on', thing('dataset', _datasetId), '_datasetId');
     add(own, 'drills from', parseCardName(urn).root, 'urn');
   }
@@ -177,10 +182,10 @@ export function forEachUse(
 /** An id that a record links to, as sent. `isGone`: the link states that its target does not exist. */
 export type LinkedId = { readonly id: string; readonly isGone: boolean };
 
-/** The ids of the datasets that a calculation's record uses, whose cards are to be fetched. */
+/** The ids of the datasets that a calculation's record links to, whose cards a run fetches. */
 export function datasetsUsed(record: unknown): readonly LinkedId[] {
   const found = new Map<string, LinkedId>();
-  // Links with a validity come first. A link without a validity adds nothing to a dataset that is already found.
+  // Links with a validity come first. If a dataset is already found, a link without a validity does not change it.
   eachLink(membersOf(record), ({ type, target, validity }) => {
     const used = type === 'DATA_SOURCE' ? thing('dataset', target) : undefined;
     if (used === undefined) return;
@@ -191,7 +196,7 @@ export function datasetsUsed(record: unknown): readonly LinkedId[] {
   return [...found.values()];
 }
 
-/** The validity of a link to a deleted thing. */
+/** The validity of a link to a thing that was deleted. */
 const ILLEGAL_REFERENCE = 'illegal_reference';
 
 const createAdd =
@@ -211,7 +216,7 @@ type Link = {
   readonly statedBy: Statement;
 };
 
-/** A link's `valid` as a validity. */
+/** The validity in a link's member `valid`. */
 const validityIn = (valid: unknown): string | null =>
   typeof valid === 'string' && valid !== '' ? lowerCase(valid) : null;
 
@@ -223,7 +228,7 @@ type Add = (
   validity?: string | null,
 ) => void;
 
-/** Calls `visit` with all links of a calculation, links with a validity first. */
+/** Calls `visit` with all links of a calculation; links that may have a validity come first. */
 function eachLink(record: Members, visit: (link: Link) => void): void {
   const { links, activeLinks, functionTemplateDependencies } = record;
   for (const each of listIn(links)) {
@@ -244,8 +249,8 @@ function eachLink(record: Members, visit: (link: Link) => void): void {
 }
 
 /**
- * What a type of link means: the kind of its target, and the relation. The user is the card. `hidden`: the
- * relation of hidden links.
+ * What a type of link means: the kind of its target, and the relation. `hidden`: the relation for links that are not
+ * visible.
  */
 type LinkType = { readonly kind: Kind; readonly relation: Relation; readonly hidden: Relation };
 
@@ -256,13 +261,13 @@ const linkTypes: ReadonlyMap<string, LinkType> = new Map([
 ]);
 const OTHER_TYPE: LinkType = { kind: 'other', relation: 'links to', hidden: 'links to' };
 
-/** The meaning of a link's type, given in upper case. */
+/** What a type of link means. `type`: in upper case. */
 const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
 
 /**
- * Adds the use that a link of a calculation states. The link names where the calculation is used: a card or
- * another calculation. `templates`: the canonical ids of the calculations that it depends on itself; its full
- * record may link to these as well.
+ * Adds the use that a link of a calculation states. A link to a card or to another calculation means that this one uses
+ * the calculation. `templates`: the canonical ids of the calculations that it refers to itself; its full record may
+ * link to these as well, and then the direction is the opposite.
  */
 function addLink(
   own: Thing,

@@ -16,7 +16,7 @@ import { WhereUsedView } from './views/where-used.tsx';
 
 type Shown = ReturnType<typeof useShown>;
 
-/** The views that are not lists. */
+/** The views that are not a single list. */
 const overview = {
   health: HealthView,
   changes: ChangesView,
@@ -25,9 +25,9 @@ const overview = {
   jobs: JobsView,
 } as const satisfies Partial<Record<View, ComponentType<Pick<Shown, 'params'>>>>;
 
-const OVERVIEW = Object.keys(overview) as (keyof typeof overview)[];
+const OVERVIEW_VIEWS = Object.keys(overview) as (keyof typeof overview)[];
 
-/** The page: header, navigation and one view. This view is also what is printed. */
+/** The page: header, navigation and one view. Printing prints only this view. */
 export function App({ facts }: { readonly facts: ReportFacts }) {
   const report = useMemo(() => createReport(facts), [facts]);
   const shown = useShown();
@@ -59,7 +59,7 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-/** The list of a view, if it is a list. */
+/** The list that a view consists of; nothing for another view. */
 function ListView({ view, params }: Shown) {
   const report = useReport();
   const found = useMemo(() => listOf(view, report), [view, report]);
@@ -121,14 +121,14 @@ function Navigation({ view, facts }: { readonly view: View; readonly facts: Repo
   );
   return (
     <nav aria-label="Parts of the report">
-      <ul>{OVERVIEW.map(link)}</ul>
+      <ul>{OVERVIEW_VIEWS.map(link)}</ul>
       <h2>Lists</h2>
       <ul>{(Object.keys(totals) as View[]).map(link)}</ul>
     </nav>
   );
 }
 
-/** Sets the window's title to the view's, and moves the focus to the view when it changes. */
+/** Sets the document's title to that of the view. When the view changes, moves the focus to it. */
 function useTitle(view: View, main: { readonly current: HTMLElement | null }): void {
   const last = useRef(view);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Legend, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { count } from '../text/numbers.ts';
 
-/** The colours of Okabe and Ito, darker or lighter depending on the theme; `page.css` defines them. */
+/** The colours of Okabe and Ito, which `page.css` makes darker or lighter depending on the theme. */
 export const colours = {
   added: 'var(--green)',
   changed: 'var(--blue)',
@@ -21,7 +21,7 @@ type Props = {
   readonly title: string;
   /** What the chart shows, for screen readers. */
   readonly summary: string;
-  /** What a bar stands for. Days, weeks and months are placed on a time axis, and runs side by side. */
+  /** What a bar stands for. Bars for days, weeks and months are placed on a time axis, bars for runs side by side. */
   readonly by: 'run' | 'day' | 'week' | 'month';
   /** The time of each bar, oldest first: `2026-11-22 21:04 UTC`, `2026-11-22` or `2026-11`. */
   readonly at: readonly string[];
@@ -35,7 +35,7 @@ type Props = {
   readonly more?: Readonly<Record<string, readonly ComponentChildren[]>>;
 };
 
-/** The width in pixels of a chart that is not on the screen: the width of an A4 page. */
+/** The width of a chart that is not on the screen: that of an A4 page, in pixels. */
 const PRINTED_WIDTH = 700;
 
 /** A bar chart drawn by Observable Plot, with a legend, and a table of its numbers that can be opened. */
@@ -127,7 +127,7 @@ function plotOf({ by, at, parts }: Pick<Props, 'by' | 'at' | 'parts'>): Plot.Plo
   };
 }
 
-/** The axis of runs with the times of some of them, in short form: `11-22`, or `21:04` if all are of one day. */
+/** The axis for runs, with the times of some of them in short form: `11-22`, or `21:04` if all are on the same day. */
 function axisOf(at: readonly string[]) {
   const isOneDay = new Set(at.map((when) => when.slice(0, 10))).size === 1;
   const last = at.length - 1;

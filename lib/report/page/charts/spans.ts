@@ -1,11 +1,13 @@
 import type { BatchFacts, Sentiments } from '../../facts.ts';
 
-/** For more than `MAX_DAYS` days, a bar stands for a week; for more than `MAX_WEEK_DAYS`, for a month. */
+/**
+ * A bar stands for a day; for more than `MAX_DAYS` days, for a week; for more than `MAX_WEEK_DAYS` days, for a month.
+ */
 const MAX_DAYS = 92;
 const MAX_WEEK_DAYS = 730;
 const DAY_MS = 86_400_000;
 
-/** Days, or sums of days by week (from Monday) or month, each named by its first day: `2026-11-23` or `2026-11`. */
+/** The days, or their sums by week (from Monday on) or month. A week is named by its Monday, a month `2026-11`. */
 export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days'][number][]): {
   readonly by: 'day' | 'week' | 'month';
   readonly spans: readonly NonNullable<BatchFacts['overTime']>['days'][number][];

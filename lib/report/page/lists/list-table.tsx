@@ -58,12 +58,12 @@ export function ListTable({
   );
 }
 
-/** Saves a text as a file. The byte order mark at its start makes spreadsheets recognize UTF-8. */
+/** Saves a string as a file. Spreadsheets recognize UTF-8 by the byte order mark at its start. */
 function saveFile(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
-  // By then, the download has begun.
+  // The download has begun by then.
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }
 
@@ -90,14 +90,14 @@ function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: Too
   const chosen = columns.filter(({ name }) =>
     [name, `${name}.from`, `${name}.to`].some((each) => params[each]),
   ).length;
-  const many = selected.length + chosen;
+  const activeFilters = selected.length + chosen;
   const hasFilters = flags.length > 0 || columns.some(({ values, isDay }) => values !== undefined || isDay);
   return (
     <search class={isOpen ? 'tools' : 'tools tools-folded'}>
       <SearchBox label={`Search ${one}s`} value={params['q'] ?? ''} onValue={(q) => set({ q }, true)} />
       {hasFilters && (
         <button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Filters{many > 0 && ` (${count(many)})`}
+          Filters{activeFilters > 0 && ` (${count(activeFilters)})`}
         </button>
       )}
       {flags.length > 0 && (
@@ -124,7 +124,7 @@ function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: Too
   );
 }
 
-/** A filter by the values of a column, or by first and last day; empty for other columns. */
+/** A filter by the values of a column, or by its first and last day; nothing for other columns. */
 function Filter({
   column: { name, label, values, labelOf = (value) => value, isDay },
   length,
@@ -166,7 +166,7 @@ function Filter({
 
 const MAX_CHOICES = 500;
 
-/** The values of a column, the most frequent first. */
+/** The values of a column to choose from, most frequent first. */
 function choicesOf(length: number, values: Column['values']): readonly string[] {
   const counts = new Map<string, number>();
   for (let row = 0; row < length; row += 1)

@@ -10,22 +10,22 @@ import type { Column } from './table.tsx';
 
 /** A list as the page shows it. Rows are numbered from 0. */
 export type List = {
-  /** The noun for one entry. */
+  /** The noun for one entry, such as `card`. */
   readonly one: string;
-  /** The number of entries on the platform. */
+  /** The number of entries that a complete list would have. */
   readonly total: number;
   readonly isWhole: boolean;
-  /** Which entries an incomplete list has, such as `largest`. Default: `first`. */
+  /** Which entries an incomplete list consists of, such as `largest`. Default: `first`. */
   readonly which?: string;
-  /** The initial order, in the form of an address. */
+  /** The initial order, as in an address: the name of a column, after `-` for descending order. */
   readonly sort: string;
-  /** The text for an empty list. Default: it says that the last snapshot has none. */
+  /** What an empty list says. Default: that the last snapshot has no such entry. */
   readonly empty?: string;
-  /** The ids, one for each row. A search covers these and the first column. */
+  /** The ids, one for each row. A search looks in these and in the first column. */
   readonly ids: readonly string[];
   /** The columns; the first one names the row. */
   readonly columns: readonly Column[];
-  /** Properties by which rows can be filtered; `meaning` is a sentence. */
+  /** The properties by which rows can be filtered; `meaning` is a sentence. */
   readonly flags?: readonly Flag[];
 };
 
@@ -40,7 +40,7 @@ type ListedFact = 'calculations' | 'cards' | 'datasets' | 'files' | 'dataFiles' 
 
 type ColumnsOf<N extends ListedFact> = NonNullable<ReportFacts[N]>['list']['columns'];
 
-/** Converts a list of the facts to a list of the page. */
+/** Returns a function that turns a list in the facts into a list of the page. */
 const listing =
   <N extends ListedFact>(
     name: N,
@@ -51,16 +51,17 @@ const listing =
     return list && { ...list, ...shown(list.columns as ColumnsOf<N>, report) };
   };
 
-/** Links to things of one kind, by id and name. */
+/** A column of links to things of one kind, by id and name. */
 const named = (
   kind: ComponentProps<typeof NodeLink>['kind'],
   ids: readonly string[],
   names: readonly string[] = [],
 ): Shown => things((row) => ({ kind, id: ids[row] ?? '', name: names[row] ?? '' }));
 
+/** A column of strings. */
 export const texts = (of: readonly unknown[]): Shown => ({ text: (row) => String(of[row] ?? '') });
 
-/** Texts by which rows can be filtered. */
+/** A column of strings by which rows can be filtered. */
 const facets = (of: readonly unknown[]): Shown => {
   const text = (row: number) => String(of[row] ?? '');
   return { text, values: (row) => [text(row)] };
@@ -69,14 +70,14 @@ const facets = (of: readonly unknown[]): Shown => {
 const linkedTo = (href: string | undefined, content: ComponentChildren) =>
   href === undefined ? content : <a href={href}>{content}</a>;
 
-/** Shows days, given in epoch milliseconds. */
+/** A column of days, from times in epoch milliseconds. */
 const days = (of: readonly (number | null)[]): Shown => ({
   text: (row) => day(of[row]),
   number: (row) => of[row] ?? null,
   isDay: true,
 });
 
-/** Shows flags as badges. */
+/** A column of flags, as badges. */
 const badges = (of: readonly number[], bits: Bits): Shown => ({
   text: (row) => namesIn(of[row] ?? 0, bits).join(' '),
   number: (row) => of[row] ?? 0,
@@ -95,10 +96,10 @@ const datasets = (of: readonly string[]): Shown => ({
   cell: (row) => (of[row] ? <NodeLink kind="dataset" id={of[row]} name={of[row]} /> : '–'),
 });
 
-/** The flags of an owner's things. Cards have only the flags of the model. */
+/** The flags that are shown for an owner's things. For cards, only the flags of the model are. */
 const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
 
-/** Shows numbers. `hrefOf` returns the address of the things that a number counts. */
+/** A column of numbers. `hrefOf`: returns the address of the things that a number counts. */
 export const numbers = (of: readonly number[], hrefOf?: (row: number) => string | undefined): Shown => ({
   ...printed(of, count),
   ...(hrefOf && { cell: (row) => linkedTo(hrefOf(row), count(of[row] ?? 0)) }),
@@ -111,7 +112,7 @@ const ownedBits = { broken_links, invalid, missing_target, affected, unused, loc
 const titleOf = (name: string): string =>
   name.replace('_', ' ').replace(/^./, (first) => first.toUpperCase());
 
-/** The lists of the page. A list is undefined if no snapshot of its records is published. */
+/** The lists of the page, by view. A list is undefined if no snapshot of its records is published. */
 const lists = {
   calculations: listing('calculations', ({ id, name, status, owner, modified, flags, ...list }, report) => ({
     one: 'calculation',
@@ -154,7 +155,7 @@ const lists = {
       which: 'most used',
       sort: '-cards',
       ids: id,
-      empty: 'No calculation and no card names a dataset.',
+      empty: 'No calculation and no card refers to a dataset.',
       columns: [
         { name: 'id', label: 'Id', ...named('dataset', id) },
         { name: 'cards', label: 'Cards', ...numbers(cards, cardsOf) },
@@ -199,7 +200,7 @@ const lists = {
   })),
 
   owners: listing('owners', (columns, report) => {
-    // A count of things with a flag links to these things.
+    // If a count is about a flag, it links to the things with this flag.
     const ownedBy = (name: (typeof ownedCounts)[number]) => (row: number) =>
       name in ownedBits && columns[name][row] !== 0
         ? hashOf('owned', { owner: columns.id[row] ?? '', flag: name })
@@ -208,7 +209,7 @@ const lists = {
       one: 'owner',
       sort: '-calculations',
       ids: columns.id,
-      empty: 'No record names an owner.',
+      empty: 'No record has an owner.',
       columns: [
         { name: 'name', label: 'Owner', ...owners(columns.id, report) },
         { name: 'id', label: 'Id', ...texts(columns.id) },
@@ -231,7 +232,7 @@ const lists = {
     };
   }),
 
-  /** The calculations and cards of an owner, with the counts of their flags. */
+  /** All calculations and cards, to be filtered by owner. */
   owned(report: Report): List | undefined {
     const { calculations, cards } = report.facts;
     if (calculations === undefined && cards === undefined) return undefined;
@@ -274,8 +275,8 @@ const lists = {
   },
 
   /**
-   * The links that are not VALID: the thing that has the link, the thing that the link names, and the number of
-   * things that depend on the first.
+   * The links that are not VALID: the thing that has the link, the thing that it refers to, and how many things depend
+   * on the former.
    */
   broken(report: Report): List | undefined {
     const { facts, edges, edgeAt } = report;
@@ -283,10 +284,10 @@ const lists = {
     if (calculations === undefined) return undefined;
     const { id, owner } = calculations.list.columns;
     const ends = graph.invalid.map(([edge]) => edgeAt(edge));
-    // A card's reference is a link in the record of the calculation that it uses.
+    // If a card uses a calculation, the link is in the record of the calculation.
     const ids = ends.map(({ user, used }) => (user?.kind === 'calculation' ? user.id : used?.id));
     const ownerOf = new Map(id.map((each, row) => [each, owner[row] ?? '']));
-    // This is computed once for each node.
+    // Computed once for each node, since several links may have the same one.
     const reached = new Map(graph.invalid.map(([edge]) => [graph.user[edge] ?? 0, 0]));
     for (const node of reached.keys()) reached.set(node, reach(edges.users, [node]).nodes.length);
     const reaches = graph.invalid.map(([edge]) => reached.get(graph.user[edge] ?? 0) ?? 0);
@@ -320,14 +321,18 @@ const lists = {
 
 const CARD_BITS = missing_target | affected;
 
-/** The list of a view, and the command that takes its snapshot; undefined for a view that is not a list. */
+/**
+ * The list of a view, and the command that takes a snapshot of its records; undefined for a view that is not a list.
+ */
 export function listOf(view: View, report: Report) {
   if (!Object.hasOwn(lists, view)) return undefined;
   const source = view === 'cards' || view === 'files' || view === 'data-files' ? view : 'calculations';
   return { command: `platform-sync snapshot ${source}`, list: lists[view as keyof typeof lists](report) };
 }
 
-/* How columns show their values, with one value for each row. */
+/*
+ * The columns by the kind of their values. Each has one value for each row.
+ */
 
 type Shown = Omit<Column, 'name' | 'label'>;
 
@@ -337,11 +342,11 @@ const printed = (of: readonly (number | null)[], print: (value: number) => strin
   isNumber: true,
 });
 
-/** The time since which each calculation has been broken, by id. */
+/** A column of the days since which calculations have been broken, by their ids. */
 const since = (ids: readonly (string | undefined)[], { since: known }: Report): Shown =>
   days(ids.map((id) => known.get(id ?? '') ?? null));
 
-/** Links to things. `withKind` puts the kind before each. */
+/** A column of links to things. `withKind`: with the kind before each. */
 export const things = (
   at: (row: number) => ComponentProps<typeof NodeLink> | undefined,
   { withKind = false } = {},
@@ -360,7 +365,7 @@ export const things = (
   },
 });
 
-/** Owners by id, one or several in a row. Each links to the things that they own. */
+/** A column of owners by their ids, one or several in a row. Each links to what the owner has. */
 function owners(of: readonly (string | readonly string[])[], { ownerOf }: Report): Shown {
   const idsAt = (row: number) => [of[row] ?? []].flat();
   return {
@@ -369,7 +374,7 @@ function owners(of: readonly (string | readonly string[])[], { ownerOf }: Report
       idsAt(row).map((id, place) => (
         <>
           {place > 0 && ', '}
-          {id === '' ? '–' : linkedTo(hashOf('owned', { owner: id }), <Text of={ownerOf(id)} most={60} />)}
+          {id === '' ? '–' : linkedTo(hashOf('owned', { owner: id }), <Text of={ownerOf(id)} max={60} />)}
         </>
       )),
     values: idsAt,

@@ -1,14 +1,16 @@
 import { csvCell } from '../../../text/cells/index.ts';
 
-/** A column of a list. Rows are numbered from 0. */
+/** How to sort and filter by a column of a list. Rows are numbered from 0. */
 export type Sortable = {
   readonly name: string;
   readonly text: (row: number) => string;
-  /** The number to sort by; absent: rows are sorted by the text. Rows without a number come last in both directions. */
+  /**
+   * The number to sort by. Default: rows are sorted by the text. Rows without a number come last in both directions.
+   */
   readonly number?: ((row: number) => number | null) | undefined;
   /** The values of a row by which it is filtered: `COLUMN=VALUE` selects rows with that value. Default: none. */
   readonly values?: (row: number) => readonly string[];
-  /** Whether the number is a time, which `COLUMN.from=DAY` and `COLUMN.to=DAY` select. */
+  /** Whether the number is a time: `COLUMN.from=DAY` and `COLUMN.to=DAY` select rows by it. */
   readonly isDay?: boolean;
 };
 
@@ -30,7 +32,9 @@ export function selectedBy(columns: readonly Sortable[], params: Readonly<Record
   return (row: number): boolean => tests.every((test) => test(row));
 }
 
-/** The rows that pass, and whose text has all words of the query; case does not matter. The texts are in lower case. */
+/**
+ * The rows that pass, and whose text has all words of the query, in any case. `texts`: one for each row, in lower case.
+ */
 export function matching(
   texts: readonly string[],
   query: string,
@@ -55,7 +59,7 @@ function sorted(rows: readonly number[], { number, text }: Sortable, descending:
   });
 }
 
-/** The rows in the order of `sort`: the name of a column, preceded by `-` for descending order. */
+/** The rows in the order that `sort` requests: the name of a column, after `-` for descending order. */
 export function inShownOrder(columns: readonly Sortable[], rows: readonly number[], sort: string) {
   const column = columns.find(({ name }) => name === sort.replace(/^-/, ''));
   return column === undefined ? rows : sorted(rows, column, sort.startsWith('-'));
@@ -69,7 +73,10 @@ const inOrder = <T>(rows: readonly number[], of: (row: number) => T, compare: (a
 
 type Column = Sortable & { readonly label: string; readonly isNumber?: boolean };
 
-/** Rows as CSV, with the columns' labels first, in the format of `query --csv`. A number is printed in digits. */
+/**
+ * Prints rows as CSV in the format of `query --csv`, with the columns' labels first. Numbers are digits, without
+ * commas.
+ */
 export function csvOf(columns: readonly Column[], rows: readonly number[]): string {
   const cellOf = ({ text, number, isNumber }: Column, row: number) =>
     isNumber ? String(number?.(row) ?? '') : text(row);

@@ -6,7 +6,7 @@ import { count } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 import { inShownOrder, type Sortable } from './rows.ts';
 
-/** A column of a list: what its cells show, and whether rows can be filtered by it. */
+/** A column of a list: what its cells show, and how to sort and filter by it. */
 export type Column = Sortable & {
   readonly label: string;
   /** What a cell shows. Default: its text. */
@@ -16,16 +16,16 @@ export type Column = Sortable & {
   readonly labelOf?: (value: string) => string;
 };
 
-const PAGE = 50;
+const ROWS_PER_PAGE = 50;
 
 type Props = {
-  /** A description of the rows. */
+  /** What the rows are, for screen readers. */
   readonly label: string;
   readonly caption?: string;
   /** The columns; the first one names the row. */
   readonly columns: readonly Column[];
   readonly rows: readonly number[];
-  /** The column to sort by, in the form of an address: its name, preceded by `-` for descending order. */
+  /** The column to sort by, as in an address: its name, after `-` for descending order. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
   /** The number of the page; 1 is the first. */
@@ -33,10 +33,10 @@ type Props = {
   readonly onPage: (page: number) => void;
 };
 
-/** Rows sorted by a column, one page at a time. When printed, all rows are shown. */
+/** Rows sorted by a column, one page at a time. Printing shows all rows. */
 export function Table({ label, caption, columns, rows, sort, onSort, page, onPage }: Props) {
   const ordered = useMemo(() => inShownOrder(columns, rows, sort), [rows, columns, sort]);
-  const size = usePrinting() ? Math.max(1, rows.length) : PAGE;
+  const size = usePrinting() ? Math.max(1, rows.length) : ROWS_PER_PAGE;
   const pages = Math.max(1, Math.ceil(rows.length / size));
   const number = Math.min(pages, Math.max(1, page));
   return (
@@ -69,7 +69,9 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
   );
 }
 
-/** A button that sorts by a column, or reverses the order if the rows are already sorted by it. */
+/**
+ * The head of a column: a button that sorts by the column, or reverses the order if the rows are already sorted by it.
+ */
 function Head({
   column: { name, label, isNumber },
   sort,
@@ -102,7 +104,7 @@ function Cell({
   readonly row: number;
   readonly isHeading: boolean;
 }) {
-  const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
+  const content = cell === undefined ? <Text of={text(row)} max={120} /> : cell(row);
   return isHeading ? (
     <th scope="row">{content}</th>
   ) : (
@@ -120,7 +122,7 @@ function Pages({
 }: Pick<Props, 'onPage'> & { readonly number: number; readonly pages: number }) {
   const button = (label: string, to: number) => {
     const leads = to >= 1 && to <= pages && to !== number;
-    // The buttons are not `disabled`, which would lose the keyboard focus at the last page.
+    // A `disabled` button would lose the keyboard focus at the last page, so `aria-disabled` is used.
     return (
       <button type="button" aria-disabled={!leads} onClick={() => leads && onPage(to)}>
         {label}

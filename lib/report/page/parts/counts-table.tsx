@@ -4,14 +4,14 @@ import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 import { NumbersTable } from './parts.tsx';
 
-/** The number of values that are shown at first. */
+/** The number of values to show before `more` is opened. */
 const SHOWN_VALUES = 6;
 
 /** A table of values with their counts and bars. */
 export function CountsTable(options: {
   readonly title: string;
   readonly counts: Counts;
-  /** The total of which the shares are computed. */
+  /** The total to compute the shares from. */
   readonly total: number;
   /** The address of the list of things with a value. */
   readonly hrefOf?: ((value: string) => string) | undefined;
@@ -19,7 +19,7 @@ export function CountsTable(options: {
   const { title, counts, total, hrefOf } = options;
   const largest = Math.max(1, ...counts.values.map(([, each]) => each));
   const rows = counts.values.map(([value, each]) => {
-    const text = <Text of={value} most={60} />;
+    const text = <Text of={value} max={60} />;
     const name = (
       <>
         <span title={readable(value)}>

@@ -8,7 +8,9 @@ type Box = {
   readonly more: number;
 };
 
+/** The width of a box, in pixels. */
 export const BOX_WIDTH = 190;
+/** The height of a box, in pixels. */
 export const BOX_HEIGHT = 36;
 const STEP_X = BOX_WIDTH + 46;
 const STEP_Y = BOX_HEIGHT + 12;
@@ -16,8 +18,8 @@ const MAX_IN_LAYER = 10;
 const MAX_LAYERS = 6;
 
 /**
- * Lays out what was reached: a column for each hop, from left to right, each with at most ten boxes and a
- * last box with the number of further nodes. `before` returns the node from which a node was reached.
+ * Lays out the nodes that were reached: a column for each hop, from left to right, with at most ten boxes and one more
+ * box for the number of further nodes. `before`: returns the node from which a node was reached.
  */
 export function layersOf(start: number, reached: readonly Reached[], before: (of: Reached) => number) {
   const layers = Array.from({ length: Math.min(MAX_LAYERS, reached.at(-1)?.hop ?? 0) }, (_, index) =>

@@ -7,7 +7,7 @@ import { count } from '../text/numbers.ts';
 import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
-/** A message in a part without content, with the command that provides the content. */
+/** The message of an empty part, with the command that would fill it. */
 export function Empty({ children, command }: Parent & { readonly command?: string }) {
   return (
     <div class="empty">
@@ -23,7 +23,7 @@ export function Empty({ children, command }: Parent & { readonly command?: strin
 
 type NoticeProps = { readonly id: string; readonly title: string; readonly texts: readonly string[] };
 
-/** A list that a person should read, under a title; nothing if it is empty. */
+/** A list that the reader should notice, under a title; nothing if it is empty. */
 export function Notice({ id, title, texts }: NoticeProps) {
   if (texts.length === 0) return null;
   return (
@@ -42,7 +42,7 @@ export function Notice({ id, title, texts }: NoticeProps) {
 
 type Parent = { readonly children: ComponentChildren };
 
-/** Content that scrolls sideways by itself, also by keyboard, so that the page never scrolls sideways. */
+/** Content that scrolls sideways, also by keyboard, so that the page itself never does. */
 export function Scrolled({ label, kind = '', children }: Parent & { label: string; kind?: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -55,10 +55,11 @@ export function Scrolled({ label, kind = '', children }: Parent & { label: strin
 type NodeProps = { readonly kind: Kind | 'data-file'; readonly id: string; readonly name: string };
 
 /**
- * A thing's name, otherwise its id, with a link to what depends on it, if that is known, and a link into the platform.
+ * A thing's name, or its id if it has none. It links to what depends on the thing, if that is known. An arrow links to
+ * the thing in the platform.
  */
 export function NodeLink({ kind, id, name }: NodeProps) {
-  const text = <Text of={name === '' ? id : name} most={120} />;
+  const text = <Text of={name === '' ? id : name} max={120} />;
   return (
     <>
       {kind === 'data-file' ? text : <a href={hashOf('where-used', { id: nodeKey({ kind, id }) })}>{text}</a>}
@@ -156,7 +157,7 @@ export function SearchBox({
     clearTimeout(timer.current);
     setTyped(text);
     timer.current = setTimeout(() => {
-      // If the reader has followed a link meanwhile, do not return to the list.
+      // If the reader has followed a link in the meantime, do not return to the list.
       if (location.hash === hash) onValue(text);
       setTyped(undefined);
     }, 120);
@@ -176,7 +177,7 @@ export function SearchBox({
   );
 }
 
-/** A table of numbers. A column without a head has bars. */
+/** A table of numbers. A column whose head is empty has bars. */
 export function NumbersTable(options: {
   readonly caption: string;
   readonly heads: readonly string[];

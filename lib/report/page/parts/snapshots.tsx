@@ -2,7 +2,7 @@ import type { SnapshotFacts } from '../../facts.ts';
 import { age, count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** A place with its last run: its age, records, consistency, and the records that it could not read. */
+/** The last published run of a place: its age, records and consistency, and the ids that it could not read. */
 export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now: number }) {
   const { place, run, startedAt, finishedAt, records, consistency, forced, totals } = of;
   const { start, end } = totals;
@@ -39,7 +39,7 @@ export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now
   );
 }
 
-/** The reason for which a newer run of a place was refused. All figures are those of the published run. */
+/** Why a newer run of a place was refused. All other figures are those of the published run. */
 export function Refused({ of: { place, refused, finishedAt } }: { readonly of: SnapshotFacts }) {
   if (refused === undefined) return null;
   return (

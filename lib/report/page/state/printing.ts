@@ -1,7 +1,7 @@
 import { options } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whether the page is being printed: then a view shows everything, not only one page. */
+/** Whether the page is being printed. If so, a view shows all entries instead of one page of them. */
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(() => matchMedia('print').matches);
   useEffect(() => {

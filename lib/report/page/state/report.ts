@@ -21,9 +21,10 @@ export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFil
   'data-files': dataFiles?.total,
 });
 
-/** The facts, and values that are computed from them once. */
+/** The facts, and values that are computed from them only once. */
 export type Report = ReturnType<typeof createReport>;
 
+/** Computes those values. */
 export function createReport(facts: ReportFacts) {
   const { graph } = facts;
   const nodes = nodesOf(facts);
@@ -35,9 +36,9 @@ export function createReport(facts: ReportFacts) {
     nodes,
     /** The numbers of the nodes, by their keys. */
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
-    /** The name of an owner, otherwise the id. */
+    /** The name of an owner, or the id if the name is unknown. */
     ownerOf: (id: string) => names.get(id) || id,
-    /** The time since which each calculation has been broken, by id; null if it is not broken. */
+    /** Since when each calculation has been broken, by id, in epoch milliseconds; null if it is not broken. */
     since: new Map(ids.map((id, row) => [id, brokenSince[row] ?? null])),
     /** The formula of a calculation, by id, if the report has it. */
     formulas: new Map(facts.knownFormulas.list.map((formula) => [formula.id, formula])),
@@ -66,20 +67,21 @@ function nodesOf({ datasets, calculations, cards, graph }: ReportFacts): readonl
 export const nodeKey = ({ kind, id }: Pick<Node, 'kind' | 'id'>): string => `${kind}:${id}`;
 
 /**
- * The edges from each node to those that use it (they would break without it), and to those that it uses.
- * Edges have the graph's numbers.
+ * The edges from each node to the nodes that use it (`users`: they would break without it), and to the nodes that it
+ * uses (`used`). An edge is its index in the graph.
  */
 const edgesOf = ({ user, used }: Graph, nodes: number) => ({
   users: adjacencyOf({ nodes, from: used, to: user }),
   used: adjacencyOf({ nodes, from: user, to: used }),
 });
 
+/** Which edges to follow from a node. */
 export type Direction = keyof ReturnType<typeof edgesOf>;
 
-/** A node that was reached, the number of hops to it, and the last edge of a shortest path. */
+/** A node that was reached: how many hops away it is (`hop`), and the last edge of a shortest path to it. */
 export type Reached = { readonly node: number; readonly hop: number; readonly edge: number };
 
-/** Everything that can be reached from a node, nearest first, each once, without the node itself. */
+/** All nodes that can be reached from a node, each once, nearest first, without the node itself. */
 export function reachedFrom(adjacency: Adjacency, start: number): readonly Reached[] {
   const { nodes, hops, edges } = reach(adjacency, [start]);
   const edgeTo = new Map<number, number>();
@@ -87,6 +89,7 @@ export function reachedFrom(adjacency: Adjacency, start: number): readonly Reach
   return Array.from(nodes, (node, place) => ({ node, hop: hops[place] ?? 0, edge: edgeTo.get(node) ?? -1 }));
 }
 
+/** Passes the report to all parts of the page. */
 export const ReportContext = createContext<Report | undefined>(undefined);
 
 /** The report that the page shows. */

@@ -8,7 +8,7 @@ export const count = (value: number): string => whole.format(value);
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${whole.format(value)} ${value === 1 ? one : many}`;
 
-/** A share in percent: `12.3%`; a dash if `of` is 0. */
+/** The share of `value` in `of`, as a percentage: `12.3%`; a dash if `of` is 0. */
 export const share = (value: number, of: number): string => (of === 0 ? '–' : shares.format(value / of));
 
 /** A size in powers of 1,000: `12.3 MB`. */
@@ -23,7 +23,7 @@ export function bytes(value: number): string {
 export const time = (ms: number | null | undefined): string =>
   isTime(ms) ? `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC` : '–';
 
-/** A day: `2026-11-22`; a dash if the time is invalid. */
+/** The day of a time: `2026-11-22`; a dash if the time is invalid. */
 export const day = (ms: number | null | undefined): string =>
   isTime(ms) ? (new Date(ms).toISOString().split('T')[0] ?? '') : '–';
 

@@ -1,7 +1,7 @@
 /**
- * A text of the platform in readable form. Control characters become Unicode's pictures of them, so that none
- * is invisible. Direction overrides become their numbers, so that `gpj.exe` is not shown backwards. The
- * element around the text isolates other changes of direction.
+ * Makes a string of the platform readable. Control characters become Unicode's pictures of them, so that none is
+ * invisible. Direction overrides become their code points, so that `gpj.exe` is not shown backwards. Other changes of
+ * direction are isolated by the element around the string.
  */
 export const readable = (text: string): string =>
   text.replaceAll(/[\p{Cc}\u202d\u202e]/gu, (character) => {
@@ -11,9 +11,9 @@ export const readable = (text: string): string =>
     return code === 0x7f ? '\u2421' : '\ufffd';
   });
 
-/** Cuts a text at `most` characters and adds an ellipsis. No character is cut in two. */
-export function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const characters = [...text.slice(0, 2 * most + 2)];
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+/** Shortens a string to `max` characters, the last of which is an ellipsis. No character is cut in two. */
+export function shortened(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const characters = [...text.slice(0, 2 * max + 2)];
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }

@@ -1,25 +1,27 @@
 import { diffWordsWithSpace } from 'diff';
 import { readable, shortened } from './shown.ts';
 
-/** A text of the platform: its direction is isolated, and invisible characters are shown. */
-export function Text({ of, most }: { readonly of: string; readonly most?: number }) {
+/**
+ * A string of the platform: its direction is isolated, and invisible characters are shown. `max`: maximum characters.
+ */
+export function Text({ of, max }: { readonly of: string; readonly max?: number }) {
   const text = readable(of);
-  const short = most === undefined ? text : shortened(text, most);
+  const short = max === undefined ? text : shortened(text, max);
   return <bdi title={short === text ? undefined : text}>{short === '' ? '(no name)' : short}</bdi>;
 }
 
 /**
- * Maximum characters of both texts together for a diff: with more, it would take seconds, so both texts are
- * shown in full instead.
+ * Maximum characters of both strings together for a diff. Longer ones would take seconds, so both are shown in full
+ * instead.
  */
-const MAX = 20_000;
+const MAX_DIFF_LENGTH = 20_000;
 
 /**
- * The difference between two texts: deletions and insertions, marked by colour, by a line through or under
- * them, and by element.
+ * The difference between two strings: deletions and insertions, marked by colour, by a line through or under them, and
+ * by their elements.
  */
 export function TextDiff({ before, after }: { readonly before: string; readonly after: string }) {
-  if (before.length + after.length > MAX)
+  if (before.length + after.length > MAX_DIFF_LENGTH)
     return (
       <pre class="diff">
         <del>{readable(before)}</del>

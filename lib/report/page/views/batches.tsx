@@ -7,7 +7,7 @@ import { count, counted, share, time } from '../text/numbers.ts';
 import { shortened } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
-/** The batches of scored texts. The texts are not in the report. */
+/** Shows the batches of scored texts. The texts themselves are not in the report. */
 export function BatchesView() {
   const { facts } = useReport();
   return (
@@ -46,8 +46,8 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       {overTime !== undefined && overTime.days.length > 1 && <Days batch={batch} over={overTime} />}
       {isCut && (
         <p class="notice">
-          This batch is very large: the counts are of all its texts; days, the most negative texts and
-          failures are of the first.
+          This batch is very large. The counts include all of its texts; the days, the most negative texts and
+          the failures only the first ones.
         </p>
       )}
       <div class="panels">
@@ -67,7 +67,7 @@ const sentiments = (['positive', 'neutral', 'negative', 'not_applicable', 'other
 /** The number of texts that have a sentiment. */
 const sumOf = (of: Sentiments): number => sentiments.reduce((sum, { key }) => sum + of[key], 0);
 
-/** The number of texts that mention a topic; shares are computed from it. */
+/** The number of texts that mention a topic. Shares are computed from it. */
 const mentionsOf = (of: Sentiments): number => sumOf(of) - of.not_applicable;
 
 const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
@@ -80,7 +80,7 @@ const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
         caption="Sentiments by topic"
         heads={['Topic', '', 'Positive', 'Negative', 'Mention it', 'Texts']}
         rows={topics.map(({ topic, sentiments: of }) => [
-          topic === '' ? 'Overall' : <Text of={topic} most={60} />,
+          topic === '' ? 'Overall' : <Text of={topic} max={60} />,
           <SentimentsBar key={topic} of={of} />,
           share(of.positive, mentionsOf(of)),
           share(of.negative, mentionsOf(of)),
@@ -92,7 +92,7 @@ const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
   </div>
 );
 
-/** The shares of the sentiments as one stacked bar, next to its numbers. */
+/** The shares of the sentiments as one stacked bar. */
 function SentimentsBar({ of }: { readonly of: Sentiments }) {
   const total = sumOf(of);
   return (
@@ -110,7 +110,7 @@ function SentimentsBar({ of }: { readonly of: Sentiments }) {
   );
 }
 
-/** The sentiments by day; for longer spans by week or month, so that bars stay visible. */
+/** A chart of the sentiments by day; for longer spans by week or month, so that the bars stay visible. */
 function Days({
   batch,
   over: { column, days },
@@ -124,7 +124,7 @@ function Days({
   const all = spans.reduce((sum, { sentiments: of }) => sum + mentionsOf(of), 0);
   return (
     <BarsChart
-      title={`${batch} by ${column}${by === 'day' ? '' : `, a bar a ${by}`}`}
+      title={`${batch} by ${column}${by === 'day' ? '' : `, one bar for each ${by}`}`}
       summary={`${share(negative, all)} are negative, over ${counted(spans.length, by)}.`}
       by={by}
       at={spans.map(({ day }) => day)}
@@ -143,11 +143,11 @@ function MostNegative({ of: { mostNegative } }: { readonly of: BatchFacts }) {
     const named = topics.filter((topic) => topic !== '');
     return (
       <li key={id}>
-        <Text of={id} most={60} />
+        <Text of={id} max={60} />
         {named.length > 0 && (
           <span class="quiet-line">
             {' '}
-            negative on <Text of={named.join(', ')} most={120} />
+            negative on <Text of={named.join(', ')} max={120} />
           </span>
         )}
       </li>
@@ -182,14 +182,14 @@ function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
         {byReason.map(([reason, of]) => (
           <li key={reason}>
             {of.length > 1 && <strong>{count(of.length)} × </strong>}
-            <Text of={reason} most={300} />:{' '}
+            <Text of={reason} max={300} />:{' '}
             <Text
               of={of
-                .slice(0, NAMED)
+                .slice(0, MAX_LISTED_IDS)
                 .map(({ id }) => shortened(id, 60))
                 .join(', ')}
             />
-            {of.length > NAMED && ` and ${count(of.length - NAMED)} more`}
+            {of.length > MAX_LISTED_IDS && ` and ${count(of.length - MAX_LISTED_IDS)} more`}
           </li>
         ))}
       </ul>
@@ -198,5 +198,5 @@ function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
   );
 }
 
-/** Maximum ids that are shown for failures with the same reason. */
-const NAMED = 5;
+/** Maximum ids to list for failures with the same reason. */
+const MAX_LISTED_IDS = 5;

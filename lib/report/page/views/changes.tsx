@@ -9,7 +9,7 @@ import { Text, TextDiff } from '../text/text.tsx';
 
 type Props = { readonly params: Params };
 
-/** The changes of the last run of each place, the history of its runs, and the updates of formulas. */
+/** Shows the changes of each place's last run, the history of its runs, and the updates of formulas. */
 export function ChangesView({ params }: Props) {
   const { facts } = useReport();
   const compared = facts.snapshots.filter(
@@ -73,7 +73,7 @@ function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
   );
 }
 
-/** The changes from run to run: added and changed records above the axis, removed records below it. */
+/** A chart of the changes from run to run: added and changed records above the axis, removed records below it. */
 function History({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   const parts = (['added', 'changed', 'removed'] as const).map((name) => ({
     name,
@@ -84,7 +84,7 @@ function History({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   return (
     <BarsChart
       title={`${place}: the last ${counted(history.length, 'run')}`}
-      summary={`In all ${parts.map(({ name, sum }) => `${count(sum)} ${name}`).join(', ')}.`}
+      summary={`In total, ${parts.map(({ name, sum }) => `${count(sum)} ${name}`).join(', ')}.`}
       by="run"
       at={history.map(({ startedAt }) => time(startedAt))}
       parts={parts}
@@ -101,7 +101,7 @@ function Formula({ of: { calculationId, name, at, before, after } }: { readonly 
       </h4>
       <p class="quiet-line">
         {time(at)}
-        {before === null && ', the first formula of it that was stored'}
+        {before === null && ', the first stored formula of this calculation'}
       </p>
       {before === null ? (
         <pre class="diff">
@@ -114,11 +114,11 @@ function Formula({ of: { calculationId, name, at, before, after } }: { readonly 
   );
 }
 
-const PAGE = 20;
+const FIRST_SHOWN = 20;
 
 const KINDS = ['added', 'changed', 'removed'].map((name) => ({ name, label: name }));
 
-/** The changes of a run; a button shows more of them. */
+/** The changes of a run, with a button that shows more of them. */
 function ChangeList({
   of: { place, source },
   changes,
@@ -131,8 +131,8 @@ function ChangeList({
   const total = changes.added + changes.changed + changes.removed;
   const { listed } = changes;
   const kind = params[`${place}.kind`] ?? '';
-  const asked = Number.parseInt(params[`${place}.most`] ?? '', 10) || PAGE;
-  const most = usePrinting() ? listed.length : asked;
+  const asked = Number.parseInt(params[`${place}.most`] ?? '', 10) || FIRST_SHOWN;
+  const maxShown = usePrinting() ? listed.length : asked;
   const found = kind === '' ? listed : listed.filter(({ change }) => change === kind);
   const set = (name: string, value: string) =>
     show('changes', { ...params, [`${place}.${name}`]: value }, { replace: true });
@@ -148,16 +148,16 @@ function ChangeList({
         {listed.length < total
           ? `The first ${count(listed.length)} of ${counted(total, 'change')} are listed`
           : counted(found.length, 'change')}
-        {found.length > most && `, ${count(most)} shown`}
+        {found.length > maxShown && `, ${count(maxShown)} shown`}
       </p>
       <ol class="changes">
-        {found.slice(0, most).map((change) => (
+        {found.slice(0, maxShown).map((change) => (
           <Change key={`${change.change} ${change.key}`} of={change} source={source} />
         ))}
       </ol>
-      {found.length > most && (
-        <button type="button" class="more" onClick={() => set('most', String(most + 100))}>
-          Show {count(Math.min(100, found.length - most))} more
+      {found.length > maxShown && (
+        <button type="button" class="more" onClick={() => set('most', String(maxShown + 100))}>
+          Show {count(Math.min(100, found.length - maxShown))} more
         </button>
       )}
     </>
@@ -179,9 +179,9 @@ function Change({ of, source }: { readonly of: ChangeFacts; readonly source: str
         {kind !== undefined && change !== 'removed' ? (
           <NodeLink kind={kind} id={key} name={label} />
         ) : (
-          <Text of={label === '' ? key : label} most={120} />
+          <Text of={label === '' ? key : label} max={120} />
         )}{' '}
-        {label !== key && <span class="quiet-line">{<Text of={key} most={80} />}</span>}
+        {label !== key && <span class="quiet-line">{<Text of={key} max={80} />}</span>}
       </p>
       {change === 'changed' && fields.length > 0 && (
         <dl class="fields">
@@ -201,7 +201,7 @@ function Change({ of, source }: { readonly of: ChangeFacts; readonly source: str
   );
 }
 
-/** Shows long texts as a diff, and short values as old and new. */
+/** The change of a field: a diff of long values, or the old and the new value if they are short. */
 function FieldChange({
   name,
   before,
@@ -211,7 +211,7 @@ function FieldChange({
   readonly before: string | null;
   readonly after: string | null;
 }) {
-  const isTime = TIME.test(name);
+  const isTime = TIME_FIELD.test(name);
   if (before !== null && after !== null && before.length + after.length > 120)
     return <TextDiff before={plain(before, isTime)} after={plain(after, isTime)} />;
   const value = (of: string | null, As: 'del' | 'ins') =>
@@ -231,17 +231,17 @@ function FieldChange({
   );
 }
 
-/** Matches the names of fields that contain epoch milliseconds. */
-const TIME = /modified|created|uploaded|time/i;
+/** Matches the names of fields that may contain epoch milliseconds. */
+const TIME_FIELD = /modified|created|uploaded|time/i;
 
-/** A value for people: a text without quotation marks, a time as a date, other values as JSON. */
+/** A value as the reader sees it: a string without quotation marks, a time as a date, any other value as JSON. */
 function plain(json: string, isTime: boolean): string {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'string') return value === '' ? '(empty)' : value;
     if (isTime && typeof value === 'number') return time(value);
   } catch {
-    // A value that was shortened is no longer JSON, so it is shown as text.
+    // A value that was shortened is no longer JSON, so it is shown unchanged.
   }
   return json;
 }

@@ -10,7 +10,7 @@ import { totalsOf, useReport } from '../state/report.ts';
 import { bytes, count, share } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** An overview: each number links to the things that it counts. */
+/** Shows an overview, in which each number links to the things that it counts. */
 export function HealthView() {
   const { facts } = useReport();
   return (
@@ -42,7 +42,7 @@ export function HealthView() {
 
 type Props = { readonly facts: ReportFacts };
 
-/** Lists sources whose records may be incomplete. */
+/** A notice about sources of which only narrowed places are published. */
 function Narrowed({ facts: { narrowed } }: Props) {
   if (narrowed.length === 0) return null;
   return (
@@ -78,7 +78,7 @@ const broken = [
   ['cards', flagsOf.card],
 ] as const;
 
-/** The broken things by flag, with the meaning of each flag. */
+/** The number of broken things for each flag, with the meaning of the flag. */
 function Broken({ facts }: Props) {
   if (facts.calculations === undefined && facts.cards === undefined) return null;
   return (
@@ -151,7 +151,9 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
 
 const ofCards: ReadonlySet<string> = new Set(flagsOf.card);
 
-/** The numbers of unused and broken things by day: a chart for each flag that was ever set, once there are two days. */
+/**
+ * Charts of the unused and broken things by day: one for each flag that was ever set, as soon as there are two days.
+ */
 function Progress({ facts: { days } }: Props) {
   const first = days[0];
   const last = days.at(-1);
@@ -182,7 +184,7 @@ function Progress({ facts: { days } }: Props) {
   );
 }
 
-/** The counts of each value, by source. */
+/** For each source, tables of how many records have each value. */
 function Panels({ facts: { calculations, cards, files, dataFiles, graph } }: Props) {
   const to = (view: View, param: string) => (value: string) => hashOf(view, { [param]: value });
   const linksOf = (value: string) =>

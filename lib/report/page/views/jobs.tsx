@@ -6,7 +6,7 @@ import { useReport } from '../state/report.ts';
 import { count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** The jobs that need attention, the jobs by type and outcome, and the requests of the last runs. */
+/** Shows the jobs that need attention, the number of jobs by type and outcome, and the requests of the last runs. */
 export function JobsView() {
   const { facts } = useReport();
   const { jobs } = facts;
@@ -46,7 +46,7 @@ export function JobsView() {
 }
 
 function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
-  const most = usePrinting() ? attention.length : MAX;
+  const maxShown = usePrinting() ? attention.length : MAX_SHOWN;
   if (attention.length === 0) return <p class="lead">Every job is done.</p>;
   const alike = [
     ...Map.groupBy(attention, ({ type, status, reason }) => JSON.stringify([type, status, reason])).values(),
@@ -55,19 +55,19 @@ function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
     <>
       <h3>To look at</h3>
       <ul class="attention">
-        {alike.slice(0, most).map(
+        {alike.slice(0, maxShown).map(
           ([job, ...others]) =>
             job && (
               <li key={`${job.id} ${job.finishedAt}`} class={`panel attention-${job.status}`}>
                 <h4>
-                  <span class={`badge badge-${job.status}`}>{job.status}</span> <Text of={job.id} most={80} />
+                  <span class={`badge badge-${job.status}`}>{job.status}</span> <Text of={job.id} max={80} />
                   {others.length > 0 && ` and ${count(others.length)} more with the same outcome`}
                 </h4>
                 <p class="quiet-line">
                   {job.type}, attempt {count(job.attempts)}, {time(job.finishedAt)}
                 </p>
                 <p>
-                  <Text of={job.reason} most={400} />
+                  <Text of={job.reason} max={400} />
                 </p>
                 <p class="advice">
                   <Text of={job.advice} />
@@ -78,7 +78,7 @@ function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
                     <ul class="ids">
                       {others.map(({ id, finishedAt }) => (
                         <li key={`${id} ${finishedAt}`}>
-                          <Text of={id} most={80} />
+                          <Text of={id} max={80} />
                         </li>
                       ))}
                     </ul>
@@ -88,16 +88,17 @@ function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
             ),
         )}
       </ul>
-      {alike.length > most && (
+      {alike.length > maxShown && (
         <p class="quiet-line">
-          The first {count(most)} of {counted(alike.length, 'outcome')} of {count(attention.length)} jobs.
+          The first {count(maxShown)} of {counted(alike.length, 'outcome')} of {count(attention.length)} jobs.
         </p>
       )}
     </>
   );
 }
 
-const MAX = 50;
+/** Maximum groups of jobs with the same outcome to show. */
+const MAX_SHOWN = 50;
 
 function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts }) {
   return (
@@ -118,7 +119,7 @@ function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts })
   );
 }
 
-/** The requests of each run, and the number of throttled requests. */
+/** A chart of the requests of each run, and how many of them were throttled. */
 function Requests({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   const sum = (name: 'requests' | 'throttled' | 'retries' | 'waitedMs') =>
     history.reduce((total, run) => total + run[name], 0);

@@ -19,7 +19,7 @@ import { Text, withLines } from '../text/text.tsx';
 
 type Node = Report['nodes'][number];
 
-/** The things that depend on a thing, or on which it depends, over any number of hops. */
+/** Shows what depends on a thing, or what it depends on, over any number of hops. */
 export function WhereUsedView({ params }: { readonly params: Params }) {
   const report = useReport();
   const { q = '', id = '' } = params;
@@ -132,7 +132,7 @@ function Impact({ number, node, params }: ImpactProps) {
   );
 }
 
-/** The formula of a calculation, and the columns that it names. */
+/** The formula of a calculation, and the columns that it reads. */
 function Formula({ id }: { readonly id: string }) {
   const { facts, formulas } = useReport();
   const { total, list } = facts.knownFormulas;
@@ -164,7 +164,7 @@ function Formula({ id }: { readonly id: string }) {
   );
 }
 
-/** Everything that was reached, as a list that can be sorted. */
+/** A table of all things that were reached, which can be sorted. */
 function ReachedTable({
   reached,
   direction,
@@ -214,7 +214,7 @@ function columnsOf(
   ];
 }
 
-/** The number of broken links from a node, or to it, with a link to their list. */
+/** The number of broken links from or to a node, as a link to their list. */
 function BrokenLinks({ number, node: { id, name } }: Omit<ImpactProps, 'params'>) {
   const { invalid, user, used } = useReport().facts.graph;
   const broken = invalid.filter(([edge]) => user[edge] === number || used[edge] === number).length;
@@ -230,7 +230,7 @@ function BrokenLinks({ number, node: { id, name } }: Omit<ImpactProps, 'params'>
 
 const kinds = ['dataset', 'calculation', 'card'] as const;
 
-/** A sentence about what would break if the thing were deleted, or what it depends on. */
+/** A sentence that says what would break if the thing were deleted, or what it depends on. */
 function impactWords(nodes: readonly (Node | undefined)[], direction: Direction): string {
   const parts = kinds.flatMap((kind) => {
     const many = nodes.filter((each) => each?.kind === kind).length;
@@ -244,7 +244,7 @@ function impactWords(nodes: readonly (Node | undefined)[], direction: Direction)
     : `If it were deleted, ${list} would break.`;
 }
 
-/** A drawing of what was reached, with a column for each hop. Each box links to its thing. */
+/** A drawing of the things that were reached, with a column for each hop. Each box links to its thing. */
 function LayersPicture({
   start,
   reached,
